@@ -12,11 +12,7 @@ from thali.model.settings import Settings
 from thali.model.spec import REPORT
 from thali.testing.smallest import simulated
 
-pytestmark = [
-    pytest.mark.fit,
-    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
-    pytest.mark.filterwarnings("error::thali.errors.IncompleteWarning"),  # a picture or a section is lost
-]
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 RUN = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 7]
 STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money"]
@@ -97,7 +93,7 @@ def test_what_is_printed_is_mailed(name, run, folder):
     data, *words = CASES[name]
     result = run("fit", data, "--model", name.partition(",")[0], *words, "--out", "out", "--report", "mail.html")
     again = run("report", "out", "-o", "again.html")
-    if result.code or again.code:
+    if result.code or again.code or "could not be made" in result.err:
         pytest.fail(result.err + again.err)
     mailed = (folder / "mail.html").read_text("utf-8")
     if mailed != (folder / "again.html").read_text("utf-8"):
