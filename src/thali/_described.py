@@ -141,4 +141,6 @@ def printable(text: str) -> str:
 
 def is_numbered(table: "pandas.DataFrame") -> bool:
     """Whether the rows have no names."""
-    return table.index.equals(table.index.__class__(range(len(table)))) and table.index.name is None
+    if table.index.nlevels > 1 or table.index.name is not None:
+        return False
+    return table.index.equals(table.index.__class__(range(len(table))))

@@ -28,7 +28,12 @@ def test_the_study_of_an_estimate(run, folder):
     result = run("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
     assert result.code == 0, result.err
     names = ["attribute_importance", "level_effects", "market_shares", "willingness_to_pay"]
-    wanted = {"model.nc", "summary.csv", *(f"{name}.{kind}" for name in names for kind in ("csv", "png"))}
+    wanted = {
+        "command.json",
+        "model.nc",
+        "summary.csv",
+        *(f"{name}.{kind}" for name in names for kind in ("csv", "png")),
+    }
     assert set(os.listdir("found")) == wanted
     model = th.load("found/model.nc")
     assert model.interactions == {"price": ["zoom"]} and "price:zoom[yes]" in model.coef_

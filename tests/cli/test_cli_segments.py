@@ -32,7 +32,7 @@ def test_classes_and_segments_are_printed_and_written(run, folder):
     study = {"level_effects", "attribute_importance", "willingness_to_pay"}
     tables |= {f"individual_{name}.csv" for name in ("importance", "level_effects", "willingness_to_pay")}
     pictures = {f"{name}.png" for name in {*study, "segments"}}
-    assert written == {"model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
+    assert written == {"command.json", "model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
     assert "Segments of the respondents\nsegment" in result.out and found.sizes.loc[1, "name"] in result.out

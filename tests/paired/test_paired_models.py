@@ -440,7 +440,11 @@ def test_bootstrap_over_subjects():
         with_zeros = maximised(data=th.PairedComparisons(counts, subjects[0].labels)).weights_
         np.testing.assert_allclose(found.weights.iloc[row], with_zeros, atol=1e-7)
     np.testing.assert_allclose(found.table["std_error"], found.weights.std(), atol=1e-12)
-    np.testing.assert_allclose(found.table["lower"], np.quantile(found.weights, 0.025, axis=0))
+    np.testing.assert_allclose(found.table["lower"], np.quantile(found.weights, 0.055, axis=0))
+    assert "lower and upper hold 89 % of them" in str(found)
+    wide = th.paired.bootstrap(subjects, samples=40, random_seed=3, ci=0.95)
+    np.testing.assert_allclose(wide.table["upper"], np.quantile(found.weights, 0.975, axis=0))
+    assert "lower and upper hold 95 % of them" in str(wide)
     with pytest.raises(DataError, match="two subjects or more"):
         th.paired.bootstrap(subjects[:1])
     with pytest.raises(ArgumentError, match="samples must be a whole number of 2 or more; got 1"):

@@ -54,7 +54,8 @@ def test_residuals(tree):
 
 
 def test_utility_scale(tree):
-    ax = plots.utility_scale(tree)
+    ax = plots.utility_scale(tree, ci=0.95)
+    assert "95 % interval" in ax.get_xlabel() and "89 % interval" in plots.utility_scale(tree).get_xlabel()
     bars = ax.containers[0]
     order = tree.utility_scale_.sort_values(ascending=False)
     np.testing.assert_allclose(bars[0].get_xdata(), order)

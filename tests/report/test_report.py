@@ -20,6 +20,7 @@ from tiny_models import TINY
 import thali as th
 from thali.cli.commands.fit import _repeatable
 from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.model.settings import USUAL
 from thali.report import report
 from thali.report.answers import general
 from thali.report.answers.choices import _strongest
@@ -31,7 +32,7 @@ from thali.report.drawing import _few_colours
 from thali.report.numbers import cell
 from thali.report.page import MAX_ROWS, rendered
 from thali.report.references import REFERENCES, cited_in
-from thali.report.simulator import section_of
+from thali.report.simulator import offered_in, section_of
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -226,7 +227,8 @@ def test_the_simulator_begins_with_the_shares_of_the_first_task(none):
     model = holding(experiment(none=none), alpha=3.0, draws=20)
     page, text, found = simulator_of(model)
     market = model._market_draws()
-    assert found["first_task"] == [list(product) for product in market.first_task] and "noscript" in page.elements
+    assert [levels for _, levels in found["products"]] == [list(product) for product in market.first_task]
+    assert "noscript" in page.elements and found["offers_none"] == none
     assert found["lapse"] == 0.02 and (found["none"] is not None) == none
     shares = market.shares([[*market.first_task, *([market.none] if none else [])]])[0].mean(axis=0)
     shown = re.findall(r'<th scope="row" class="text">(.*?)</th><td>([\d.]+)</td>', text)
@@ -234,6 +236,30 @@ def test_the_simulator_begins_with_the_shares_of_the_first_task(none):
     assert [name for name, _ in shown] == [*names, *(["none of them"] if none else [])]
     np.testing.assert_allclose([float(share) for _, share in shown], 100 * shares, rtol=0, atol=0.0501)
     assert text == simulator_of(model)[1]
+
+
+def test_the_simulator_begins_with_the_market_that_was_asked_for(tmp_path):
+    model = holding(experiment(none=True), alpha=3.0, draws=20)
+    levels = model._design_.scheme.levels
+    chosen = {name: [own[0], own[-1]] for name, own in levels.items() if name != "inside"}
+    market = pd.DataFrame(chosen | {"product": ["Ours <1>", "Theirs"]})
+    draws = model._market_draws()
+    found = offered_in(draws, model._chooser(), market)
+    ends = [(1, *(last * (len(own) - 1) for name, own in levels.items() if name != "inside")) for last in (0, 1)]
+    assert found.products == dict(zip(market["product"], ends, strict=True)) and found.none is None
+    with_none = pd.DataFrame({name: [*own, own[0]] for name, own in chosen.items()} | {"alt": ["x", "y", "none"]})
+    found = offered_in(draws, model._chooser(), with_none)
+    assert list(found.products) == ["x", "y"] and found.none == "none"
+    both = pd.concat([market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True)
+    section = section_of(draws, offered_in(draws, model._chooser(), both), 0.95)
+    assert "scenario now" in section.sentences[0] and section.simulator.interval == "95 % interval"
+    _, text = looked_at(rendered(Document("Simulator", "", (section,), "")))
+    assert "Ours &lt;1&gt;" in text and json.loads(section.simulator.data)["offers_none"] is False
+    low, high = np.quantile(draws.shares([ends])[0][:, 0], [0.025, 0.975])
+    assert (section.simulator.shares[0].low, section.simulator.shares[0].high) == (
+        f"{100 * low:.1f}",
+        f"{100 * high:.1f}",
+    )
 
 
 def test_no_level_becomes_markup_in_the_simulator():
@@ -252,8 +278,8 @@ def test_only_models_of_choice_experiments_have_a_simulator():
 
 def test_the_kind_of_data_decides_about_the_check():
     own = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": "your own data"})})
-    assert "a likelihood of your own" in general._misses(SimpleNamespace(posterior_=own)).sentences[0]
-    assert "observed proportion" in general._misses(fitted("latent-feature-model")).sentences[0]
+    assert "a likelihood of your own" in general._misses(SimpleNamespace(posterior_=own), USUAL).sentences[0]
+    assert "observed proportion" in general._misses(fitted("latent-feature-model"), USUAL).sentences[0]
     explained = general._share_explained(fitted("additive-clustering").posterior_)
     assert explained == pytest.approx(fitted("additive-clustering").estimate().variance_accounted_for(), abs=0.02)
 

@@ -17,7 +17,7 @@ from thali.posterior.interval import TAILS
 from thali.report import report
 from thali.report.document import Document
 from thali.report.page import rendered
-from thali.report.simulator import section_of
+from thali.report.simulator import Offered, section_of
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -96,9 +96,9 @@ def opened(browser, tmp_path):
     """A function that opens the simulator of some draws of a market; no page may say a word, or ask for anything."""
     said, pages = [], []
 
-    def open_it(draws, **settings):
+    def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
-        file.write_text(rendered(Document("Simulator", "", (section_of(draws),), "")), "utf-8")
+        file.write_text(rendered(Document("Simulator", "", (section_of(draws, offered),), "")), "utf-8")
         context = browser.new_context(**settings)
         page = context.new_page()
         pages.append(context)
@@ -140,6 +140,18 @@ def choose(page, draws, market):
 
 def interval(values):
     return [values.mean(axis=0), *np.quantile(values, TAILS, axis=0)]
+
+
+def test_a_market_that_was_asked_for_has_its_names(opened):
+    draws = classes(none=True)
+    asked = {"Ours <1>": (1, 0, 0, 0, 2), "Theirs": (1, 3, 2, 1, 0)}
+    page = opened(draws, Offered("the one that was asked for", asked, None))
+    wanted = draws.described(draws.shares([list(asked.values())])[0], TAILS)
+    assert [row["product"] for row in rows_of(page)] == list(asked) and not page.is_checked("#market-none")
+    np.testing.assert_allclose([float(row["share"]) for row in rows_of(page)], wanted[0], rtol=0, atol=1e-6)
+    page.set_checked("#market-none", True)
+    page.click("#market-add")
+    assert [row["product"] for row in rows_of(page)] == [*asked, "Product C", "none of them"]
 
 
 @pytest.mark.parametrize("kind", ["classes", "classes with none", "logits", "fitted logit"])

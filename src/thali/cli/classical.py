@@ -4,7 +4,7 @@ from functools import partial
 
 from thali._arguments import seed_number, whole
 from thali.data.kinds import PAIRS
-from thali.model.options import COUNTED_TIES, OF_TABLES, SEED, WHERE
+from thali.model.options import CI, COUNTED_TIES, OF_TABLES, SEED, WHERE
 from thali.model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
 _COLUMNS = tuple(
@@ -77,6 +77,7 @@ ORDER = Option(
 )
 _SEED = SEED.but(help="Same seed, same samples.", default="0; of a bootstrap a fresh one", check=seed_number)
 _OF_FIT = (SAMPLES, _SEED)
+_OF_BOOTSTRAP = (*_OF_FIT, CI.but(to=FIT))
 _KNOWN = (ASPECTS, UNIQUE)
 
 
@@ -176,13 +177,13 @@ TESTS: tuple[ModelSpec, ...] = (
         "paired.resampling:bootstrap",
         "standard errors of the weights, by drawing people with replacement",
         *_KNOWN,
-        *_OF_FIT,
+        *_OF_BOOTSTRAP,
     ),
     _test(
         "parametric-bootstrap",
         "paired.resampling:parametric_bootstrap",
         "standard errors of the weights, by drawing choices from the fitted model",
         *_KNOWN,
-        *_OF_FIT,
+        *_OF_BOOTSTRAP,
     ),
 )

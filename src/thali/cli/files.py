@@ -60,7 +60,11 @@ def check_folder(folder: Path) -> Path:
 
 
 def write_results(
-    tree: "xarray.DataTree", answer: Answer, folder: Path, formats: Iterable[str] = ("csv",)
+    tree: "xarray.DataTree",
+    answer: Answer,
+    folder: Path,
+    formats: Iterable[str] = ("csv",),
+    others: Mapping[str, bytes] = MappingProxyType({}),
 ) -> list[str]:
     """Write the model, each table in these formats and those of persons as CSV, all or none; then each picture.
 
@@ -73,6 +77,8 @@ def write_results(
         Where to; made if it is absent.
     formats : iterable of str
         Of the tables: csv, tex, md, xlsx.
+    others : mapping from file name to bytes
+        What is written with them.
 
     Returns
     -------
@@ -84,7 +90,7 @@ def write_results(
     DataError
         If the model or a table cannot be written; none of them is there then.
     """
-    contents = _model_file(tree) | table_files(answer.tables, formats)
+    contents = {**_model_file(tree), **table_files(answer.tables, formats), **others}
     contents |= {f"{name}.csv": csv(table(), index=False) for name, table in answer.individuals.items()}
     write_all(folder, contents)
     return write_pictures(folder, answer.pictures)

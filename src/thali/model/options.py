@@ -329,6 +329,14 @@ INTERACTIONS = Option(
     metavar="NAME=A,B,...",
 )
 CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
+CI = Option(
+    "ci",
+    "Probability of the intervals of the tables.",
+    float,
+    REPORT,
+    default="0.89",
+    check=partial(between, meaning="the probability of an interval"),
+)
 MARKET_STUDY = (
     Option(
         "market",
@@ -344,14 +352,7 @@ MARKET_STUDY = (
         default="one that is called price or cost",
         metavar="COLUMN",
     ),
-    Option(
-        "ci",
-        "Probability of the intervals of the tables.",
-        float,
-        REPORT,
-        default="0.89",
-        check=partial(between, meaning="the probability of an interval"),
-    ),
+    CI,
 )
 TARGET = Option(
     "target",

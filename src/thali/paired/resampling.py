@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import between, whole
 from thali._labels import plural
 from thali._printed import Printed
 from thali.errors import DataError
 from thali.inference.seeds import streams
-from thali.model.elimination_ml.estimates import LEVEL, Estimates
+from thali.model.elimination_ml.estimates import Estimates
 from thali.model.elimination_ml.fit import estimate
 from thali.model.elimination_ml.model import estimates_of_choices
+from thali.posterior.interval import INTERVAL, tails_of
 
 from .counted import as_groups, pooled
 
@@ -29,7 +30,12 @@ class Bootstrap(Printed):
 
 
 def bootstrap(
-    subjects: Any, aspects: Any = "unique", unique: bool = True, samples: int = 1000, random_seed: Any = None
+    subjects: Any,
+    aspects: Any = "unique",
+    unique: bool = True,
+    samples: int = 1000,
+    random_seed: Any = None,
+    ci: float = INTERVAL,
 ) -> Bootstrap:
     """Draw subjects with replacement, and fit the choices of each sample.
 
@@ -41,13 +47,15 @@ def bootstrap(
         As those of `EliminationByAspects`; known aspects only, lapse 0.
     samples : int, 2 or more
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    ci : float in (0, 1)
+        Probability of the intervals.
 
     Returns
     -------
     Bootstrap
-        `table` with estimate (of all subjects), mean, std_error, lower and upper (95 %, quantiles) of each weight;
-        `weights`, samples by aspects; `at_infinity`, the number of samples whose likelihood has no maximum: the
-        weights that vanish are 0.
+        `table` with estimate (of all subjects), mean, std_error, lower and upper (the quantiles between which `ci` of
+        the samples lie) of each weight; `weights`, samples by aspects; `at_infinity`, the number of samples whose
+        likelihood has no maximum: the weights that vanish are 0.
 
     Raises
     ------
@@ -64,7 +72,7 @@ def bootstrap(
     >>> list(bootstrap(people, samples=20, random_seed=1).table.columns)
     ['estimate', 'mean', 'std_error', 'lower', 'upper']
     """
-    samples = whole("samples", samples, 2)
+    samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
     each = as_groups(subjects, "subjects")
     if len(each) < 2:
         raise DataError("A bootstrap over subjects needs two subjects or more; see parametric_bootstrap for one table.")
@@ -77,10 +85,10 @@ def bootstrap(
         wins[row, places], losses[row, places] = subject.wins, subject.losses
     rng = streams(random_seed, 1)[0]
     times = rng.multinomial(len(each), np.full(len(each), 1 / len(each)), size=samples)
-    return _refitted(found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'subject')}")
+    return _refitted(found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'subject')}", ci)
 
 
-def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = None) -> Bootstrap:
+def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = None, ci: float = INTERVAL) -> Bootstrap:
     """Draw choices from a model fitted by maximum likelihood, and fit each sample.
 
     Parameters
@@ -89,6 +97,8 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
         Fitted by maximum likelihood to whole counts.
     samples : int, 2 or more
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    ci : float in (0, 1)
+        Probability of the intervals.
 
     Returns
     -------
@@ -114,16 +124,16 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     >>> bool(0.006 < errors["LBJ"] < 0.013)
     True
     """
-    samples = whole("samples", samples, 2)
+    samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
     found = estimates_of_choices(model, "parametric_bootstrap")
     n = found.pose.totals
     if not np.array_equal(n, np.floor(n)):
         raise DataError("A parametric bootstrap needs whole counts, and these are fractional.")
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[::2], size=(samples, len(n)))
-    return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap")
+    return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap", ci)
 
 
-def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str) -> Bootstrap:
+def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str, ci: float) -> Bootstrap:
     """Fit every row of counts; the maximisations start at the estimate of the data."""
     import pandas as pd
 
@@ -133,7 +143,7 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
         weights[row] = best.weights
         at_infinity += bool(best.vanishing.any())
     names = pd.Index(found.known.names, name="aspect")
-    low, high = np.quantile(weights, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low, high = np.quantile(weights, tails_of(ci), axis=0)
     columns = {
         "estimate": found.weights,
         "mean": weights.mean(axis=0),
@@ -141,8 +151,9 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
         "lower": low,
         "upper": high,
     }
-    note = f"{plural(len(wins), 'sample')}; lower and upper hold {LEVEL:.0%} of them."
+    note = f"{plural(len(wins), 'sample')}; lower and upper hold {100 * ci:.6g} % of them."
     if at_infinity:
         note += f" In {at_infinity:,} the likelihood has no maximum; their weights are its limits."
     table = pd.DataFrame(columns, index=names)
+    table.attrs["interval"] = ci
     return Bootstrap(title, table, note, pd.DataFrame(weights, columns=names), at_infinity)

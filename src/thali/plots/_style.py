@@ -48,6 +48,11 @@ def interval_of(table: "pandas.DataFrame") -> float:
     return float(table.attrs.get("interval", INTERVAL))
 
 
+def level_of(table: "pandas.DataFrame") -> str:
+    """The same in words."""
+    return f"{100 * interval_of(table):.6g}%"
+
+
 def short(labels: list[str]) -> list[str]:
     """Labels on one line, cut to 32 characters where two do not become the same, else cut and numbered."""
     lines = list(map(one_line, labels))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +36,7 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     at = np.arange(len(names))
     values, low, high = table[["range_share", "range_lb", "range_ub"]].to_numpy(float).T
     ax.barh(at, np.nan_to_num(values), height=0.6, color=COLOURS[0], zorder=2)
-    label = f"{interval_of(table):.0%} interval"
-    ax.hlines(at, low, high, color="0.1", linewidth=1.5, zorder=3, label=label)
+    ax.hlines(at, low, high, color="0.1", linewidth=1.5, zorder=3, label=f"{level_of(table)} interval")
     ax.set_yticks(at, names, parse_math=False)
     ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="part of the ranges of utility")
     ax.set_xlim(left=0)

@@ -8,7 +8,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -111,7 +111,7 @@ def calibration(
 def _draw(ax: "Axes", table: "pandas.DataFrame", most: float) -> None:
     """The bins of one class; `most` is the square root of the rows of the largest one."""
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
-    bar = {"color": "0.82", "linewidth": 4.0, "label": f"{interval_of(table):.0%} of replicates", "zorder": 1}
+    bar = {"color": "0.82", "linewidth": 4.0, "label": f"{level_of(table)} of replicates", "zorder": 1}
     ax.vlines(table["predicted"], table["low"], table["high"], **bar)
     size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / most
     missed = table["missed"].to_numpy()

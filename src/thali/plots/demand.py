@@ -7,7 +7,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +45,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         raise ArgumentError("`table` has no demand; give the table that `demand` of a fitted model returned.")
     attribute, product = str(table.columns[0]), table.attrs.get("product")
     of = "share of choices" if product is None else f"share of {short([product])[0]}"
-    label, values = f"{interval_of(table):.0%} interval", table.iloc[:, 0]
+    label, values = f"{level_of(table)} interval", table.iloc[:, 0]
     if values.dtype.kind not in "iuf":
         return _in_words(table, ax, attribute, of, label)
     ax = new_axes(5.6, 3.6)[0] if ax is None else ax

@@ -7,7 +7,7 @@ import numpy as np
 from thali.model.choice_answers.figures import interval_columns
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -48,8 +48,8 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "people_lb" in table:
         people = table[["people_lb", "people_ub"]].to_numpy()
-        ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{interval:.0%} of people")
-    ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {interval:.0%} interval")
+        ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{level_of(table)} of people")
+    ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {level_of(table)} interval")
     ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])

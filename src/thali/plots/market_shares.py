@@ -7,7 +7,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +45,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     if not {"share", "share_lb", "share_ub"} <= set(getattr(table, "columns", ())):
         raise ArgumentError("`table` has no shares; give the table that `market_shares` of a fitted model returned.")
     changed = "after" in table
-    names = short([str(label) for label in table.index])
+    names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
     height = 0.36 if changed else 0.62
     size = 4.4 + label_width(names) + 1.4 * changed, 0.9 + (0.5 if changed else 0.34) * len(names)
     ax = new_axes(*size)[0] if ax is None else ax
@@ -59,7 +59,8 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
         ax.barh(at + shift, values, height=height, color=colour, zorder=2, label=label)
         ax.hlines(at + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
     ends = table.filter(regex="^(share|after)_ub$").to_numpy(float)
-    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))), xlabel="share of choices")
+    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
+    ax.set_xlabel(f"share of choices (line: {level_of(table)} interval)")
     ax.set_yticks(at, names, parse_math=False)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.posterior.interval import INTERVAL, interval_name
+
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @picture
-def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "Axes":
+def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: float = INTERVAL) -> "Axes":
     """Draw the utility of each option, for which Bradley and Terry's models say worth, on a logarithmic axis.
 
     The intervals are those of quasi-variances, which need no option as a reference: two options whose intervals do not
@@ -27,6 +29,8 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
         Where to draw; a new figure if None.
     sort : bool
         Whether options are sorted by utility, the highest first; else they are in the order of the data.
+    ci : float in (0, 1)
+        Probability of the intervals.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
         (ax,) = new_axes(4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
     rows = np.arange(n)
     some = utility > 0.0
-    reach = np.exp(found.reach * np.nan_to_num(error[some]))
+    reach = np.exp(found.reach(ci) * np.nan_to_num(error[some]))
     low, high = utility[some] / reach, utility[some] * reach
     bars = {"fmt": "o", "markersize": 5, "color": COLOURS[0], "ecolor": "0.4", "elinewidth": 1.2, "capsize": 2.5}
     ax.errorbar(utility[some], rows[some], xerr=[utility[some] - low, high - utility[some]], **bars)
@@ -71,7 +75,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     step = int(np.ceil(6.0 / room))
     size = float(np.clip(room / 1.2, 5, 9))
     ax.set_yticks(rows[::step], labels[::step], parse_math=False, fontsize=size)
-    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility (95 % interval{whose})")
+    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name(ci)}{whose})")
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)

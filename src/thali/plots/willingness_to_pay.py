@@ -7,7 +7,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -49,18 +49,18 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
         )
     names = short([_name(row) for row in table.to_dict("records")])
     ax = new_axes(4.2 + label_width(names), 1.1 + 0.3 * len(names))[0] if ax is None else ax
-    at, interval = np.arange(len(names), dtype=float), interval_of(table)
+    at, level = np.arange(len(names), dtype=float), level_of(table)
     ends = table[["wtp_lb", "wtp_ub"]].to_numpy(float)
     people = table[["people_lb", "people_ub"]].to_numpy(float) if "people_lb" in table else ends
     low, high = _range(np.hstack([ends, table[["wtp"]].to_numpy(float)]), people)
     ax.axvline(0.0, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "people_lb" in table:
         shown = people.clip(low, high).T
-        ax.hlines(at, *shown, color="0.55", linewidth=1.0, zorder=1, label=f"{interval:.0%} of people")
+        ax.hlines(at, *shown, color="0.55", linewidth=1.0, zorder=1, label=f"{level} of people")
         _mark_ends(ax, at, people, low, high)
     else:
         _mark_ends(ax, at, ends, low, high)
-    label = f"median person, {interval:.0%} interval" if "people_lb" in table else f"{interval:.0%} interval"
+    label = f"median person, {level} interval" if "people_lb" in table else f"{level} interval"
     ax.hlines(at, *ends.clip(low, high).T, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
     ax.plot(table["wtp"].clip(low, high), at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     price = table.attrs.get("price")

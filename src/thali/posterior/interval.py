@@ -1,5 +1,23 @@
 """The interval that thali reports everywhere: equal-tailed, with the probability that is ArviZ's own default."""
 
 INTERVAL = 0.89
-TAILS = ((1 - INTERVAL) / 2, (1 + INTERVAL) / 2)  # its ends as quantiles
 INTERVAL_COLUMNS = ("eti89_lb", "eti89_ub")
+
+
+def tails_of(ci: float) -> tuple[float, float]:
+    """The ends of an interval of that probability as quantiles."""
+    return (1 - ci) / 2, (1 + ci) / 2
+
+
+def interval_name(ci: float = INTERVAL) -> str:
+    """What an interval of that probability is called.
+
+    Examples
+    --------
+    >>> interval_name(0.95)
+    '95 % interval'
+    """
+    return f"{100 * ci:.6g} % interval"
+
+
+TAILS = tails_of(INTERVAL)

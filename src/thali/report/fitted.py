@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import Words
 from thali.model.classifiers.classifier import Classifier
 from thali.model.registry import spec_of
+from thali.model.settings import Settings
+from thali.posterior.interval import INTERVAL, interval_name
 
 from . import data, simulator
 from .answers import content_of
-from .answers.shared import interval_name, picture
+from .answers.shared import picture
 from .content import Content
 from .document import Document, Picture, Section, Table
 from .drawing import attempted
@@ -32,20 +34,20 @@ QUESTION, TRUST, DESCRIBES, SURE, MISSES, SETTINGS, METHODS, REFERENCES = (
 )
 
 
-def document_of(model: "Model", command: str, words: Words) -> Document:
+def document_of(model: "Model", command: str, words: Words, settings: Settings) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
-    found = attempted("the answer of the report", lambda: content_of(model)) or _without_answer(model)
+    found = attempted("the answer of the report", lambda: content_of(model, settings)) or _without_answer(model)
     verdict = model.verdict()
     sections = [
         Section(QUESTION, (*found.question, f"Of {model.fitted_to_}.")),
         *_lights(verdict, found.misses, words),
         found.answer,
-        *(attempted("the simulator of the report", lambda: _simulator(model)) or []),
+        *(attempted("the simulator of the report", lambda: _simulator(model, settings)) or []),
         *_section(SURE, lambda: _certainty(model)),
         *([] if found.misses is None else [found.misses._replace(title=MISSES, good=None)]),
         *_section("The data", lambda: data.section_of(model)),
         _settings(model, command),
-        *(attempted(f"the section '{METHODS}' of the report", lambda: _methods(model, found)) or []),
+        *(attempted(f"the section '{METHODS}' of the report", lambda: _methods(model, found, settings)) or []),
     ]
     return Document(
         title=f"{_name(model)}: {model.fitted_to_}",
@@ -81,10 +83,14 @@ def _section(title: str, make: Callable[[], Section]) -> list[Section]:
     return [] if made is None else [made]
 
 
-def _simulator(model: "Model") -> list[Section]:
+def _simulator(model: Any, settings: Settings) -> list[Section]:
     """The market simulator of a model that knows the choices in any market."""
     draws = model._market_draws()
-    return [] if draws is None else [simulator.section_of(draws)]
+    if draws is None:
+        return []
+    market = settings.market
+    offered = None if market is None else simulator.offered_in(draws, model._chooser(), market)
+    return [simulator.section_of(draws, offered, settings.ci)]
 
 
 def _subtitle(found: Content) -> str:
@@ -147,14 +153,14 @@ def _python(model: "Model") -> str:
     return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in model.run_settings().items())])})"
 
 
-def _methods(model: Any, found: Content) -> list[Section]:
+def _methods(model: Any, found: Content, settings: Settings) -> list[Section]:
     """A paragraph for a paper, and what it cites."""
-    sentences = [*found.methods, *_of_run(model)]
+    sentences = [*found.methods, *_of_run(model, settings)]
     cited = cited_in(sentences)
     return [Section(METHODS, (" ".join(sentences),)), *([Section(REFERENCES, entries=cited)] if cited else [])]
 
 
-def _of_run(model: Any) -> list[str]:
+def _of_run(model: Any, settings: Settings) -> list[str]:
     """Sentences about the draws."""
     draws = _draws_of(model)
     if draws is None:
@@ -167,7 +173,8 @@ def _of_run(model: Any) -> list[str]:
             f"Convergence was judged by R-hat (at most {facts['r_hat']:.3f}) and the effective sample sizes (at least"
             f" {facts['ess']:,.0f}) of all reported quantities (Vehtari et al., 2021)."
         ]
-    return [drawn, *judged, f"Intervals are central {interval_name()}s of the posterior."]
+    others = "" if settings.ci == INTERVAL else f", those of levels, money and markets {interval_name(settings.ci)}s"
+    return [drawn, *judged, f"Intervals are central {interval_name()}s of the posterior{others}."]
 
 
 def _date(model: Any) -> str:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import printable
+from thali.posterior.interval import INTERVAL, interval_name
 
 from .document import Document, Picture, Section, Table
 from .drawing import Drawn, attempted, drawn
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import jinja2
     import pandas
 
+_LOWER_END = re.compile(r"_low(?=\[|$)")  # of an interval, as columns are called
 _LONG = 15  # rows, above which a table is folded
 MAX_ROWS = 1_000  # of a table that are shown
 
@@ -87,7 +89,7 @@ def _with_markup(picture: Drawn) -> Drawn:
 def _rows(table: Table) -> _Rows:
     """The cells of a table as text."""
     frame = table.frame
-    has_index = frame.index.name is not None
+    has_index = any(name is not None for name in frame.index.names)
     if has_index:
         frame = frame.reset_index()
     kinds = ["" if _is_number(frame.iloc[:, k]) else "text" for k in range(frame.shape[1])]
@@ -97,7 +99,15 @@ def _rows(table: Table) -> _Rows:
         [(cell(str(name), value), kind) for name, value, kind in zip(frame.columns, values, kinds, strict=True)]
         for values in frame.head(MAX_ROWS).itertuples(index=False)
     ]
-    return _Rows(table.title, size, head, rows, has_index, len(frame) > _LONG)
+    return _Rows(table.title + _level(frame), size, head, rows, has_index, len(frame) > _LONG)
+
+
+def _level(frame: "pandas.DataFrame") -> str:
+    """The probability of the intervals of a table: that of its attrs, or of columns such as weight and weight_low."""
+    names = set(map(str, frame.columns))
+    ends = [name for name in names if _LOWER_END.search(name) and _LOWER_END.sub("", name) in names]
+    level = frame.attrs.get("interval", INTERVAL if ends else None)
+    return "" if level is None else f" ({interval_name(level)}s)"
 
 
 def _is_number(column: "pandas.Series") -> bool:

@@ -1,40 +1,86 @@
 """The market simulator of a report: what the page shows at once, and what its script needs to go on."""
 
 import json
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .answers.shared import interval_name
+from thali.model.choice_answers.market import markets_of
+from thali.posterior.interval import INTERVAL, interval_name, tails_of
+
 from .document import Section, Share, Simulator
 
 if TYPE_CHECKING:
-    from thali.model.market_draws.market import MarketAttribute, MarketDraws
+    import pandas
+
+    from thali.model.choice_answers.chooser import Chooser
+    from thali.model.market_draws.market import MarketAttribute, MarketDraws, Product
 
 TITLE, NONE = "Market simulator", "none of them"
 _LONGEST = 80  # characters of a label that the page shows
 
 
-def section_of(draws: "MarketDraws") -> Section:
-    """The market of the first task and its shares, which a reader may change."""
-    from thali.posterior.interval import TAILS
+class Offered(NamedTuple):
+    """The market on which the simulator opens."""
 
-    names = [f"Product {chr(ord('A') + number)}" for number in range(len(draws.first_task))]
-    none = [] if draws.none is None else [draws.none]
-    found = draws.shares([[*draws.first_task, *none]])[0]
-    mean, low, high = draws.described(found, TAILS)
+    what: str  # in a sentence
+    products: "dict[str, Product]"  # by name, without the no-choice option
+    none: str | None  # what the no-choice option is called; None: people must choose a product
+
+
+def first_task(draws: "MarketDraws") -> Offered:
+    """The products that a respondent saw together."""
+    products = {f"Product {chr(ord('A') + number)}": product for number, product in enumerate(draws.first_task)}
+    return Offered("that of the first task", products, None if draws.none is None else NONE)
+
+
+def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFrame") -> Offered:
+    """The products of a table, or of the first of its scenarios."""
+    market = markets_of(chooser.data.scheme, table)[0]
+    cells = chooser.cells(market.table)
+    known = tuple(chooser.data.scheme.levels.values())
+    products = {
+        name: tuple(map(_asked, draws.attributes, known, row))
+        for name, row in zip(market.labels, cells.tolist(), strict=True)
+    }
+    nothing = [name for name, product in products.items() if product == draws.none]
+    what = "the one that was asked for" if market.scenario is None else f"scenario {market.scenario}"
+    return Offered(
+        what,
+        {name: product for name, product in products.items() if name not in nothing},
+        nothing[0] if nothing else None,
+    )
+
+
+def _asked(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> float | None:
+    """A cell of a product as the draws of a market know it."""
+    if math.isnan(cell):
+        return None
+    return cell if attribute.takes_any else attribute.levels.index(levels[int(cell)])
+
+
+def section_of(draws: "MarketDraws", offered: Offered | None = None, ci: float = INTERVAL) -> Section:
+    """A market, that of the first task unless another is offered, and its shares, which a reader may change."""
+    offered = first_task(draws) if offered is None else offered
+    names = [*offered.products, *([] if offered.none is None else [offered.none])]
+    none = [] if offered.none is None or draws.none is None else [draws.none]
+    found = draws.shares([[*offered.products.values(), *none]])[0]
+    mean, low, high = draws.described(found, tails_of(ci))
     shares = tuple(
         Share(name, *(f"{100 * value:.1f}" for value in values))
-        for name, values in zip([*names, *[NONE] * len(none)], np.transpose([mean, low, high, high - low]), strict=True)
+        for name, values in zip(names, np.transpose([mean, low, high, high - low]), strict=True)
     )
     first = shares[int(mean.argmax())]
     sentences = (
-        "Which share of the respondents would choose each product of a market? At first it is that of the first task."
-        f" The largest share there: {first.name}, {first.mean} % ({interval_name()} {first.low} to {first.high}).",
+        "Which share of the respondents would choose each product of a market? At first it is"
+        f" {offered.what}. The largest share there: {first.name}, {first.mean} % ({interval_name(ci)} {first.low} to"
+        f" {first.high}).",
         f"Computed from {draws.size}.",
     )
-    products = [(name, _levels(draws.attributes, p)) for name, p in zip(names, draws.first_task, strict=True)]
-    shown = Simulator(_for_script(draws, TAILS), tuple(products), shares, interval_name())
+    products = [(name, _levels(draws.attributes, product)) for name, product in offered.products.items()]
+    shown = Simulator(_for_script(draws, offered, ci), tuple(products), shares, interval_name(ci))
     return Section(TITLE, sentences, simulator=shown)
 
 
@@ -48,7 +94,7 @@ def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tu
     return tuple(said)
 
 
-def _for_script(draws: "MarketDraws", tails: Any) -> str:
+def _for_script(draws: "MarketDraws", offered: Offered, ci: float) -> str:
     """What the script reads: JSON that ends no element of a page, whatever the labels are."""
     found = {
         "attributes": [attribute._asdict() for attribute in draws.attributes],
@@ -56,11 +102,12 @@ def _for_script(draws: "MarketDraws", tails: Any) -> str:
         "lapse": draws.lapse,
         "is_estimate": draws.is_estimate,
         "none": draws.none,
-        "none_name": NONE,
-        "first_task": draws.first_task,
-        "tails": tails,
-        "interval": interval_name(),
-        "interval_words": f"{100 * (tails[1] - tails[0]):g} % of the draws",
+        "none_name": offered.none or NONE,
+        "offers_none": offered.none is not None,
+        "products": list(offered.products.items()),
+        "tails": tails_of(ci),
+        "interval": interval_name(ci),
+        "interval_words": f"{100 * ci:.6g} % of the draws",
     }
     text = json.dumps(found, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

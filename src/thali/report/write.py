@@ -10,6 +10,7 @@ from thali.comparison.by_evidence import EVIDENCE
 from thali.errors import PYTHON, ArgumentError, Words
 from thali.inference.files import atomic_write
 from thali.model.base import Model
+from thali.model.settings import USUAL, Settings
 
 from . import comparison, fitted, tests_of_pairs
 from .document import Document
@@ -52,15 +53,15 @@ def report(what: Any, path: Any) -> None:
     atomic_write(Path(path), page_of(what))
 
 
-def page_of(what: Any, command: str = "", words: Words = PYTHON) -> bytes:
-    """The report as HTML; `command` is what was typed to make the fit."""
-    return rendered(_document(what, command, words)).encode()
+def page_of(what: Any, command: str = "", words: Words = PYTHON, settings: Settings = USUAL) -> bytes:
+    """The report as HTML; `command` is what was typed to make the fit, `settings` are those of a model's answer."""
+    return rendered(_document(what, command, words, settings)).encode()
 
 
-def _document(what: Any, command: str, words: Words) -> Document:
+def _document(what: Any, command: str, words: Words, settings: Settings) -> Document:
     if isinstance(what, Model):
         what._require_fitted()
-        return fitted.document_of(what, command, words)
+        return fitted.document_of(what, command, words, settings)
     if isinstance(what, Printed):
         return tests_of_pairs.document_of(what, command)
     if isinstance(what, pandas.DataFrame) and "scorer" in what.attrs:

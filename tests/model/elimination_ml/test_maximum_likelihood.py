@@ -345,7 +345,12 @@ def test_labels_in_another_order(tree):
 def test_summary_and_residuals(tree):
     table = tree.summary()
     assert list(table.columns) == ["weight", "std_error", "z", "p_value", "lower", "upper"]
-    np.testing.assert_allclose(table["upper"] - table["lower"], 2 * 1.959964 * table["std_error"], rtol=1e-6)
+    for ci, reach in ((None, 1.598193), (0.95, 1.959964)):
+        wide = table if ci is None else tree.summary(ci=ci)
+        np.testing.assert_allclose(wide["upper"] - wide["lower"], 2 * reach * table["std_error"], rtol=1e-6)
+        assert wide.attrs["interval"] == (ci or 0.89)
+    with pytest.raises(ArgumentError, match="ci is the probability of an interval and must be between 0 and 1"):
+        tree.summary(ci=95)
     assert table.attrs["deviance"] == tree.deviance_
     own = table.index.isin(tree.utility_scale_.index)  # whose weights no hypothesis makes zero
     assert table.loc[own, ["z", "p_value"]].isna().all(axis=None) and not table.loc[~own].isna().any(axis=None)

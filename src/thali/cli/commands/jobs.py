@@ -1,6 +1,7 @@
 """`thali resume` and `thali status`: what a job says of itself; and where the job of a command lies."""
 
 import contextlib
+import json
 import os
 import shlex
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from thali.inference.jobs import command_noted, is_running, read_index, shard_na
 from thali.model.spec import Option
 
 JOB = "job"  # in the folder of the results
+COMMAND = "command.json"  # there, of a fit without chains, which is no job
 OVERWRITE = Option("overwrite", "Whether another job gives way.", bool)
 
 
@@ -43,7 +45,7 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     DataError
         If there is no such job.
     """
-    found = _index(folder).get("command")
+    found = _index(folder)["command"]
     if found is None:
         raise DataError(f"The job in '{folder}' was not begun at the command line; go on with it where it was begun.")
     out = folder.absolute()
@@ -52,12 +54,14 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     return found["name"], {**_from_json(found["arguments"]), "out": out}
 
 
-def typed_for(folder: Path) -> str:
-    """The command whose results are in a folder, as it was typed; "" if no job says."""
+def command_of(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
+    """The command whose results are in a folder, its arguments, and the folder where it was typed, if that is known."""
     index = read_index(folder / JOB)
-    if index is None or not (found := index.get("command")):
-        return ""
-    return as_typed(found["name"], _from_json(found["arguments"]))
+    if index is None and (folder / COMMAND).exists():
+        index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
+    if index is None or not (found := index["command"]):
+        return None
+    return found["name"], _from_json(found["arguments"]), Path(found["folder"])
 
 
 def as_typed(name: str, arguments: Mapping[str, Any]) -> str:

@@ -5,9 +5,12 @@ from typing import Any
 
 from thali.errors import DataError
 from thali.inference.files import atomic_write, check_place
+from thali.model.registry import spec_of
+from thali.model.settings import USUAL, Settings
 
 from ..boundary import Terminal, notify
-from .jobs import JOB, typed_for
+from .asked import asked_of
+from .jobs import JOB, as_typed, command_of
 
 _MODELS = ("posterior.nc", "model.nc")  # as `thali fit --out` names them
 
@@ -31,17 +34,24 @@ def run_report(terminal: Terminal, results: Path, out: Path | None) -> None:
     file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
     check_place(file)
     what = _results(results)
-    write_report(what, file, typed_for(results) if results.is_dir() else "", terminal)
+    found = command_of(results) if results.is_dir() else None
+    if found is None:
+        write_report(what, file, "", terminal)
+        return
+    name, arguments, folder = found
+    settings = USUAL
+    if name == "fit" and (spec := spec_of(what)) is not None:
+        settings = asked_of(terminal, spec, "", arguments["typed"], None).settings(folder)
+    write_report(what, file, as_typed(name, arguments), terminal, settings)
 
 
-def write_report(what: Any, file: Path, command: str, terminal: Terminal) -> None:
+def write_report(what: Any, file: Path, command: str, terminal: Terminal, settings: Settings = USUAL) -> None:
     """Write the report of a fitted model or of the table of a comparison."""
-    from thali.model.registry import spec_of
     from thali.report.write import page_of
 
     if (spec := spec_of(what)) is not None:
         terminal.know(spec.options)
-    atomic_write(file, page_of(what, command, terminal.words))
+    atomic_write(file, page_of(what, command, terminal.words, settings))
     notify(f"wrote the report to {file}.")
 
 

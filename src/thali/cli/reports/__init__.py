@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 from thali.errors import Words
+from thali.model.settings import Settings
 from thali.model.spec import ModelSpec
 
 from ..files import Answer
@@ -16,19 +17,19 @@ class Fitted(NamedTuple):
     method: str
     model: Any
     data: Any
-    wanted: dict[str, Any]  # the options of the answer that were typed, by argument
-    run: dict[str, Any]  # those of the model and of the fit
+    settings: Settings
+    run: dict[str, Any]  # the options of the model and of the fit that were typed, by argument
     words: Words
 
 
 class Report(Protocol):
     """What the file of a report defines."""
 
-    def prepare(self, fitted: Fitted) -> Any:
-        """Before the fit: refuse what cannot be answered; what it returns is handed to `answer`."""
+    def prepare(self, fitted: Fitted) -> Settings:
+        """Before the fit: refuse what cannot be answered; the settings with which `answer` is called."""
         ...
 
-    def answer(self, fitted: Fitted, prepared: Any) -> Answer:
+    def answer(self, fitted: Fitted) -> Answer:
         """After the fit: what is printed and written."""
         ...
 

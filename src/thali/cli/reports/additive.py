@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._labels import plural
-from thali.report.answers.additive import POINTLESS
+from thali.model.settings import Settings
+from thali.report.answers.additive import CONSTANT, ESTIMATES, POINTLESS
 
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
@@ -30,20 +31,13 @@ if TYPE_CHECKING:
 
     from thali.model.latent_features.answers.estimators import Estimate
 
-CONSTANT = "additive constant"
-_ESTIMATES = {
-    "expectation": "Expectation over all features (of which the most probable are listed)",
-    "map-features": "Most probable set of features, with the weights that suit it best",
-    "conditional-map": "Best draw among those with the most probable number of features",
-    "joint-map": "Best draw of features and weights together",
-}
 
-
-def prepare(fitted: Fitted) -> None:
+def prepare(fitted: Fitted) -> Settings:
     """Nothing to refuse."""
+    return fitted.settings
 
 
-def answer(fitted: Fitted, prepared: None) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a fitted model."""
     from thali.data.kinds import TRIPLETS
     from thali.model.latent_features.answers.check import check_sentence
@@ -57,8 +51,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         return _answer_of_triplets(fitted)
     if model.groups_:
         return groups.answer(fitted, "feature")
-    check = model.check(fitted.run.get("random_seed") or 0)
-    estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
+    check = model.check(fitted.settings.random_seed)
+    estimate = model.estimate(fitted.settings.kind)
     similar = _similar(fitted)
     summary, features = model.summary(), model.features(similar=similar)
     pictures = without_empty(drawn(model, fitted.spec), model.posterior_)
@@ -83,7 +77,7 @@ def _similar(fitted: Fitted) -> float | None:
     """From which Jaccard index on features of different draws are taken for one."""
     from thali.model.latent_features.answers.matched_features import similar_for
 
-    return similar_for(fitted.model.posterior_["posterior"].sizes["option"], fitted.wanted.get("similar"))
+    return similar_for(fitted.model.posterior_["posterior"].sizes["option"], fitted.settings.similar)
 
 
 def _answer_of_triplets(fitted: Fitted) -> Answer:
@@ -94,7 +88,8 @@ def _answer_of_triplets(fitted: Fitted) -> Answer:
 
     model = fitted.model
     similar = _similar(fitted)
-    summary, features, check = model.summary(), model.features(similar=similar), model.check(0)
+    summary, features = model.summary(), model.features(similar=similar)
+    check = model.check(fitted.settings.random_seed)
     labels = list(map(str, model.posterior_["posterior"]["option"].values))
     few = pair_index(np.array([len(labels) - 2]), np.array([len(labels) - 1]), len(labels))[0] < MAX_PAIRS
     ranks = {"pairs": model.pair_ranks()} if few else {}
@@ -215,7 +210,7 @@ def report(
         [
             _number_of_features(model),
             _features(model, features),
-            f"{_ESTIMATES[estimate.kind]}\n{estimate}",
+            f"{ESTIMATES[estimate.kind]}\n{estimate}",
             checked,
             _scalars(model, summary),
             every_quantity(summary),

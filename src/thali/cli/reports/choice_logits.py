@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from ..files import Answer, drawn
 from ..judgement import judgement
 from . import Fitted
-from .choices import Asked, study_of
 from .choices import prepare as prepare
+from .choices import study_of
 from .general import estimates_text
 from .shared import every_quantity
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import pandas
 
 
-def answer(fitted: Fitted, prepared: Asked) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a fitted model, and the shares of a market."""
-    model, study = fitted.model, study_of(fitted, prepared)
+    model, study = fitted.model, study_of(fitted)
     summary = model.summary()
     has_draws = "r_hat" in summary
     tables: dict[str, pandas.DataFrame] = {"summary": summary.rename_axis("quantity" if has_draws else "coefficient")}

@@ -3,13 +3,14 @@
 import functools
 import math
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali.inference.quiet import without_warnings
+from thali.model.settings import Settings
 
 from ..text import align
 from . import Fitted
@@ -49,24 +50,18 @@ class Study(NamedTuple):
         return found + ([] if self.shares is None else [shares_text(self.shares)])
 
 
-class Asked(NamedTuple):
-    """What was asked of a market study, checked before the fit."""
-
-    market: "pandas.DataFrame | None"
-    price: str | None
-
-
-def prepare(fitted: Fitted) -> Asked:
-    """The market, once it is clear that its products can be read; and the attribute of amounts of money."""
+def prepare(fitted: Fitted) -> Settings:
+    """The settings with the market, once it is clear that its products can be read, and the price."""
     from thali.data.experiment_constants import with_constants
     from thali.model.choice_answers.pay import price_among, refuse_wordy_price
 
-    path, price = fitted.wanted.get("market"), fitted.wanted.get("price")
+    market, price = fitted.settings.market, fitted.settings.price
     if price is not None:
         refuse_wordy_price(fitted.data.scheme, price)
     data = with_constants(fitted.data) if fitted.run.get("constants") else fitted.data
-    market = None if path is None else _market(path, data, _numbers(fitted))
-    return Asked(market, price if price is not None else price_among(fitted.data.scheme))
+    if market is not None:
+        _check_market(market, data, _numbers(fitted))
+    return replace(fitted.settings, price=price if price is not None else price_among(fitted.data.scheme))
 
 
 def _numbers(fitted: Fitted) -> tuple[str, ...]:
@@ -76,29 +71,25 @@ def _numbers(fitted: Fitted) -> tuple[str, ...]:
     return (*linear_names(fitted.run.get("linear") or ()), *knots_by_name(fitted.run.get("knots")))
 
 
-def _market(path: Path, data: "ChoiceExperiment", numbers: tuple[str, ...]) -> Any:
-    """The table of products, which the data's levels describe."""
+def _check_market(table: "pandas.DataFrame", data: "ChoiceExperiment", numbers: tuple[str, ...]) -> None:
+    """Refuse a table of products that the data's levels do not describe."""
     from thali.model.choice_answers.market import markets_of
-    from thali.reading.table import load
 
-    table = load(path).frame.reset_index(drop=True)
     scheme = data.scheme.with_numbers(numbers, table)
     for market in markets_of(data.scheme, table):
         scheme.encode(market.table, data.respondents)
-    return table
 
 
-def study_of(fitted: Fitted, asked: Asked) -> Study:
+def study_of(fitted: Fitted) -> Study:
     """The tables that a fitted model gives."""
-    model, seed = fitted.model, fitted.run.get("random_seed") or 0
-    how = {"cores": fitted.run.get("cores"), "random_seed": seed}
-    interval = {name: value for name, value in fitted.wanted.items() if name == "ci"}
+    model, settings = fitted.model, fitted.settings
+    interval, how = {"ci": settings.ci}, settings.how
     effects = model.level_effects(**interval, **how)
 
     def pay_of(each_person: bool = False) -> "pandas.DataFrame":
         """Amounts, whose warnings are printed below the table."""
         with without_warnings():
-            return model.willingness_to_pay(asked.price, each_person=each_person, **interval)
+            return model.willingness_to_pay(settings.price, each_person=each_person, **interval)
 
     individuals: dict[str, Callable[[], pandas.DataFrame]] = {}
     if "people_lb" in effects:
@@ -106,13 +97,13 @@ def study_of(fitted: Fitted, asked: Asked) -> Study:
             "individual_level_effects": lambda: model.level_effects(each_person=True, **how),
             "individual_importance": lambda: model.attribute_importance(each_person=True, **how),
         }
-        if asked.price is not None:
+        if settings.price is not None:
             individuals["individual_willingness_to_pay"] = functools.partial(pay_of, each_person=True)
     return Study(
         effects,
         model.attribute_importance(**interval, **how),
-        None if asked.price is None else pay_of(),
-        None if asked.market is None else model.market_shares(asked.market, **interval, **how),
+        None if settings.price is None else pay_of(),
+        None if settings.market is None else model.market_shares(settings.market, **interval, **how),
         individuals,
     )
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from thali._digits import in_a_column
 from thali.model.classifiers.importance import importance
+from thali.model.settings import Settings
+from thali.posterior.interval import TAILS, interval_name
 
 from ..boundary import notify
 from ..cross_validation import STOPPED, check_folds, cross_validate
@@ -13,37 +15,33 @@ from ..files import Answer
 from ..judgement import judgement
 from ..text import align
 from . import Fitted
-from .shared import MAX_FEATURES, estimate_of, interval_name
+from .shared import MAX_FEATURES, estimate_of
 
 if TYPE_CHECKING:
     import pandas
 
     from ..cross_validation import Scores
 
-_FOLDS = 5
 _ENOUGH = 2.0  # standard errors from which a difference is called established
 _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
 _SCALARS = ("a", "eta", "log_tau", "slab", "log_likelihood")
 
 
-def prepare(fitted: Fitted) -> int:
-    """The number of folds, once it is clear that the data can be divided so."""
-    folds = fitted.wanted.get("folds", _FOLDS)
-    check_folds(fitted.data.labels, folds)
-    return folds
+def prepare(fitted: Fitted) -> Settings:
+    """The settings, once it is clear that the data can be divided into so many folds."""
+    check_folds(fitted.data.labels, fitted.settings.folds)
+    return fitted.settings
 
 
-def answer(fitted: Fitted, prepared: int) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a fitted model, and the scores of its cross-validation."""
-    model, data = fitted.model, fitted.data
+    model, data, settings = fitted.model, fitted.data, fitted.settings
     stopped = getattr(model, "interrupted_", False)
     if stopped:
         notify("did not cross-validate.")
-    at_once = (
-        fitted.run.get("cores") if hasattr(model, "posterior_") else 1
-    )  # without draws a fit is too short for a process
-    seed = fitted.run.get("random_seed")
-    scores = None if stopped or not prepared else cross_validate(model, data, prepared, seed, at_once)
+    at_once = settings.cores if hasattr(model, "posterior_") else 1  # without draws a fit is too short for a process
+    folds = 0 if stopped else settings.folds
+    scores = cross_validate(model, data, folds, settings.random_seed, at_once) if folds else None
     summary = model.summary() if hasattr(model, "posterior_") else None
     weights = importance(model)
     is_plackett_luce = "weight" in weights
@@ -220,8 +218,6 @@ def _shape(model: Any) -> str:
 
 def _in_digits(draws: np.ndarray) -> str:
     """Mean and interval with three significant digits, which a small a needs."""
-    from thali.posterior.interval import TAILS
-
     low, high = np.quantile(draws, TAILS)
     return f"{draws.mean():.3g} ({interval_name()} {low:.3g} to {high:.3g})"
 

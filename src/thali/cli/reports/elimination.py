@@ -4,6 +4,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import DataError
+from thali.model.settings import Settings
+from thali.posterior.interval import interval_name
 
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
@@ -16,7 +18,6 @@ from .shared import (
     estimate_in,
     every_quantity,
     features_table,
-    interval_name,
     matched_as,
     membership_in,
     not_agreed,
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     import pandas
 
 
-def prepare(fitted: Fitted) -> None:
+def prepare(fitted: Fitted) -> Settings:
     """Nothing to refuse."""
+    return fitted.settings
 
 
-def answer(fitted: Fitted, prepared: None) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a fitted model."""
     from thali.model.latent_features.answers.check import check_sentence
     from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
@@ -42,10 +44,10 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         return groups.answer(fitted, "aspect")
     if is_of_kinds(model.posterior_):
         return kinds.answer(fitted)
-    similar = fitted.wanted.get("similar")
+    similar = fitted.settings.similar
     summary, features, ranks = model.summary(), model.features(similar=similar), model.ranks()
     try:
-        check = model.check(fitted.run.get("random_seed") or 0)
+        check = model.check(fitted.settings.random_seed)
         checked, table, picture = check_sentence(check), {"check": check}, {}
         if not math.isnan(check.attrs["p_value"]):  # else every interval is as wide as the picture
             picture = {"check": lambda plots: plots.check(check)}

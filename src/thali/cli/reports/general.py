@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from thali._digits import in_a_column
+from thali.model.settings import Settings
 
 from ..files import Answer, drawn
 from ..judgement import judgement
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     import pandas
 
 
-def prepare(fitted: Fitted) -> None:
+def prepare(fitted: Fitted) -> Settings:
     """Nothing to refuse."""
+    return fitted.settings
 
 
-def answer(fitted: Fitted, prepared: None) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a fitted model."""
     model = fitted.model
     summary = model.summary()

@@ -20,8 +20,8 @@ def answer(fitted: Fitted, word: str) -> Answer:
     from thali.plots.group_weights import MAX_GROUPS
 
     model = fitted.model
-    summary, features = model.summary(), model.features(similar=fitted.wanted.get("similar"))
-    check = model.check(fitted.run.get("random_seed") or 0)
+    summary, features = model.summary(), model.features(similar=fitted.settings.similar)
+    check = model.check(fitted.settings.random_seed)
     posterior = model.posterior_["posterior"]
     number = posterior["n_features" if "n_shared_features" not in posterior else "n_shared_features"].to_numpy()
     shared = features[features["members"].map(len).between(2, posterior.sizes["option"] - 1)]

@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.posterior.interval import interval_name
+
 from ..files import Answer
 from ..judgement import judgement
 from ..text import align
 from . import Fitted
-from .shared import by_member, estimate_in, every_quantity, interval_name, number_and_histogram
+from .shared import by_member, estimate_in, every_quantity, number_and_histogram
 
 if TYPE_CHECKING:
     import pandas
@@ -20,8 +22,8 @@ def answer(fitted: Fitted) -> Answer:
     from thali.plots.group_weights import MAX_GROUPS
 
     model = fitted.model
-    summary, features, sizes = model.summary(), model.features(similar=fitted.wanted.get("similar")), model.kind_sizes()
-    check, ranks = model.check(fitted.run.get("random_seed") or 0), _ranks(model, len(sizes))
+    summary, features, sizes = model.summary(), model.features(similar=fitted.settings.similar), model.kind_sizes()
+    check, ranks = model.check(fitted.settings.random_seed), _ranks(model, len(sizes))
     posterior = model.posterior_["posterior"]
     number = posterior["n_features"].to_numpy()
     shared = features[features["members"].map(len).between(2, posterior.sizes["option"] - 1)]

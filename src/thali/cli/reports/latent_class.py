@@ -8,16 +8,16 @@ from ..files import Answer
 from ..judgement import judgement
 from ..text import align
 from . import Fitted
-from .choices import Asked, study_of
 from .choices import prepare as prepare
+from .choices import study_of
 
 if TYPE_CHECKING:
     import pandas
 
 
-def answer(fitted: Fitted, prepared: Asked) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a fitted model."""
-    model, study = fitted.model, study_of(fitted, prepared)
+    model, study = fitted.model, study_of(fitted)
     classes, tried = model.class_table().rename_axis("coefficient"), model.choice_
     parts = [fitted.data.describe(), *study.parts({}), "Classes of people, the largest first\n" + _aligned(classes)]
     if len(tried) > 1:

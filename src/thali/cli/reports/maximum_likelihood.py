@@ -3,6 +3,8 @@
 from typing import Any
 
 from thali._digits import in_a_column
+from thali.model.settings import Settings
+from thali.posterior.interval import interval_name
 
 from ..files import Answer
 from ..text import align
@@ -12,16 +14,19 @@ from .shared import MAX_FEATURES
 _WORST = 5
 
 
-def prepare(fitted: Fitted) -> None:
+def prepare(fitted: Fitted) -> Settings:
     """Nothing to refuse."""
+    return fitted.settings
 
 
-def answer(fitted: Fitted, prepared: None) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a model that was fitted by maximum likelihood."""
     import pandas as pd
 
     model = fitted.model
-    weights, residuals = model.summary(), model.residuals()
+    ci = fitted.settings.ci
+    weights, residuals = model.summary(ci), model.residuals()
+    effects = model.covariate_effects(ci) if model.covariates_ else None
     errors = model.estimates_.utility_covariance.diagonal().clip(0.0) ** 0.5
     scale = pd.DataFrame({"utility": model.utility_scale_, "std_error": errors})
     tables = {
@@ -29,23 +34,24 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         "utility_scale": scale,
         "residuals": residuals,
         "fit": pd.DataFrame([weights.attrs]),
-        **({"covariates": model.covariate_effects()} if model.covariates_ else {}),
+        **({} if effects is None else {"covariates": effects}),
     }
     pictures = {
-        "utility_scale": lambda plots: plots.utility_scale(model),
+        "utility_scale": lambda plots: plots.utility_scale(model, ci=ci),
         "residuals": lambda plots: plots.residuals(model),
         "choice_probabilities": lambda plots: plots.choice_probabilities(model),
     }
     known = model.estimates_.known
     if known.shared.any() and known.crossing is None:
         pictures["preference_tree"] = lambda plots: plots.preference_tree(model)
-    return Answer(_report(model, weights, scale, residuals), tables, pictures)
+    return Answer(_report(model, weights, scale, residuals, effects, interval_name(ci)), tables, pictures)
 
 
-def _report(model: Any, weights, scale, residuals) -> str:
+def _report(model: Any, weights, scale, residuals, effects, interval: str) -> str:
     worst = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index].head(_WORST)
     parts = [
-        "Weights of the aspects; they sum to 1\n" + _most(weights.dropna(axis="columns", how="all"), "weight"),
+        f"Weights of the aspects; they sum to 1 (lower to upper: {interval})\n"
+        + _most(weights.dropna(axis="columns", how="all"), "weight"),
         "Utility scale, the weight of all aspects of an option\n" + _most(scale, "utility"),
         f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}\n" + _fit_in_words(weights.attrs, model),
         f"{_what(model)} that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
@@ -53,9 +59,9 @@ def _report(model: Any, weights, scale, residuals) -> str:
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     if zero:
         parts[0] += f"\nNo weight is left to {', '.join(zero)}; zero is at the boundary, and has no standard error."
-    if model.covariates_:
+    if effects is not None:
         title = "What a unit of each covariate adds to the log odds of the first of two options"
-        parts.insert(2, f"{title}\n{_aligned(model.covariate_effects())}")
+        parts.insert(2, f"{title} (lower to upper: {interval})\n{_aligned(effects)}")
     if source := model.estimates_.error_source:
         parts[0] += f"\n{source}"
     return "\n\n".join(parts)

@@ -10,7 +10,7 @@ from ..files import Answer, drawn
 from ..judgement import judgement
 from ..text import align
 from . import Fitted
-from .choices import Asked, Study, number, study_of
+from .choices import Study, number, study_of
 from .choices import prepare as prepare
 from .shared import MAX_FEATURES, every_quantity
 
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 _LONGEST = 100  # letters of the name of a class in a line
 
 
-def answer(fitted: Fitted, prepared: Asked) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a fitted model, and the shares of a market."""
     from thali.model.product_classes.posterior import trace_of
 
-    model, study = fitted.model, study_of(fitted, prepared)
-    similar = {name: value for name, value in fitted.wanted.items() if name == "similar"}
-    summary, classes = model.summary(), model.classes(**similar)
+    model, study = fitted.model, study_of(fitted)
+    summary, classes = model.summary(), model.classes(**fitted.settings.given("similar"))
     tables = {"summary": summary.rename_axis("quantity"), "classes": classes, **study.tables()}
     is_stable = (classes["stability"] >= STABLE).any()
     pictures = (drawn(model, fitted.spec) if is_stable else {}) | study.pictures()

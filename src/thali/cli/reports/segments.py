@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from thali.posterior.interval import INTERVAL_COLUMNS, interval_name
+
 from ..files import Answer
 from ..text import align
 from . import Fitted
-from .shared import interval_name
 
 _LONGEST = 60  # letters of a name
 
@@ -14,15 +15,16 @@ def refuse(fitted: Fitted) -> None:
     """Before the fit: refuse more segments than respondents."""
     from thali.model.choice_segments.segments import numbers_of_segments
 
-    if "segments" in fitted.wanted:
-        numbers_of_segments(fitted.wanted["segments"], fitted.data.n_respondents, "segments")
+    if fitted.settings.segments is not None:
+        numbers_of_segments(fitted.settings.segments, fitted.data.n_respondents, "segments")
 
 
 def with_segments(answer: Answer, fitted: Fitted) -> Answer:
     """The answer, with the segments that were asked for."""
-    if "segments" not in fitted.wanted:
+    settings = fitted.settings
+    if settings.segments is None:
         return answer
-    found = fitted.model.segments(fitted.wanted["segments"], random_seed=fitted.run.get("random_seed") or 0)
+    found = fitted.model.segments(settings.segments, random_seed=settings.random_seed)
     tables = {
         "segments": found.assignment,
         "segment_sizes": found.sizes,
@@ -38,8 +40,6 @@ def with_segments(answer: Answer, fitted: Fitted) -> Answer:
 
 def _printed(found: Any) -> str:
     """Sizes and profiles in words and numbers."""
-    from thali.posterior.interval import INTERVAL_COLUMNS
-
     rows: list[tuple[str, ...]] = [("segment", "share", interval_name(), "people", "prefers, more than everybody")]
     for number, row in found.sizes.to_dict("index").items():
         low, high = (row[name] for name in INTERVAL_COLUMNS)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import in_a_column
+from thali.posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 
 from ..text import align
 
@@ -121,23 +122,12 @@ def every_quantity(summary: "pandas.DataFrame") -> str:
 
 def estimate_in(summary: "pandas.DataFrame", name: str) -> str:
     """Mean and interval of a row of the summary."""
-    from thali.posterior.interval import INTERVAL_COLUMNS
-
     return _estimate(*(float(summary.loc[name, column]) for column in ("mean", *INTERVAL_COLUMNS)))
 
 
 def estimate_of(draws: np.ndarray) -> str:
     """Mean and interval of draws."""
-    from thali.posterior.interval import TAILS
-
     return _estimate(float(draws.mean()), *np.quantile(draws, TAILS).tolist())
-
-
-def interval_name() -> str:
-    """What the interval is called."""
-    from thali.posterior.interval import INTERVAL
-
-    return f"{100 * INTERVAL:g} % interval"
 
 
 def _estimate(*values: float) -> str:

@@ -27,7 +27,7 @@ def importance(model: Any) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    from thali.posterior.interval import TAILS
+    from thali.posterior.interval import INTERVAL, TAILS
 
     draws, classes, columns = _draws(model)
     name = "weight" if hasattr(model, "weights_") else "coef"
@@ -41,6 +41,7 @@ def importance(model: Any) -> "pandas.DataFrame":
         table["original"] = model.coef_[:, model._standard_.varies].ravel()
     labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
     frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
+    frame.attrs |= {"interval": INTERVAL} if len(draws) else {}
     order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
     if not len(draws):
         order = order[: np.count_nonzero(frame[name])]

@@ -111,7 +111,7 @@ def endless(found: Estimates) -> list[EstimateWarning]:
     ]
 
 
-def covariate_table(found: Estimates) -> "pandas.DataFrame":
+def covariate_table(found: Estimates, ci: float) -> "pandas.DataFrame":
     """A row a covariate: estimate, std_error, z, p_value, lower, upper, odds."""
     import pandas as pd
 
@@ -126,11 +126,13 @@ def covariate_table(found: Estimates) -> "pandas.DataFrame":
         "std_error": error,
         "z": z,
         "p_value": found.tail(z),
-        "lower": estimate - found.reach * error,
-        "upper": estimate + found.reach * error,
+        "lower": estimate - found.reach(ci) * error,
+        "upper": estimate + found.reach(ci) * error,
         "odds": np.exp(estimate),
     }
-    return Table(columns, index=pd.Index(own_names(found.data), name="covariate"))
+    table = Table(columns, index=pd.Index(own_names(found.data), name="covariate"))
+    table.attrs["interval"] = ci
+    return table
 
 
 def within(small: Estimates, large: Estimates) -> Estimates:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._arguments import between
 from thali.data.pairs import PairedComparisons
+from thali.posterior.interval import INTERVAL, tails_of
 
 from ..latent_features.answers.covariates import lifted
 from ..latent_features.likelihoods.best_worst import RANKING, answer_probabilities
@@ -20,8 +22,7 @@ from .problem import Pose, Problem, patterns, shares
 if TYPE_CHECKING:
     import pandas
 
-LEVEL = 0.95  # of intervals
-MORE_PEOPLE = 5  # than parameters: from so many on, intervals by Student's t hold 93 % and more instead of 95 %
+MORE_PEOPLE = 5  # than parameters: from so many on, 95 % intervals by Student's t hold 93 % and more
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,12 +227,12 @@ class Estimates:
         """The test against the saturated model by chi-square, or the usual number of samples."""
         return self.fit_test()
 
-    @cached_property
-    def reach(self) -> float:
-        """Half the length of an interval, in standard errors."""
+    def reach(self, ci: float) -> float:
+        """Half the length of an interval of that probability, in standard errors."""
         from scipy.special import ndtri, stdtrit
 
-        return float(ndtri((1 + LEVEL) / 2) if self.error_df is None else stdtrit(self.error_df, (1 + LEVEL) / 2))
+        upper = tails_of(between("ci", ci, "the probability of an interval"))[1]
+        return float(ndtri(upper) if self.error_df is None else stdtrit(self.error_df, upper))
 
     @property
     def error_df(self) -> int | None:
@@ -384,7 +385,7 @@ class Estimates:
         start = np.array([0, len(members)])
         return answer_probabilities(self.maximum.working[None], start, members, self.lapse, self.best_worst)[0]
 
-    def table(self) -> "pandas.DataFrame":
+    def table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Weights with standard errors, Wald tests of shared ones being zero, and intervals."""
         import pandas as pd
 
@@ -398,13 +399,15 @@ class Estimates:
             "std_error": error,
             "z": z,
             "p_value": self.tail(z),
-            "lower": self.weights - self.reach * error,
-            "upper": self.weights + self.reach * error,
+            "lower": self.weights - self.reach(ci) * error,
+            "upper": self.weights + self.reach(ci) * error,
         }
         if self.is_over_people:
             usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance(False))), 0.0))
             columns["std_error_independent"] = np.where(np.isnan(error), np.nan, usual)
-        return Table(columns, index=pd.Index(self.known.names, name="aspect"))
+        table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
+        table.attrs["interval"] = ci
+        return table
 
 
 def covariate_sizes(data: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from thali._described import Facts
 from thali._labels import plural
 from thali.errors import ArgumentError, ThaliWarning
+from thali.posterior.interval import INTERVAL
 
 from ..base import Job
 from ..counted_ties import CONVERSIONS, counted, has_ties, with_covariates
@@ -351,26 +352,33 @@ class MaximumLikelihoodElimination(EstimatedChoices):
 
         return leave_one_out(self._maximum())
 
-    def summary(self) -> "pandas.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The weights and their tests.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
             One row an aspect: weight, std_error, z and p_value (Wald test that the weight is zero; missing for unique
-            aspects, whose weights are above zero wherever an option was ever chosen), lower and upper (95 % interval);
+            aspects, whose weights are above zero wherever an option was ever chosen), lower and upper (the interval);
             where errors are over people (by Student's t), std_error_independent is what they would be if all choices
             were independent.
-            ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
-            tie_std_error.
+            ``attrs`` holds interval (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with
+            ties also tie and tie_std_error.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
         found = self._maximum()
-        table = found.table()
+        table = found.table(ci)
         for name in ("lapse", "log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
             table.attrs[name] = getattr(found, name)
         if found.tie is not None:

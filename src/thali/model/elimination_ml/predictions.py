@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
+from thali.posterior.interval import INTERVAL
 
 from ..base import Model
 from ..latent_features.answers.covariates import values_for
@@ -29,20 +30,27 @@ class EstimatedChoices(Model):
         """The covariates that the fit used."""
         return own_names(self._maximum().data)
 
-    def covariate_effects(self) -> "pandas.DataFrame":
+    def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
             One row a covariate: estimate, std_error (over people as those of weights), z and p_value (Wald test that it
-            has no effect; see also `thali.likelihood_ratio`), lower and upper (95 % interval), odds (the factor
-            exp(estimate) of the odds).
+            has no effect; see also `thali.likelihood_ratio`), lower and upper (the interval), odds (the factor
+            exp(estimate) of the odds); ``attrs["interval"]`` is `ci`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
 
         Examples
         --------
@@ -56,7 +64,7 @@ class EstimatedChoices(Model):
         """
         from .covariates import covariate_table
 
-        return covariate_table(self._maximum())
+        return covariate_table(self._maximum(), ci)
 
     def predict_proba(self, sets: Any, covariates: Any = None) -> "np.ndarray | list[np.ndarray]":
         """Choice probabilities at the estimates, lapse included.

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.model.choice_logits.hierarchical import HierarchicalLogit
+from thali.model.settings import Settings
 
 from ..content import Content, listed
 from ..document import Section, Table
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     people = " of each person" if isinstance(model, HierarchicalLogit) else ""
     return Content(
@@ -22,14 +23,14 @@ def content(model: Any) -> Content:
             f"How much do the levels of each attribute add to the utility{people} of a product, what would people pay"
             " for them, and what share would each product of a market have?",
         ),
-        answer=_answer(model),
-        misses=_misses(model),
+        answer=_answer(model, settings),
+        misses=_misses(model, settings),
         methods=_methods(model),
     )
 
 
-def _answer(model: Any) -> Section:
-    study = study_of(model)
+def _answer(model: Any, settings: Settings) -> Section:
+    study = study_of(model, settings)
     if isinstance(model, HierarchicalLogit):
         tables = (
             Table("Tastes in the population: means, standard deviations", _indexed(model.population())),
@@ -38,13 +39,13 @@ def _answer(model: Any) -> Section:
     else:
         tables = (Table("Coefficients", _indexed(model.summary())),)
     answer = Section("The answer", study.sentences, study.pictures, (*study.tables, *tables))
-    return with_segments(answer, model) if isinstance(model, HierarchicalLogit) else answer
+    return with_segments(answer, model, settings) if isinstance(model, HierarchicalLogit) else answer
 
 
-def _misses(model: Any) -> Section:
+def _misses(model: Any, settings: Settings) -> Section:
     """Replicates of the choices, where the fit has left draws and the data."""
     if isinstance(model, HierarchicalLogit):
-        return missed_choices(model.check(0))
+        return missed_choices(model.check(settings.random_seed))
     said = "An estimate has no draws of the posterior, whose replicates the choices could be held against."
     return Section("", (said, "How well it predicts tasks that were left out is what thali compare says."))
 

@@ -7,6 +7,8 @@ import numpy as np
 from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
 from thali.inference.quiet import without_warnings
 from thali.model.choice_answers.figures import interval_columns
+from thali.model.settings import Settings
+from thali.posterior.interval import interval_name
 
 from ..content import listed, number, probability
 from ..document import Picture, Table
@@ -24,11 +26,12 @@ class Study(NamedTuple):
     tables: tuple[Table, ...]
 
 
-def study_of(model: Any) -> Study:
-    """Importance, level effects, and willingness to pay where an attribute is a price."""
+def study_of(model: Any, settings: Settings) -> Study:
+    """Importance, level effects, willingness to pay where an attribute is a price, and the shares of a market."""
     from thali.model.choice_answers.pay import price_among
 
-    importance, effects = model.attribute_importance(), model.level_effects()
+    asked = {"ci": settings.ci, **settings.how}
+    importance, effects = model.attribute_importance(**asked), model.level_effects(**asked)
     sentences = [_most_important(importance), _strongest(effects)]
     pictures = [
         picture(f"Part of each attribute in the ranges of utility. {sentences[0]}", "attribute_importance", importance),
@@ -39,13 +42,21 @@ def study_of(model: Any) -> Study:
         ),
     ]
     tables = [Table("Importance of attributes", importance), Table("Effects of levels", effects)]
-    price = price_among(model._chooser().data.scheme)
+    price = settings.price or price_among(model._chooser().data.scheme)
     with without_warnings():  # they are sentences here
-        pay = None if price is None else model.willingness_to_pay(price)
+        pay = None if price is None else model.willingness_to_pay(price, ci=settings.ci)
     if pay is not None and len(pay):
         sentences += [dearest := _dearest(pay), *pay.attrs["notes"]]
         pictures.append(picture(f"Willingness to pay for each level. {dearest}", "willingness_to_pay", pay))
         tables.append(Table(f"Willingness to pay, in units of {price}", pay))
+    if settings.market is not None:
+        shares = model.market_shares(settings.market, **asked)
+        pictures.append(
+            picture(
+                f"Share of each product of the market and its {interval_name(settings.ci)}.", "market_shares", shares
+            )
+        )
+        tables.append(Table("Shares of the market", shares))
     if any(effects["attribute"].eq(INSIDE) & effects["over"].eq(INSIDE_LEVELS[0])):
         sentences.append(f"“{INSIDE}” is what every product has and the no-choice option lacks.")
     return Study(tuple(sentences), tuple(pictures), tuple(tables))
@@ -81,7 +92,7 @@ def _dearest(pay: "pandas.DataFrame") -> str:
 
     rows = pay.to_dict("records")
     told = [row for row in rows if (row["wtp_lb"] > 0 or row["wtp_ub"] < 0) and np.isfinite(row["wtp"])]
-    interval = f"{100 * pay.attrs['interval']:g} % interval"
+    interval = interval_name(pay.attrs["interval"])
     if not told:
         return f"No amount is told from 0: every {interval} of what people would pay holds it, or has no end."
     row = max(told, key=lambda row: abs(row["wtp"]))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali.model.classifiers.importance import importance
+from thali.model.settings import Settings
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
@@ -12,7 +13,7 @@ from ..document import Section, Table
 _NAMED, _WORST = 3, 10
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     return Content(
         question=("Which covariates tell the classes apart, and how sure is that?",),

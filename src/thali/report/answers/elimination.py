@@ -5,6 +5,7 @@ from typing import Any
 from thali.data.kinds import BEST_WORST
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
+from thali.model.settings import Settings
 from thali.trees.tree import Tree
 
 from ..content import Content, listed, number, probability
@@ -18,6 +19,7 @@ from .shared import (
     most_probable,
     number_of_features,
     picture,
+    picture_of_features,
 )
 
 _MAX_RANKED = 60  # options, above which ranks are left to the table
@@ -25,17 +27,17 @@ _NAMED = 3
 _SURE = 0.95  # probability from which on an option is called the best
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     if model.groups_:
-        return groups.content(model, "aspect", _methods(model))
+        return groups.content(model, "aspect", _methods(model), settings)
     if is_of_kinds(model.posterior_):
-        return kinds.content(model, _methods(model))
-    ranks, features = model.ranks(), model.features()
+        return kinds.content(model, _methods(model), settings)
+    ranks, features = model.ranks(), model.features(similar=settings.similar)
     return Content(
         question=(_question(model),),
-        answer=_answer(model, ranks, features),
-        misses=missed_proportions(model),
+        answer=_answer(model, ranks, features, settings),
+        misses=missed_proportions(model, settings),
         methods=tuple(_methods(model)),
     )
 
@@ -59,7 +61,7 @@ def _question(model: Any) -> str:
     return "How much does each aspect weigh, and which options do people prefer?"
 
 
-def _answer(model: Any, ranks: Any, features: Any) -> Section:
+def _answer(model: Any, ranks: Any, features: Any, settings: Settings) -> Section:
     best, last = ((str(ranks.index[at]), number(ranks["rank"].iloc[at])) for at in (0, -1))
     sentences = [_best(ranks)]
     pictures: list[Picture] = []
@@ -68,12 +70,14 @@ def _answer(model: Any, ranks: Any, features: Any) -> Section:
             "Ranks of the options", ranks[["rank", "rank_low", "rank_high", "p_1"]].rename(columns={"p_1": "P(best)"})
         )
     ]
+    tables.append(Table("Weight of what each option has alone, and its share of their sum", model.unique_weights()))
     if not _is_plain(model):
         draws = model.posterior_["posterior"]["n_features"].to_numpy()
         besides = " besides each option's own" if model.unique else ""
         sentences += [number_of_features(draws, f"aspects{besides}"), most_probable(features, "aspect")]
         if len(features):
-            pictures.append(picture(f"Aspects and the options that have them. {sentences[-1]}", "features", model))
+            finding = f"Aspects and the options that have them. {sentences[-1]}"
+            pictures.append(picture_of_features(finding, model, settings.similar))
             tables.append(Table("Aspects", members_as_text(features, model)))
         if draws.min() != draws.max():
             pictures.append(picture(sentences[1], "n_features", model))

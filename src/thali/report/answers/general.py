@@ -6,24 +6,25 @@ from thali.data.kinds import CHOICES, OWN, PAIRS, TRIPLETS
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.similarities import fitted_draws, measured_similarities
 from thali.model.registry import spec_of
+from thali.model.settings import Settings
 
 from ..content import Content
 from ..document import Section, Table
 from .shared import members_as_text, missed_proportions, most_probable, number_of_features, picture
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     spec = spec_of(model)
     answers = "what the data say" if spec is None else spec.answers
-    return Content(question=(f"What was asked: {answers}.",), answer=_answer(model), misses=_misses(model))
+    return Content(question=(f"What was asked: {answers}.",), answer=_answer(model), misses=_misses(model, settings))
 
 
-def _misses(model: Any) -> Section:
+def _misses(model: Any, settings: Settings) -> Section:
     """The check that there is for the kind of data."""
     kind = kind_of(model.posterior_)
     if kind in (PAIRS, CHOICES, TRIPLETS):
-        return missed_proportions(model)
+        return missed_proportions(model, settings)
     if kind == OWN:
         return Section("", ("thali does not know what a likelihood of your own predicts, and checks nothing here.",))
     explained = _share_explained(model.posterior_)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali.model.latent_features.groups.task import SIMILAR
+from thali.model.settings import Settings
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
@@ -12,23 +13,23 @@ _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
-def content(model: Any, word: str, methods: list[str]) -> Content:
+def content(model: Any, word: str, methods: list[str], settings: Settings) -> Content:
     """What a fitted model says; `word`: aspect or feature, `methods`: how one group was modelled."""
     return Content(
         question=(
             f"Do {listed(model.groups_)} attend to the same {word}s, and how much does each weigh in each group?",
         ),
-        answer=_answer(model, word),
-        misses=missed_proportions(model),
+        answer=_answer(model, word, settings),
+        misses=missed_proportions(model, settings),
         methods=(*methods, _of_groups(model, word)),
     )
 
 
-def _answer(model: Any, word: str) -> Section:
+def _answer(model: Any, word: str, settings: Settings) -> Section:
     from thali.plots.group_weights import MAX_GROUPS
 
     posterior = model.posterior_["posterior"]
-    features = model.features()
+    features = model.features(similar=settings.similar)
     shared = features[features["members"].map(len).between(2, posterior.sizes["option"] - 1)]
     draws = posterior["n_shared_features" if "n_shared_features" in posterior else "n_features"].to_numpy()
     sentences = [_differences(shared, word), number_of_features(draws, f"{word}s")]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali.model.latent_features.groups.task import SIMILAR
+from thali.model.settings import Settings
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
@@ -11,20 +12,24 @@ from .shared import estimate, interval_name, members_as_text, missed_proportions
 _LIKED = 3
 
 
-def content(model: Any, methods: list[str]) -> Content:
+def content(model: Any, methods: list[str], settings: Settings) -> Content:
     """What a fitted model says; `methods`: how people of one kind were modelled."""
     return Content(
         question=("Which kinds of people are there, who is of the same kind, and what does each kind prefer?",),
-        answer=_answer(model),
-        misses=missed_proportions(model),
+        answer=_answer(model, settings),
+        misses=missed_proportions(model, settings),
         methods=(*methods, *_of_kinds(model)),
     )
 
 
-def _answer(model: Any) -> Section:
+def _answer(model: Any, settings: Settings) -> Section:
     from thali.plots.group_weights import MAX_GROUPS
 
-    posterior, sizes, features = model.posterior_["posterior"], model.kind_sizes(), model.features()
+    posterior, sizes, features = (
+        model.posterior_["posterior"],
+        model.kind_sizes(),
+        model.features(similar=settings.similar),
+    )
     shared = features[features["members"].map(len).between(2, posterior.sizes["option"] - 1)]
     likeliest = max(sizes.attrs["n_kinds"], key=sizes.attrs["n_kinds"].get)
     sentences = [

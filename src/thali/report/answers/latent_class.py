@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali.model.latent_class.choice import FOLDS
+from thali.model.settings import Settings
 
 from ..content import Content, listed, number
 from ..document import Section, Table
@@ -11,27 +12,28 @@ from .segments import with_segments
 from .shared import missed_choices
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     return Content(
         question=(
             "Which segments of people are there, how large is each, what does each prefer, and what share would each"
             " product of a market have?",
         ),
-        answer=_answer(model),
-        misses=missed_choices(model.check(0)),
+        answer=_answer(model, settings),
+        misses=missed_choices(model.check(settings.random_seed)),
         methods=_methods(model),
     )
 
 
-def _answer(model: Any) -> Section:
+def _answer(model: Any, settings: Settings) -> Section:
     shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
     row = model.choice_.loc[model.n_classes_]
     sentences = [
         f"There are {model.n_classes_} classes of people, with {shares} of them."
         if model.n_classes_ > 1
         else "One class holds everybody.",
-        f"The best maximum of the likelihood was found by {int(row['times_found'])} of {int(row['starts'])} starts.",
+        f"The best maximum of the likelihood (logarithm {model.log_likelihood_:.2f}, BIC {model.bic_:.2f}) was found by"
+        f" {int(row['times_found'])} of {int(row['starts'])} starts.",
     ]
     if model.n_classes_ > 1:
         sentences.append(f"Entropy R²: {number(model.entropy_r2_)} (1: everybody belongs to one class for certain).")
@@ -42,10 +44,10 @@ def _answer(model: Any) -> Section:
     ]
     if len(model.choice_) > 1:
         tables.insert(0, Table("Numbers of classes", model.choice_))
-    study = study_of(model)
+    study = study_of(model, settings)
     answer = Section("The answer", (*sentences, *study.sentences), study.pictures, (*tables, *study.tables))
     held = model.membership_.to_numpy().argmax(axis=1)  # whose classes are the segments, if each holds somebody
-    return with_segments(answer, model, model.n_classes_ if 1 < model.n_classes_ == len(set(held)) else None)
+    return with_segments(answer, model, settings, model.n_classes_ if 1 < model.n_classes_ == len(set(held)) else None)
 
 
 def _methods(model: Any) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from thali.model.elimination_ml.best_worst_problem import BestWorstProblem
 from thali.model.elimination_ml.residual_table import named_row
+from thali.model.settings import Settings
+from thali.posterior.interval import interval_name
 
 from ..content import Content, listed, number
 from ..document import Section, Table
@@ -15,30 +17,32 @@ if TYPE_CHECKING:
 _WORST = 3
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     return Content(
         question=("How much does each known aspect weigh, and how strongly is each option preferred?",),
-        answer=_answer(model),
+        answer=_answer(model, settings),
         misses=_misses(model),
         methods=tuple(_methods(model)),
     )
 
 
-def _answer(model: Any) -> Section:
+def _answer(model: Any, settings: Settings) -> Section:
     scale = model.utility_scale_.sort_values(ascending=False, kind="stable")
     best = listed([f"{name} ({number(value)})" for name, value in scale.head(3).items()])
     sentence = f"The largest estimates of utility: {best}."
-    pictures = [picture(f"Utility of each option and its 95 % interval. {sentence}", "utility_scale", model)]
+    finding = f"Utility of each option and its {interval_name(settings.ci)}. {sentence}"
+    pictures = [picture(finding, "utility_scale", model, None, True, settings.ci)]
     if model.estimates_.known.crossing is None:
         finding = "The aspects as a tree of the options; the longer a branch, the heavier its aspect."
         pictures.append(picture(finding, "preference_tree", model))
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     sentences = [sentence, *([f"No weight is left to {listed(zero)}."] if zero else [])]
-    tables = [Table("Weights of the aspects", _named(model.summary()))]
+    tables = [Table("Weights of the aspects", _named(model.summary(settings.ci)))]
     if model.covariates_:
-        sentences.append(effects_sentence(model.covariate_effects()["estimate"]))
-        tables.append(Table("Effects of covariates on log odds", model.covariate_effects()))
+        effects = model.covariate_effects(settings.ci)
+        sentences.append(effects_sentence(effects["estimate"]))
+        tables.append(Table("Effects of covariates on log odds", effects))
     return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
 
 
@@ -47,13 +51,20 @@ def _named(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 
 def _misses(model: Any) -> Section:
+    import pandas as pd
+
     residuals = model.residuals()
     residuals = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index]
     worst = "; ".join(named_row(row) for row in residuals.head(_WORST).to_dict("records"))
     what = "The pairs" if model.estimates_.unit == "pair" else "The choices"
     sentences = (f"Test of fit: {model.estimates_.usual_test}", f"{what} that it predicts worst: {worst}.")
     drawn = (picture(f"Residual of each {model.estimates_.unit}. {sentences[1]}", "residuals", model),)
-    return Section("", sentences, drawn, (Table("Residuals, the largest first", residuals.reset_index(drop=True)),))
+    measures = pd.DataFrame([model.summary().attrs]).drop(columns="interval")
+    tables = (
+        Table("Measures of fit", measures),
+        Table("Residuals, the largest first", residuals.reset_index(drop=True)),
+    )
+    return Section("", sentences, drawn, tables)
 
 
 def _methods(model: Any) -> list[str]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali.model.product_classes.reports.class_table import STABLE
+from thali.model.settings import Settings
 
 from ..content import Content, listed
 from ..document import Section, Table
@@ -11,21 +12,22 @@ from .segments import METHOD, with_segments
 from .shared import missed_choices, picture
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     return Content(
         question=(
             "Which classes of products do people like or dislike, which attributes decide their choices, and what share"
             " would each product of a market have?",
         ),
-        answer=_answer(model),
-        misses=missed_choices(model.check(0)),
+        answer=_answer(model, settings),
+        misses=missed_choices(model.check(settings.random_seed)),
         methods=tuple(_methods(model)),
     )
 
 
-def _answer(model: Any) -> Section:
-    study, classes = study_of(model), model.classes()
+def _answer(model: Any, settings: Settings) -> Section:
+    study, classes = study_of(model, settings), model.classes(**settings.given("similar"))
+    every, whole = classes.attrs["classes"], classes["importance"].sum()
     classes = classes[classes["stability"] >= STABLE]
     sentences, pictures, tables = list(study.sentences), list(study.pictures), list(study.tables)
     if len(classes):
@@ -33,7 +35,13 @@ def _answer(model: Any) -> Section:
         sentences.append(named)
         pictures.append(picture(f"Classes of products that people care about. {named}", "classes", model))
         tables.append(Table("Classes of products that most chains find, similar ones counted as one", classes))
-    return with_segments(Section("The answer", tuple(sentences), tuple(pictures), tuple(tables)), model)
+    if hidden := every - len(classes):
+        rest = whole - classes["importance"].sum()
+        sentences.append(
+            f"Classes of products that are less important or different from chain to chain, {hidden:,} of {every:,},"
+            f" have {rest:.3f} of the importance together."
+        )
+    return with_segments(Section("The answer", tuple(sentences), tuple(pictures), tuple(tables)), model, settings)
 
 
 def _owners(row: Any) -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali._labels import plural
+from thali.model.settings import Settings
 
 from ..content import listed, number
 from ..document import Section, Table
@@ -16,11 +17,11 @@ METHOD = (
 )
 
 
-def with_segments(answer: Section, model: Any, k: Any = None) -> Section:
+def with_segments(answer: Section, model: Any, settings: Settings, k: Any = None) -> Section:
     """The answer, with the segments of the respondents: their picture and their tables."""
     if len(model._data_of_fit().respondents) < _FEWEST:
         return answer
-    found = model.segments(k)
+    found = model.segments(k if settings.segments is None else settings.segments, settings.random_seed)
     shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
     finding = (
         f"Grouped by what they prefer, the respondents make {plural(len(found), 'segment')}: {shares}. Their"
@@ -29,6 +30,7 @@ def with_segments(answer: Section, model: Any, k: Any = None) -> Section:
     tables = (
         Table("Segments: sizes, and what each prefers more than everybody", found.sizes),
         Table("Numbers of segments that were tried", found.by_number),
+        Table("How often a level is preferred to another one, all else being equal (.5: indifferent)", found.table()),
         Table("The segment of each respondent", found.assignment),
     )
     return answer._replace(

@@ -8,6 +8,8 @@ import numpy as np
 from thali.errors import DataError
 from thali.model.latent_features.answers.matched_features import members_in_words
 from thali.model.latent_features.likelihoods.best_worst import RANKING, REVERSED
+from thali.model.settings import Settings
+from thali.posterior.interval import TAILS, interval_name
 
 from ..content import listed, number, probability
 from ..document import Picture, Section, Table
@@ -15,17 +17,8 @@ from ..document import Picture, Section, Table
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 
 
-def interval_name() -> str:
-    """What the interval is called."""
-    from thali.posterior.interval import INTERVAL
-
-    return f"{100 * INTERVAL:g} % interval"
-
-
 def estimate(values: np.ndarray) -> str:
     """Mean and interval of draws."""
-    from thali.posterior.interval import TAILS
-
     low, high = np.quantile(values, TAILS)
     return f"{number(float(values.mean()))} ({interval_name()} {number(low)} to {number(high)})"
 
@@ -33,6 +26,13 @@ def estimate(values: np.ndarray) -> str:
 def picture(finding: str, name: str, *arguments: Any) -> Picture:
     """A picture of `thali.plots` of that name."""
     return Picture(finding, partial(_drawn, name, arguments))
+
+
+def picture_of_features(finding: str, model: Any, similar: float | None) -> Picture:
+    """Who has which feature, of features with the same owners, or of those that are taken for one."""
+    if similar is None:
+        return picture(finding, "features", model)
+    return picture(finding, "membership", model, None, similar)
 
 
 def _drawn(name: str, arguments: tuple[Any, ...], plots: Any) -> Any:
@@ -56,12 +56,12 @@ def missed_choices(check: Any) -> Section:
     return Section("", (check_sentence(check),), tables=(Table(title, check),), good=describes(check))
 
 
-def missed_proportions(model: Any) -> Section:
+def missed_proportions(model: Any, settings: Settings) -> Section:
     """What the check of choices among options says."""
     from thali.model.latent_features.answers.check import check_sentence
 
     try:
-        check = model.check(0)
+        check = model.check(settings.random_seed)
     except DataError as error:  # fractional counts
         return Section("", (str(error),))
     sentence = check_sentence(check)

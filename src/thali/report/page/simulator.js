@@ -3,7 +3,7 @@
 (function () {
   const at = (name) => document.getElementById(`market-${name}`);
   const data = JSON.parse(at("data").textContent), shares = sharesOf(data), MOST = 8, LONGEST = 80;
-  const state = {products: [], none: data.none !== null, before: null, next: 0};
+  const state = {products: [], none: data.offers_none, before: null, next: 0};
   let later = 0;
 
   function made(tag, properties = {}, children = []) {
@@ -19,9 +19,9 @@
   };
   const named = (name) => [...name].every((letter) => letter === " ") ? "unnamed" : name;
 
-  function product(levels) {
+  function product(levels, name) {
     const number = state.next++;
-    return {number, name: `Product ${String.fromCharCode(65 + (number % 26))}${number < 26 ? "" : number}`, levels};
+    return {number, name: name ?? `Product ${String.fromCharCode(65 + (number % 26))}${number < 26 ? "" : number}`, levels};
   }
 
   function market() {
@@ -264,7 +264,7 @@
   }
 
   // ---- start
-  state.products = data.first_task.map((levels) => product([...levels]));
+  state.products = data.products.map(([name, levels]) => product([...levels], name));
   numeric.forEach((i) => at("demand-attribute").add(new Option(shortened(data.attributes[i].name), String(i))));
   const prices = numeric.filter((i) => /price|cost|fee|rate/i.test(data.attributes[i].name));
   if (prices.length) at("demand-attribute").value = String(prices[0]);

@@ -143,11 +143,13 @@ def effects_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     import pandas as pd
 
     from thali._tables import Table
-    from thali.posterior.interval import TAILS
+    from thali.posterior.interval import INTERVAL, TAILS
 
     names = names_in(tree)
     beta = beta_of(tree) if names else np.zeros((1, 0))
     low, high = np.quantile(beta, TAILS, axis=0)
     mean = beta.mean(axis=0)
     columns = {"mean": mean, "sd": beta.std(axis=0), "low": low, "high": high, "above_0": (beta > 0.0).mean(axis=0)}
-    return Table(columns | {"odds": np.exp(mean)}, index=pd.Index(names, name="covariate", dtype=object))
+    table = Table(columns | {"odds": np.exp(mean)}, index=pd.Index(names, name="covariate", dtype=object))
+    table.attrs["interval"] = INTERVAL
+    return table

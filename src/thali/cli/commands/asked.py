@@ -1,0 +1,58 @@
+"""What was asked of `thali fit`: the options of one model that were typed, and what they are."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thali.errors import Argument, ArgumentError
+from thali.model.names import method_meant
+from thali.model.settings import Settings
+from thali.model.spec import FIT, MODEL, REPORT, ModelSpec, Option
+
+from ..boundary import Terminal
+from ..models import options_of, settings_of_alias
+from ..values import value_of
+from .jobs import OVERWRITE
+
+OWN = (Option("model", "The name of the model."), OVERWRITE)  # of every model
+
+
+class Asked(NamedTuple):
+    """What was asked for, for one model."""
+
+    spec: ModelSpec
+    method: str
+    options: dict[str, Option]  # those that were typed, by word
+    values: dict[str, Any]  # of these, and of what an alias or a method means, by word
+
+    def arguments(self, to: str) -> dict[str, Any]:
+        """The arguments for one place; the progress bar goes with the cores."""
+        found = {option.name: self.values[word] for word, option in self.options.items() if option.to == to}
+        cores = any(option.name == "cores" and option.to == to for option in self.spec.options_of(self.method))
+        return found | ({"progressbar": True} if cores else {})
+
+    def settings(self, folder: Path = Path()) -> Settings:
+        """The settings of the answer; `folder`: in which the command was typed."""
+        from thali.reading.table import load
+
+        of_run = self.arguments(FIT) | self.arguments(MODEL)
+        wanted = {"random_seed": of_run.get("random_seed") or 0, "cores": of_run.get("cores")} | self.arguments(REPORT)
+        if "market" in wanted:
+            wanted["market"] = load(folder / wanted["market"]).frame.reset_index(drop=True)
+        return Settings(**wanted)
+
+
+def asked_of(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> Asked:
+    """The options of the model that were typed; from here on messages know those of this model and method alone."""
+    terminal.know([*OWN, *spec.options])
+    if "method" in typed:
+        typed = typed | {"method": method_meant(typed["method"])}
+    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    if spec.methods and method not in spec.methods:
+        raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")
+    options = options_of(spec, typed, data_name)
+    terminal.know([*OWN, *spec.options_of(method)])
+    values = {word: value_of(option, typed[word]) for word, option in options.items()}
+    values |= settings_of_alias(spec, alias, typed)
+    if not {spec.features, "tree"} & set(values):
+        values |= spec.methods_mean.get(method, {})
+    return Asked(spec, method, options, values)
