@@ -43,7 +43,7 @@ def features_table(features: "pandas.DataFrame", name: str, labels: Sequence[str
 
     placed = "place" in features
     rows = [("probability", "MC error", "weight", interval_name(), *(["place"] if placed else []), "members")]
-    agreed = features["converged"]
+    agreed = features["converged"].to_numpy()
     asterisks = [""] * len(features) if agreed.all() else [" " if each else "*" for each in agreed]
     for row, asterisk in zip(features.head(MAX_FEATURES).to_dict("records"), asterisks, strict=False):
         interval = f"{row['weight_low']:.3f} to {row['weight_high']:.3f}"
@@ -89,7 +89,7 @@ def not_agreed(features: "pandas.DataFrame") -> str:
     """A line about the asterisks of `features_table`, if there are any."""
     from thali.model.latent_features.answers.presence import MARKED
 
-    if features["converged"].head(MAX_FEATURES).all():
+    if features["converged"].to_numpy()[:MAX_FEATURES].all():
         return ""
     return (
         f"\n* The chains do not agree on this probability (R-hat above {MARKED}); another seed may well give another."
