@@ -17,7 +17,7 @@ from thali.app import child
 from thali.app.comparisons import by_evidence
 from thali.app.studies import EVIDENCE, Studies
 
-pytestmark = pytest.mark.fit
+pytestmark = [pytest.mark.fit, pytest.mark.rendered]
 
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000)
 PAIRS = "winner,loser,times\ntea,milk,30\nmilk,tea,11\ntea,beer,22\nbeer,milk,25\nmilk,beer,12\nbeer,tea,13\n"
