@@ -24,4 +24,6 @@ class FakeModel(thali.EliminationByAspects):
         return self
 
     def features(self, min_probability=0.05, similar=None):
-        return thali.LatentFeatureModel.features(self)  # made-up aspects have none of the names of those that were given
+        return thali.LatentFeatureModel.features(
+            self
+        )  # made-up aspects have none of the names of those that were given
