@@ -27,6 +27,13 @@ from thali.inference.seeds import streams
 from thali.model.elimination_ml import goodness
 
 
+@pytest.fixture(autouse=True)
+def few_replicates(monkeypatch):
+    """Bootstraps are short: what their shares are is tested beside `goodness`."""
+    monkeypatch.setattr(goodness, "SAMPLES", 39)
+    monkeypatch.setattr(goodness, "FEW_SAMPLES", 39)
+
+
 def saturated(data):
     n = data.wins + data.losses
     return float(binom.logpmf(data.wins, n, data.wins / n).sum())
@@ -498,8 +505,7 @@ def people_of_two_groups(same, seed):
 
 
 @pytest.mark.fit  # for its time
-def test_groups_of_people_are_tested_by_exchanging_people(monkeypatch):
-    monkeypatch.setattr(goodness, "SAMPLES", 39)
+def test_groups_of_people_are_tested_by_exchanging_people():
     table = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table
     assert table.loc["group", "test"] == "permutation" and table.loc["group", "p_value"] == pytest.approx(1 / 40)
     again = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table

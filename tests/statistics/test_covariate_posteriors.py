@@ -155,7 +155,7 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
 @pytest.mark.parametrize(
     ("unique", "ties", "rounds"),
     [
-        (True, False, 12_000),
+        (True, False, 6_000),
         pytest.param(False, False, 300_000, marks=pytest.mark.long),
         pytest.param(True, True, 300_000, marks=pytest.mark.long),
         pytest.param(False, True, 300_000, marks=pytest.mark.long),

@@ -63,7 +63,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
     def louder(data, features, weights, rng):
         return names["simulate"](data, features, 1.2 * weights, rng)
 
-    found = th.testing.check(dataclasses.replace(names["noisy_or"], simulate=louder), names["data"], rounds=2_000)
+    found = th.testing.check(dataclasses.replace(names["noisy_or"], simulate=louder), names["data"], rounds=600)
     assert [c.check for c in found.checks if c.verdict == "WRONG"] == ["joint"]
     assert "standard errors apart: log_likelihood is not the density of what simulate draws" in found.checks[-1].words
     assert float(found.checks[-1].error.split()[0]) > 5.0

@@ -239,7 +239,7 @@ def test_newcomers_bring_classes_of_their_own():
     assert abs(shares.mean() - 0.5) < 4.5 * shares.std() / np.sqrt(1500)
     # P(two newcomers choose the same product) is the mean of s^2 + (1 - s)^2
     same = shares**2 + (1 - shares) ** 2 - 2 * shares * (1 - shares) / (4000 - 1)
-    rng, hits, tries = np.random.default_rng(4), 0, 30_000
+    rng, hits, tries = np.random.default_rng(4), 0, 8_000
     for _ in range(tries):
         sides, kept = [], []
         for person in range(2):
