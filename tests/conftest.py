@@ -24,6 +24,7 @@ from xdist.scheduler import LoadFileScheduling
 from thali.cli import app
 from thali.compile import jit
 from thali.compile.store import KernelCache
+from thali.model.elimination_ml import goodness
 from thali.model.spec import ModelSpec
 
 KINDS = ("unit", "fit", "exact")
@@ -192,6 +193,13 @@ def sketched(request):
     else:
         with sketches.instead_of_pictures():
             yield
+
+
+@pytest.fixture
+def few_replicates(monkeypatch):
+    """Tests of fit by bootstrap are short: their shares are tested beside `goodness`."""
+    monkeypatch.setattr(goodness, "SAMPLES", 39)
+    monkeypatch.setattr(goodness, "FEW_SAMPLES", 39)
 
 
 @pytest.fixture

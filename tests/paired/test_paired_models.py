@@ -24,14 +24,9 @@ from scipy.stats import binom, chi2, multinomial, norm, poisson
 import thali as th
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.inference.seeds import streams
-from thali.model.elimination_ml import goodness
 
 
-@pytest.fixture(autouse=True)
-def few_replicates(monkeypatch):
-    """Bootstraps are short: what their shares are is tested beside `goodness`."""
-    monkeypatch.setattr(goodness, "SAMPLES", 39)
-    monkeypatch.setattr(goodness, "FEW_SAMPLES", 39)
+pytestmark = pytest.mark.usefixtures("few_replicates")
 
 
 def saturated(data):
