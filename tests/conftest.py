@@ -14,6 +14,7 @@ import leftovers
 import pytest
 import real_data
 import scipy.stats  # noqa: F401  # sets filters of warnings when it is loaded
+import sketches
 from filelock import FileLock
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
@@ -23,6 +24,7 @@ from xdist.scheduler import LoadFileScheduling
 from thali.cli import app
 from thali.compile import jit
 from thali.compile.store import KernelCache
+from thali.model.elimination_ml import goodness
 from thali.model.spec import ModelSpec
 
 KINDS = ("unit", "fit", "exact")
@@ -180,6 +182,24 @@ def pictures():
     from matplotlib import pyplot
 
     pyplot.close("all")
+
+
+@pytest.fixture(autouse=True)
+def sketched(request):
+    """The pictures that the command line, the app and reproductions write are not rendered, unless a test asks for it."""
+    folder = request.path.parent.relative_to(TESTS).as_posix()
+    if folder not in sketches.FOLDERS or request.node.get_closest_marker("rendered"):
+        yield
+    else:
+        with sketches.instead_of_pictures():
+            yield
+
+
+@pytest.fixture
+def few_replicates(monkeypatch):
+    """Tests of fit by bootstrap are short: their shares are tested beside `goodness`."""
+    monkeypatch.setattr(goodness, "SAMPLES", 39)
+    monkeypatch.setattr(goodness, "FEW_SAMPLES", 39)
 
 
 @pytest.fixture

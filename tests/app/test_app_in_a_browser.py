@@ -17,7 +17,7 @@ from thali.app import child
 from thali.app.comparisons import by_evidence
 from thali.app.studies import EVIDENCE, Studies
 
-pytestmark = pytest.mark.fit
+pytestmark = [pytest.mark.fit, pytest.mark.rendered]
 
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000)
 PAIRS = "winner,loser,times\ntea,milk,30\nmilk,tea,11\ntea,beer,22\nbeer,milk,25\nmilk,beer,12\nbeer,tea,13\n"
@@ -231,7 +231,7 @@ def test_an_interview(user, folder, start):
     user.click("Begin")
     user.heading("Which do you choose?")
     user.sees("Question 1.")
-    everywhere(user, "interview-first")
+    user.look("interview-first")
     asked = user.page.locator(".choice").all_inner_texts()
     user.page.keyboard.press("1")
     user.sees("Question 2.")
@@ -286,7 +286,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     user.page.get_by_label("Method").select_option("maximum-likelihood")
     user.click("Fit")
     user.report()
-    everywhere(user, "evidence-asked")
+    user.look("evidence-asked")
     (study,) = Studies(folder).all()
     study.write(EVIDENCE, by_evidence(study, sensitivity=True))
     monkeypatch.chdir(study.path)

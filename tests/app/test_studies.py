@@ -74,6 +74,7 @@ def test_columns_are_corrected(client, children_here, monkeypatch):
     assert typed == {**columns, "method": "maximum-likelihood"}
 
 
+@pytest.mark.rendered
 def test_the_whole_path_of_a_paired_table(client, children_here):
     address = client.drop("drinks.csv", PAIRS.encode())
     assert client.go(f"{address}/fit", **FITS) == address

@@ -146,6 +146,7 @@ def test_a_bundled_data_set(run, fake):
 # what fit writes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rendered
 @pytest.mark.fit
 def test_out_holds_everything_and_nothing_else(run, fake, folder):
     result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")

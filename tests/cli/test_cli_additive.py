@@ -383,6 +383,7 @@ def test_the_advice_is_told_in_words_to_type():
 # what fit writes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rendered
 @pytest.mark.fit
 def test_out_holds_everything_and_nothing_else(run, fake, folder):
     result = run("fit", "alike.csv", "--draws", 50, "--out", "out")

@@ -139,6 +139,7 @@ def test_bad_trees(run, folder, words, messages):
     assert messages in result.err and "Traceback" not in result.err and result.out == ""
 
 
+@pytest.mark.rendered
 @pytest.mark.fit
 def test_compare_writes_everything(run, folder):
     result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", *QUICK)

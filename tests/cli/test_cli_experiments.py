@@ -146,6 +146,7 @@ def test_constant_columns_are_said(run, fake):
     assert "thali: warning: 'income' is constant within every task, which explains no choice, and left" in result.err
 
 
+@pytest.mark.rendered
 def test_a_market(run, folder):
     products = {"product": ["A", "B"], "price": [100, 250], "brand": "Bora", "zoom": ["no", "yes"], "battery": "8 h"}
     pd.DataFrame(products).to_csv("market.csv", index=False)

@@ -106,7 +106,7 @@ CASES = {
     ),
     "crowded names": lambda: Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(100)}),
     "caterpillar": lambda: Tree.from_newick(caterpillar(200)[0]),
-    "large caterpillar": lambda: Tree.from_newick(caterpillar(2000)[0]),
+    "large caterpillar": lambda: Tree.from_newick(caterpillar(800)[0]),
 }
 
 

@@ -87,7 +87,7 @@ def means(prior, data, weight_prior, tilt=0.0):
 
 
 LONG = [
-    (15_000, 77),
+    (8_000, 77),
     pytest.param(200_000, 1, marks=pytest.mark.long),
 ]
 

@@ -80,5 +80,6 @@ def test_weights_of_shape_one_half():
     agrees([[0, 20], [0, 0]], exact(20, 0, 1.0, 0.5, False), 0.01, alpha=1.0, shape=0.5, tempering=False)
 
 
-def test_three_options():
-    agrees([[0, 6, 2], [1, 0, 3], [4, 1, 0]], THREE, 0.01, alpha=2.0)
+@pytest.mark.parametrize("draws, error", [(2_500, 0.02), pytest.param(10_000, 0.01, marks=pytest.mark.long)])
+def test_three_options(draws, error):
+    agrees([[0, 6, 2], [1, 0, 3], [4, 1, 0]], THREE, error, alpha=2.0, draws=draws)

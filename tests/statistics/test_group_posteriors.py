@@ -183,7 +183,7 @@ def test_moves_of_owners_leave_the_posterior_invariant(move, weights):
     assert invariance_error(step, start, key, log_target) < 1e-12
 
 
-@pytest.mark.parametrize("rounds", [6_000, pytest.param(60_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [3_000, pytest.param(60_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
 def test_joint_distribution(groups, weights, rounds):
     data = [random_comparisons(4, seed=seed, most=2) for seed in range(groups)]
@@ -229,7 +229,7 @@ def test_names_and_order_of_groups_do_not_matter():
     chosen = []
     for order in (data, data[::-1]):
         model = th.EliminationByAspects(tempering=False).fit(
-            dict(zip("ab", order, strict=True)), draws=4000, tune=300, chains=2, random_seed=3, progressbar=False
+            dict(zip("ab", order, strict=True)), draws=1500, tune=300, chains=2, random_seed=3, progressbar=False
         )
         chosen.append(model.posterior_["posterior"]["choice_probability"].values)
     for g in range(2):

@@ -106,7 +106,7 @@ def as_choices(first, second):
 def test_posterior_means_of_two_options(weights, kappa, owned, chosen, others, error):
     """8 : 2 and 2 : 8 as choices out of sets of two: the posterior is that of the comparisons."""
     data, alpha = [as_choices(8, 2), as_choices(2, 8)], None if others else 1.0
-    of_task = task(data, OutOfSets(0.01), alpha=alpha, weights=weights, kappa=kappa, draws=20_000, tune=500, thin=5)
+    of_task = task(data, OutOfSets(0.01), alpha=alpha, weights=weights, kappa=kappa, draws=8_000, tune=500, thin=5)
     found = drawn(of_task)
     alone = [columns_owned_by(found, (i,)) for i in range(2)]
     total = [found.unique_weights[:, :, i] + alone[i][1] for i in range(2)]
@@ -118,7 +118,7 @@ def test_posterior_means_of_two_options(weights, kappa, owned, chosen, others, e
         assert abs(mean - expected) < ERRORS * own_error + error
 
 
-@pytest.mark.parametrize("rounds", [3_000, pytest.param(40_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [1_500, pytest.param(40_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
 def test_joint_distribution(groups, weights, rounds):
     data = [random_choices(4, (2, 3, 4), seed, most=1, kept=0.4) for seed in range(1, 1 + groups)]

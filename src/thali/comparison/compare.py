@@ -201,8 +201,8 @@ def compare(
     --------
     >>> import thali as th
     >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
-    >>> table = compare(models, th.datasets.celebrities(), draws=100, tune=100, cores=1, random_seed=1,
-    ...                 progressbar=False)
+    >>> table = compare(models, th.datasets.celebrities(), draws=100, tune=100, thin=1, cores=1,
+    ...                 random_seed=1, progressbar=False)
     >>> [float(x) for x in table["nll"].round(1)]
     [17.6, 12.2, 4.7, 2.9]
 
@@ -217,7 +217,7 @@ def compare(
     By evidence:
 
     >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
-    >>> table = compare(models, th.datasets.celebrities(), by="evidence", draws=50, cores=1, random_seed=1,
+    >>> table = compare(models, th.datasets.celebrities(), by="evidence", draws=20, cores=1, random_seed=1,
     ...                 progressbar=False)
     >>> table["evidence_against"].to_dict()
     {'BASE': 'very strong', 'even': 'very strong', 'BTL': ''}

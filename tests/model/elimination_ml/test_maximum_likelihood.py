@@ -45,6 +45,11 @@ def tree():
     return maximised(TREE)
 
 
+@pytest.fixture(scope="module")
+def left_out_of_tree(tree):
+    return tree.leave_one_out()
+
+
 def test_the_figures_of_the_specification(btl, tree):
     assert btl.log_likelihood_ == pytest.approx(-143.0394949464, abs=1e-9)
     assert tree.log_likelihood_ == pytest.approx(-119.0140192221, abs=1e-9)
@@ -88,9 +93,9 @@ def test_the_lapse_is_that_of_the_method(btl):
 
 
 @pytest.mark.fit
-def test_leaving_pairs_out(btl, tree):
+def test_leaving_pairs_out(btl, left_out_of_tree):
     assert btl.leave_one_out().attrs["nll"] == pytest.approx(4.6720, abs=5e-5)
-    left_out = tree.leave_one_out()
+    left_out = left_out_of_tree
     assert left_out.attrs["nll"] == pytest.approx(3.9308, abs=5e-5)
     one = maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))
     row = left_out[(left_out["a"] == "JU") & (left_out["b"] == "SL")].iloc[0]
@@ -367,7 +372,7 @@ def test_summary_and_residuals(tree):
 
 
 @pytest.mark.fit
-def test_it_is_an_estimator_of_its_own(tree, tmp_path):
+def test_it_is_an_estimator_of_its_own(tree, left_out_of_tree, tmp_path):
     assert not {"features", "ranks", "check", "posterior_", "interrupted_"} & set(dir(tree))
     assert not {"weights_", "fit_test", "residuals"} & set(dir(th.EliminationByAspects()))
     again = pickle.loads(pickle.dumps(copy.copy(tree)))
@@ -375,7 +380,7 @@ def test_it_is_an_estimator_of_its_own(tree, tmp_path):
     tree.save(tmp_path / "tree.nc")
     loaded = th.load(tmp_path / "tree.nc")
     assert loaded.weights_.equals(tree.weights_) and loaded.deviance_ == tree.deviance_ and repr(loaded) == repr(tree)
-    assert loaded.leave_one_out().equals(tree.leave_one_out())
+    assert loaded.leave_one_out().equals(left_out_of_tree)
     with pytest.raises(NotFittedError, match="has not been fitted yet"):
         th.EliminationByAspects(method="maximum-likelihood").summary()
     with pytest.raises(ArgumentError, match="method cannot be changed"):

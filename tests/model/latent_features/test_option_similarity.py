@@ -116,7 +116,7 @@ def test_without_shared_features_there_is_no_tree(uncompiled):
     assert not found.tree.clades() and not len(found.table) and "there is no tree" in str(found)
 
 
-@pytest.mark.parametrize("n", [3, 9, 40])
+@pytest.mark.parametrize("n", [3, 9, pytest.param(40, marks=pytest.mark.long)])
 def test_the_picture_has_every_option_beside_the_dendrogram(n, uncompiled):
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot

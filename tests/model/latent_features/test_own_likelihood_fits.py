@@ -4,6 +4,8 @@ import contextlib
 import dataclasses
 import io
 import re
+import sys
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -30,14 +32,20 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 
 @pytest.fixture(scope="module")
 def page():
-    """Everything that the code of the page defines, and what each block printed."""
-    names, printed = {"__name__": "page"}, []
-    for code in re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(), re.DOTALL):
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(code, str(PAGE), "exec"), names)
-        printed.append(out.getvalue().rstrip())
-    return names, [text for text in printed if text]
+    """Everything that the code of the page defines, and what each block printed.
+
+    It is a module with a file, so that its compiled code is kept.
+    """
+    module, printed = ModuleType("page"), []
+    module.__file__ = str(PAGE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "page", module)
+        for code in re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(), re.DOTALL):
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(code, str(PAGE), "exec"), vars(module))
+            printed.append(out.getvalue().rstrip())
+        yield vars(module), [text for text in printed if text]
 
 
 def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
@@ -55,7 +63,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
     def louder(data, features, weights, rng):
         return names["simulate"](data, features, 1.2 * weights, rng)
 
-    found = th.testing.check(dataclasses.replace(names["noisy_or"], simulate=louder), names["data"], rounds=2_000)
+    found = th.testing.check(dataclasses.replace(names["noisy_or"], simulate=louder), names["data"], rounds=600)
     assert [c.check for c in found.checks if c.verdict == "WRONG"] == ["joint"]
     assert "standard errors apart: log_likelihood is not the density of what simulate draws" in found.checks[-1].words
     assert float(found.checks[-1].error.split()[0]) > 5.0

@@ -211,7 +211,7 @@ def test_the_population_is_uncertain_after_a_sample():
         owned_sign=np.zeros(2, np.int8),
         owned_log_theta=np.zeros(2),
     )
-    count = 1500
+    count = 600
     shares = share_draws(copies(people, count), [np.array([[0], [1]])], None, random_seed=1)[0][:, 0]
     mean, square = 0.5 + 0.5 * (2 / 4) * (2 * 3 / 4 - 1), (2 * 3 / (4 * 5)) * (4 * (3 * 4 / (4 * 5)) - 4 * 3 / 4 + 1)
     variance = 0.25 * (square - (2 * mean - 1) ** 2) + mean * (1 - mean) / 4000  # the last part: 4,000 newcomers
@@ -235,11 +235,11 @@ def test_newcomers_bring_classes_of_their_own():
     """Nobody owns anything yet, beta = 2: of M newcomers the i-th brings Poisson(alpha beta / (beta + N + i)) classes,
     and two of them own one class in common as the buffet says: by the prior simulated person by person."""
     nothing = single([], members=np.empty((0, 2), bool), alpha=1.5, beta=2.0)
-    shares = share_draws(copies(nothing, 1500), [np.array([[0], [1]])], None, random_seed=3)[0][:, 0]
-    assert abs(shares.mean() - 0.5) < 4.5 * shares.std() / np.sqrt(1500)
+    shares = share_draws(copies(nothing, 600), [np.array([[0], [1]])], None, random_seed=3)[0][:, 0]
+    assert abs(shares.mean() - 0.5) < 4.5 * shares.std() / np.sqrt(600)
     # P(two newcomers choose the same product) is the mean of s^2 + (1 - s)^2
     same = shares**2 + (1 - shares) ** 2 - 2 * shares * (1 - shares) / (4000 - 1)
-    rng, hits, tries = np.random.default_rng(4), 0, 30_000
+    rng, hits, tries = np.random.default_rng(4), 0, 8_000
     for _ in range(tries):
         sides, kept = [], []
         for person in range(2):
@@ -254,7 +254,7 @@ def test_newcomers_bring_classes_of_their_own():
                 utility[level] += value if side == 0 else -value
             sides.append(int(rng.integers(2)) if utility[0] == utility[1] else int(utility.argmax()))
         hits += sides[0] == sides[1]
-    error = np.hypot(same.std() / np.sqrt(1500), 0.5 / np.sqrt(tries))
+    error = np.hypot(same.std() / np.sqrt(600), 0.5 / np.sqrt(tries))
     assert abs(same.mean() - hits / tries) < 4.5 * error
 
 

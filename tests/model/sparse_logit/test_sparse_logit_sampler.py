@@ -48,7 +48,7 @@ def test_a9_the_samplers_agree_on_three_classes():
     found = []
     for method, trajectories in WAYS:
         prior = Prior(None, 2, 1, True)
-        chains = chains_of(*three_classes(), 3, 0, prior, method, 20_000, trajectories=trajectories)
+        chains = chains_of(*three_classes(), 3, 0, prior, method, 6_000, trajectories=trajectories)
         coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
         assert (np.stack([c.record.coef[:, 0] for c in chains]) == 0).all()
         others = [np.stack([c.record.log_likelihood for c in chains]), np.log([c.record.scales[:, 0] for c in chains])]

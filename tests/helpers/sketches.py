@@ -1,0 +1,46 @@
+"""Pictures that are made and not rendered, which would take most of the time of the command line and of reports.
+
+Every artist is there, so that whatever fails while a picture is made fails; only ink is lacking. That each picture can
+be rendered is tested in `plots`, and that the rendered ones come to their files by the tests that are marked `rendered`.
+"""
+
+import base64
+from contextlib import contextmanager
+
+import pytest
+
+FOLDERS = ("app", "cli", "reproduce")  # whose tests ask which pictures there are, and not what is to be seen in them
+_DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+_EMPTY = {
+    "png": base64.b64decode(_DOT),
+    "svg": b'<svg width="72pt" height="72pt" viewBox="0 0 72 72"></svg>',
+}
+
+
+def _without_ink(figure, file, *, format, **how):
+    file.write(_EMPTY[format])
+
+
+def _sketching(make):
+    """The function that makes a picture, by which figures are saved without ink."""
+
+    def made(*arguments):
+        from matplotlib.figure import Figure
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Figure, "savefig", _without_ink)
+            return make(*arguments)
+
+    return made
+
+
+@contextmanager
+def instead_of_pictures():
+    """Within the block files and reports hold sketches."""
+    from thali.cli import files
+    from thali.report import page
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "png", _sketching(files.png))
+        patch.setattr(page, "drawn", _sketching(page.drawn))
+        yield
