@@ -186,7 +186,7 @@ def pictures():
 
 @pytest.fixture(autouse=True)
 def sketched(request):
-    """The pictures that the command line, the app and reproductions write are not rendered, unless a test asks for it."""
+    """Pictures that the command line, the app and reproductions write are rendered only if a test asks for it."""
     folder = request.path.parent.relative_to(TESTS).as_posix()
     if folder not in sketches.FOLDERS or request.node.get_closest_marker("rendered"):
         yield

@@ -16,8 +16,8 @@ MOST_SECONDS = 0.5  # of CPU time, child processes included, of a unit test
 LOOP_SECONDS = 0.015  # that the loop of `slowness` takes on a quiet machine
 DEFAULT = "not long and not data"  # as in pyproject.toml
 
-# Matrices of tests are small: a second thread only waits, and burns the time of the other workers while it does. This is
-# read when NumPy and SciPy are loaded, by this process or by the workers and programs that it starts.
+# Matrices of tests are small: a second thread only waits, and burns the time of the other workers while it does. This
+# is read when NumPy and SciPy are loaded, by this process or by the workers and programs that it starts.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 

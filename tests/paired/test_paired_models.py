@@ -25,7 +25,6 @@ import thali as th
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.inference.seeds import streams
 
-
 pytestmark = pytest.mark.usefixtures("few_replicates")
 
 
