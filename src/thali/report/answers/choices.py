@@ -70,7 +70,7 @@ def _most_important(importance: "pandas.DataFrame") -> str:
 
 def _strongest(effects: "pandas.DataFrame") -> str:
     """The preference furthest from indifference, of those whose interval does not hold it."""
-    interval = f"{100 * effects.attrs['interval']:g} % interval"
+    interval = interval_name(effects.attrs["interval"])
     ends = interval_columns(effects.attrs["interval"])
     told = []
     for row in effects.to_dict("records"):
