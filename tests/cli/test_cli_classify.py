@@ -319,8 +319,16 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, mon
 @pytest.mark.parametrize(
     "data, words, files",
     [
-        ("plants.csv", [*MAP, "--a", 1], ["cross_validation.csv", "model.nc", "path.png", "weights.csv"]),
-        ("two.csv", [*MAP, "--a", 1, "--folds", 0], ["decision.png", "model.nc", "path.png", "weights.csv"]),
+        (
+            "plants.csv",
+            [*MAP, "--a", 1],
+            ["command.json", "cross_validation.csv", "model.nc", "path.png", "weights.csv"],
+        ),
+        (
+            "two.csv",
+            [*MAP, "--a", 1, "--folds", 0],
+            ["command.json", "decision.png", "model.nc", "path.png", "weights.csv"],
+        ),
         (
             "two.csv",
             ["--target", "kind", "--folds", 2, *SHORT],
@@ -334,7 +342,7 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, mon
         (
             "plants.csv",
             [*MAP, "--model", "sparse-logit", "--eta", 5, "--folds", 0],
-            ["coef.csv", "model.nc", "path.png"],
+            ["coef.csv", "command.json", "model.nc", "path.png"],
         ),
     ],
 )

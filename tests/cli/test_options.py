@@ -119,4 +119,4 @@ def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
     study = [f"{table}.{ending}" for table in tables for ending in ("csv", "png")]
     individual = [f"individual_{table}.csv" for table in ("importance", "level_effects", "willingness_to_pay")]
     drawn = ["job", "posterior.nc", "summary.csv", "trace.png", *individual]
-    assert written == sorted([*study, *(["model.nc", "summary.csv"] if model == "MNL" else drawn)])
+    assert written == sorted([*study, *(["command.json", "model.nc", "summary.csv"] if model == "MNL" else drawn)])

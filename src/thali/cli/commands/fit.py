@@ -12,6 +12,7 @@ from thali._labels import plural
 from thali.data.kinds import CLASSES
 from thali.errors import ArgumentError
 from thali.inference.files import check_place
+from thali.inference.jobs import read_index
 from thali.model.spec import DATA, FIT, MODEL, ModelSpec
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -23,7 +24,7 @@ from ..reports import Fitted, report_of
 from ..reports.segments import refuse, with_segments
 from ..values import value_of
 from .asked import OWN, Asked, asked_of
-from .jobs import COMMAND, as_typed, job_in, noted
+from .jobs import COMMAND, JOB, as_typed, job_in, noted
 from .report import write_report
 
 
@@ -112,7 +113,8 @@ def run_fit(
     try:
         if out is not None:
             tree = tree_of_model(model)
-            drawn = write_results(tree, answer, out, formats, {} if job else {COMMAND: json.dumps(note).encode()})
+            noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
+            drawn = write_results(tree, answer, out, formats, noting)
             wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
             wrote += ["the pictures"] * bool(drawn)
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
