@@ -83,6 +83,7 @@ def test_an_option_that_is_always_the_worst_has_no_weight(rule):
         maximised(data, best_worst=rule)
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.usefixtures("pictures")
 @pytest.mark.parametrize("rule", RULES)
 def test_predictions_tables_and_files(rule, tmp_path, monkeypatch):
