@@ -30,6 +30,7 @@ DRINKS = ["tea", "coffee", "milk", "water"]
 TABLE = ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\nwater,.1,.15,.2,1\n"
 CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 SIDED = TABLE.replace("coffee,.8", "coffee,.6")
+# beside the job, or the command of a made-up fit, which has none
 EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "features.png", "membership.png"]
 EVERYTHING += [
     "n_features.png",
@@ -389,7 +390,7 @@ def test_out_holds_everything_and_nothing_else(run, fake, folder):
     result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
     assert result.code == 0, result.err
     out = folder / "out"
-    assert sorted(set(os.listdir(out)) - {"job"}) == EVERYTHING
+    assert sorted(set(os.listdir(out)) - {"job", "command.json"}) == EVERYTHING
     estimate = pd.read_csv(out / "estimate.csv")
     assert list(estimate["term"].unique()) == ["feature", "constant"] and "tea; coffee" in set(estimate["members"])
     last = estimate.iloc[-1]
@@ -419,7 +420,7 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     assert result.code == 130
     assert "thali: stopped early; kept 4 chains of 50 draws; thali resume out goes on." in result.err
     assert "variance accounted for" in result.out
-    assert sorted(set(os.listdir(folder / "out")) - {"job"}) == EVERYTHING
+    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
 
 
 def test_the_published_sampler_comes_with_a_remark(run, fake):
@@ -439,7 +440,7 @@ def test_the_program_fits_and_writes(run, folder):
     words = "numbers --alpha 0.5 --draws 40 --tune 40 --chains 2 --seed 1 --out out".split()
     result = run("fit", *words)
     assert result.code == 0, result.err
-    assert sorted(set(os.listdir(folder / "out")) - {"job"}) == EVERYTHING
+    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
     model = thali.load(folder / "out" / "posterior.nc")
     explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
     assert explained > 0.9 and f"variance accounted for: {100 * explained:.1f} %" in result.out
@@ -479,4 +480,4 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
     assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
     assert kept["chain"] in (1, 2) and kept["draw"] >= 1
     assert "Number of features with two owners or more" in out
-    assert sorted(set(os.listdir(folder / "out")) - {"job"}) == EVERYTHING
+    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
