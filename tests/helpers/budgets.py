@@ -88,9 +88,8 @@ def pytest_testnodedown(node):
 
 
 def _is_too_much(config):
-    return any(quiet > 2 * MOST_SECONDS for quiet in _slow.values()) or (
-        config.option.markexpr == DEFAULT and len(_kernels) > MOST_KERNELS
-    )
+    too_slow = any(quiet > 2 * MOST_SECONDS for quiet in _slow.values())
+    return too_slow or (config.option.markexpr == DEFAULT and len(_kernels) > MOST_KERNELS)
 
 
 def pytest_terminal_summary(terminalreporter, config):
