@@ -4,6 +4,8 @@ import contextlib
 import hashlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -133,6 +135,40 @@ def test_ctrl_c_is_held_back_and_passed_on_once(capfd):
             done.append(inner.is_noted)
         done.append("outer")
     assert done == [True] and capfd.readouterr().err == "wait\n"
+
+
+PRESSED_WHILE_A_CALL_BEGINS = """
+import ctypes, signal
+import numpy as np
+from thali.compile.jit import compiled, kernel
+from thali.model.latent_features.priors.given import GivenColumns
+
+def roll(rng, model):
+    return rng.random()
+
+entry, model = {entry}(roll), GivenColumns(3)
+rng, cast = np.random.default_rng(1), ctypes.cast
+is_same = entry(rng, model) == np.random.default_rng(1).random()
+
+def pressed(*arguments):  # Numba casts the functions of a random generator that it hands over
+    ctypes.cast = cast
+    signal.raise_signal(signal.SIGINT)
+    return cast(*arguments)
+
+ctypes.cast = pressed
+try:
+    entry(rng, model)
+except KeyboardInterrupt:
+    print("stopped", is_same)
+"""
+
+
+@pytest.mark.parametrize("entry", ["kernel", "compiled"])
+def test_ctrl_c_while_a_compiled_call_begins_is_no_crash(entry):
+    """An exception within `ctypes.cast`, which Numba does not look at, would be a segmentation fault."""
+    words = [sys.executable, "-c", PRESSED_WHILE_A_CALL_BEGINS.format(entry=entry)]
+    child = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    assert (child.returncode, child.stdout) == (0, "stopped True\n"), child.stderr
 
 
 def test_nothing_is_held_back_in_a_thread():

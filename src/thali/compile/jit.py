@@ -11,8 +11,11 @@
 - `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
 
 Ctrl-C waits for a compilation: an exception in the middle would be swallowed by a callback of the compiler, or leave
-half of the code behind. Beside this module `reached` finds what code is made of, `store` keeps it and checks what is
-read from disk, `targets` knows processors, and `linked` keeps from compiling what is never run by itself.
+half of the code behind. It waits for a call, too, which it could not interrupt anyway: while Numba hands over a random
+generator it calls `ctypes.cast`, and an exception in there is a segmentation fault.
+
+Beside this module `reached` finds what code is made of, `store` keeps it and checks what is read from disk, `targets`
+knows processors, and `linked` keeps from compiling what is never run by itself.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
 
@@ -144,7 +147,8 @@ class kernel:
     def __call__(self, rng: Any, model: Any, *rest: Any) -> Any:
         if _is_disabled():
             return self.python(rng, model, *rest)
-        return self.dispatcher(model)(rng, model, *rest)
+        with held_back():
+            return self.dispatcher(model)(rng, model, *rest)
 
     def dispatcher(self, model: Any) -> Any:
         """The numba dispatcher that serves this combination of model classes."""
@@ -329,7 +333,10 @@ class compiled:
         self.python = function
 
     def __call__(self, *args: Any) -> Any:
-        return self.python(*args) if _is_disabled() else self.dispatcher(*args)
+        if _is_disabled():
+            return self.python(*args)
+        with held_back():
+            return self.dispatcher(*args)
 
     @functools.cached_property
     def dispatcher(self) -> Any:
