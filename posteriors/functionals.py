@@ -38,7 +38,7 @@ MEANINGS = {
     "value_shape": "shape of the values of classes",
     "stability": "sigma, the share of a value that stays from task to task",
 }
-_SCALARS = ("n_shared_features", "n_classes", "classes_per_person", "value_shape", "stability", "alpha")
+_SCALARS = ("n_features", "n_shared_features", "n_classes", "classes_per_person", "value_shape", "stability", "alpha")
 _MOST, _LEAST_PROBABILITY = 30, 0.1  # of the presences that a reference has
 
 

@@ -196,7 +196,8 @@ def test_the_whole_path(user, name, content, options):
         user.page.get_by_text("More options").locator("visible=true").click()
         everywhere(user, f"{name}-options")
     for label, value in options.items():
-        user.page.get_by_label(label, exact=True).fill(value)
+        user.page.get_by_label(label, exact=True).select_option("=other")
+        user.page.get_by_label(f"{label}, my own").fill(value)
     if name != "experiment":
         user.page.get_by_label("Draws of each chain", exact=True).locator("visible=true").fill("1000")
     user.click("Fit")
@@ -334,7 +335,7 @@ def test_stopping_keeps_what_there_is(user):
 def test_killing_the_server_costs_nothing(browser, start, folder):
     first = start()
     user = User(browser, first)
-    begin_long_fit(user, 4_000)
+    begin_long_fit(user, 20_000)
     first.kill()
     user.sees("The app does not answer")
     user.page.close()
@@ -348,7 +349,7 @@ def test_killing_the_server_costs_nothing(browser, start, folder):
     everywhere(again, "killed")
     again.click("Go on")
     again.heading("Fitting")
-    assert "4,000" in again.report()
+    assert "20,000" in again.report()
 
 
 SCRIPT = """

