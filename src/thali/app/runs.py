@@ -151,7 +151,7 @@ class Runs:
     def draws(self, study: Study, name: str) -> Draws | None:
         """The draws of each chain in its job; None if there is no job of chains."""
         index = read_index(study.path / name / "job")
-        if index is None or "recorded" not in index:
+        if index is None or "draws" not in index["place"]:  # particles, say, or parts of a comparison
             return None
         return Draws(max(index["recorded"], default=0), index["place"]["draws"])
 

@@ -83,6 +83,12 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
     return data, "; ".join([said[0], *other, *said[1:]])
 
 
+def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
+    """The data of that name for commands that take paired comparisons alone, and the same of them."""
+    data, said, _ = recognised(find_data(name), model_for(PAIRS), wanted)
+    return data, "; ".join(said)
+
+
 def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
     """The data for that model, and what they were recognised as.
 
@@ -119,8 +125,8 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         except DataError as error:
             if not could_be:
                 raise
-            hint = Setting("model", model_for(could_be).name)
-            raise DataError(error, f" If these are {could_be}, say ", hint, ".") from None
+            hint = Clause(f" If these are {could_be}, say ", Setting("model", model_for(could_be).name), ".")
+            raise DataError(error, hint) from None
         said = [sentence]
     if isinstance(data, PairedComparisons | Choices | Triplets):
         said.append(f"e.g. {data.example()}")
@@ -191,10 +197,10 @@ def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> 
         return recognise(found.table, *kinds, **wanted)
     except RecognitionError as error:
         models = dict.fromkeys(model_for(kind).name for kind in error.found)
-        hint = f" Say --model {' or --model '.join(models)}." if models else ""
         if not models and not error.nearest and PAIRS in kinds:
-            hint = _TRIALS + _SETS + _CLASSES
-        raise DataError(error, hint) from None
+            raise DataError(error, _TRIALS + _SETS + _CLASSES) from None
+        named = [part for name in models for part in (" or ", Setting("model", name))]
+        raise DataError(error, Clause(" Say ", *named[1:], ".") if named else "") from None
 
 
 def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:

@@ -51,7 +51,7 @@ class OptionWords(Words):
             return f"{self.argument(name)} {value} (in Python)"
         if option.type is bool:
             return f"--{'' if value else 'no-'}{option.word}"
-        if value is None and None not in option.words.values():
+        if value == [] or (value is None and None not in option.words.values()):
             return f"no --{option.word}"
         return f"--{option.word} {_one_word(self.value(name, value))}"
 

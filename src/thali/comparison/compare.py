@@ -10,7 +10,7 @@ from thali.model.evidence import USUAL, checked_evidence_run
 from .by_evidence import EVIDENCE
 from .engine import run_comparison
 from .evidence_engine import compare_by_evidence
-from .naming import models_of_own_data, named_models, prepared_models, with_ties
+from .naming import models_of_own_data, named_models, prepared_models, refuse_kinds, with_ties
 from .shards import checked_shard
 from .ways import WAYS, as_left_out, is_own, kind_of, usual_way
 
@@ -251,6 +251,7 @@ def compare(
     kind = kind_of(data)
     way = usual_way(kind) if leave_out is None else WAYS[kind][one_of("leave_out", leave_out, tuple(WAYS[kind]))]
     named = with_ties(named_models(models, kind, way.scorer), data)
+    refuse_kinds(named, kind)
     splitter = way.splitter(data)
     given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
     budget = {name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None}

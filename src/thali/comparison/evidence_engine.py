@@ -145,7 +145,7 @@ def _run_waiting(
 
 
 def _check(name: str, model: Any, data: Any) -> None:
-    """Refuse a model without evidence, and one that was fitted to other data."""
+    """Refuse a model without evidence, one that was fitted to other data, and one that cannot be fitted to these."""
     if not isinstance(model, HasLogEvidence):
         raise ArgumentError(
             f"{name!r} is a {type(model).__name__}, whose evidence is not known; evidence is for the latent-feature "
@@ -153,6 +153,7 @@ def _check(name: str, model: Any, data: Any) -> None:
         )
     try:
         model._refuse_other_fit(data)
+        model.prepare(data)
     except ThaliError as error:
         raise type(error)(f"Model {name!r}: ", error) from None
 

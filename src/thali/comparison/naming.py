@@ -153,6 +153,17 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
     return found
 
 
+def refuse_kinds(named: dict[str, Any], kind: str) -> None:
+    """Refuse models of kinds of people where pairs are left out; an ArgumentError that names the model."""
+    for name, model in named.items():
+        if kind == PAIRS and isinstance(model, EliminationByAspects) and model.kinds is not None:
+            raise ArgumentError(
+                f"Model {name!r} tells kinds of people apart, and is compared by what it predicts for people; set ",
+                Setting("leave_out", "subject"),
+                ".",
+            )
+
+
 def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:
     """What those models will run that can be checked beforehand, so that one that cannot be fitted is found first.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thali.errors import DataError
+from thali.errors import Argument, DataError, InPython, Message
 
 from .answers import Answers, who_answered
 from .columns import column, count_column, encode
@@ -182,7 +182,13 @@ class PairRows(PairShapes):
     def _known_answers(self) -> Answers:
         """Who gave which answers; a DataError if the data do not say."""
         if self.answers is None:
-            raise DataError("These comparisons do not say who answered; read them with their column of subjects.")
+            raise DataError(
+                "These comparisons do not say who answered; ",
+                InPython(
+                    "read them with their column of subjects", Message("name the column by ", Argument("respondent"))
+                ),
+                ".",
+            )
         return self.answers
 
     def by_subject(self) -> dict[str, Self]:

@@ -20,7 +20,7 @@ from thali.inference.quiet import is_quiet
 from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
-from .counted import as_pairs, of_frame, without_covariates
+from .counted import as_pairs, of_frame
 from .indistinguishable import CERTAIN, groups, numbered, orders
 
 if TYPE_CHECKING:
@@ -161,7 +161,8 @@ def leaderboard(
 
 def leaderboard_of(data: PairedComparisons, ties: str, method: str, random_seed: Any, progressbar: bool) -> Leaderboard:
     """The leaderboard of data."""
-    data = without_covariates(data if ties == "davidson" else data.without_ties(ties))
+    data = as_pairs(data, ties=True)
+    data = data if ties == "davidson" else data.without_ties(ties)
     if method != "maximum-likelihood" and not is_quiet():
         data.warn_if_unusual()
     return _board(data, _drawn(data, method, random_seed, progressbar))

@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import plural
 from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, InPython
 from thali.inference.optimise.newton_concave import check_finite
 from thali.model.elimination_ml.aspects import known_aspects
 from thali.model.elimination_ml.estimates import Estimates
@@ -127,11 +127,12 @@ def davidson(
         data = _with_ties(data, ties)
     first, second, wins, losses, drawn = data.first, data.second, data.wins, data.losses, data.tied > 0
     if not drawn.any():
-        raise DataError(
-            "There is no tie; use order_effect instead."
+        instead = (
+            InPython("use order_effect", "test the order")
             if order
-            else "There is no tie; fit EliminationByAspects('unique') instead."
+            else InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
         )
+        raise DataError("There is no tie; ", instead, " instead.")
     labels = data.labels
     winner, loser = np.r_[first[wins > 0], second[losses > 0]], np.r_[second[wins > 0], first[losses > 0]]
     check_finite(labels, np.r_[winner, first[drawn], second[drawn]], np.r_[loser, second[drawn], first[drawn]])

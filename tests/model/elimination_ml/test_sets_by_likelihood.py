@@ -130,7 +130,7 @@ def test_tables_and_files(tmp_path):
     with pytest.raises(DataError, match="leave_one_out is for pairs; compare leaves choices out of sets out"):
         model.leave_one_out()
     for ask in (th.paired.parametric_bootstrap, th.paired.simulate):
-        with pytest.raises(ArgumentError, match="this model was fitted to choices out of larger sets"):
+        with pytest.raises(ArgumentError, match="the model was fitted to choices out of larger sets"):
             ask(model)
     assert th.plots.residuals(model).get_ylabel() == "deviance residual"
 

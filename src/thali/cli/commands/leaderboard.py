@@ -4,12 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.kinds import PAIRS
 
 from ..boundary import notify
 from ..files import check_folder, write_all, write_pictures
-from ..loading import find_data, load
-from ..models import model_for
+from ..loading import load_pairs
 from ..options import LEADERBOARD
 from ..text import align
 from ..values import value_of
@@ -61,7 +59,7 @@ def _read(data_name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
 
     if data_name not in {record.name for record in datasets.catalogue()} and is_large(data_name):
         return read_counts(data_name, True, **wanted)
-    return load(find_data(data_name), model_for(PAIRS), wanted)
+    return load_pairs(data_name, wanted)
 
 
 def _table(board: Any) -> str:

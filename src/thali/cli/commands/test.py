@@ -6,7 +6,7 @@ from typing import Any
 
 from thali._labels import plural, suggest
 from thali._printed import Printed
-from thali.data.kinds import PAIRS
+from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import DATA, FEATURES, FIT, ModelSpec, load
 
@@ -14,9 +14,8 @@ from ..aspects import parse_aspects
 from ..boundary import Terminal, notify
 from ..classical import TESTS
 from ..files import check_folder, table_files, write_all
-from ..loading import find_data
-from ..loading import load as load_data
-from ..models import model_for, options_of
+from ..loading import load_pairs
+from ..models import options_of
 from ..values import value_of
 
 
@@ -111,7 +110,7 @@ Run = Callable[[ModelSpec, list[str], dict[str, Any], dict[str, Any], dict[str, 
 
 def _read(name: str, wanted: dict[str, Any]) -> Any:
     """The comparisons in a file; what was read is said."""
-    data, recognised = load_data(find_data(name), model_for(PAIRS), wanted)
+    data, recognised = load_pairs(name, wanted)
     notify(f"{name}: {recognised}")
     return data
 
@@ -183,7 +182,7 @@ def _order(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: di
     if len(files) > 2:
         raise ArgumentError(f"The effect of the order needs one file of trials, or two of counts; got {len(files)}.")
     each = [_read(name, wanted) for name in files]
-    if len(each) == 1 and each[0].forward is None:
+    if len(each) == 1 and isinstance(each[0], PairedComparisons) and each[0].forward is None:
         raise ArgumentError(
             f"{files[0]} does not say which option was shown first: give a table with a trial (or a game) a row, or "
             "two files of counts: those shown in the order of the labels, and those shown in the opposite order."

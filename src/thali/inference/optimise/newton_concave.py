@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from thali._labels import shorten
-from thali.errors import DataError
+from thali.errors import DataError, InPython
 
 ROUGH = 1e-8  # gain of a step below which only the value counts; the value may be a limit
 Local = tuple[float, np.ndarray, np.ndarray]  # value, gradient, information (minus the Hessian)
@@ -71,7 +71,8 @@ def check_finite(
                 else "chosen over"
             )
             raise DataError(
-                f"There is no finite estimate: {shorten(names)} was never {was} any of the other options; leave it out "
-                "(subset), or ",
+                f"There is no finite estimate: {shorten(names)} was never {was} any of the other options; leave it out",
+                InPython(" (subset)"),
+                ", or ",
                 *instead,
             )

@@ -5,7 +5,7 @@ from typing import Any
 from thali._labels import shorten
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
-from thali.errors import DataError, EstimateWarning, Setting
+from thali.errors import Clause, DataError, EstimateWarning, Setting
 from thali.inference.seeds import streams
 
 from ..latent_features.likelihoods.best_worst import RANKING
@@ -83,11 +83,9 @@ def checked_aspects(
             wide = int(data.sizes.argmax())
             raise DataError(
                 f"Out of {shorten(data.sets[wide])} one of {data.sizes[wide]} was chosen, and maximum likelihood of "
-                "choices out of more than two options is for unique aspects alone, ",
-                Setting("aspects", "unique"),
-                "; use ",
-                Setting("method", "mcmc"),
-                " for shared ones.",
+                "choices out of more than two options is for unique aspects alone",
+                Clause(", ", Setting("aspects", "unique"), "; use ", Setting("method", "mcmc"), " for shared ones"),
+                ".",
             )
         Elimination(lapse, True, ties, False, best_worst).check(Given(known.shared), data)
         return known

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._described import Facts
 from thali._labels import plural
-from thali.errors import ArgumentError, ThaliWarning
+from thali.errors import ArgumentError, InPython, ThaliWarning
 from thali.posterior.interval import INTERVAL
 
 from ..base import Job
@@ -391,7 +391,9 @@ def estimates_of_choices(model: Any, what: str) -> "Estimates":
     found = estimates_of(model, what)
     if not found.is_of_choices:
         kind = "choices out of larger sets" if found.tie is None else "ties"
-        raise ArgumentError(f"{what} is for choices between two options; this model was fitted to {kind}.")
+        raise ArgumentError(
+            InPython(what, "This"), f" is for choices between two options; the model was fitted to {kind}."
+        )
     return found
 
 

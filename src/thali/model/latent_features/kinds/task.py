@@ -5,7 +5,7 @@ from typing import Any
 from thali._arguments import whole
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 
 from ..engine import build_task
 from ..groups.task import COMMON, check_weights, joined
@@ -37,11 +37,17 @@ def people_answered(data: Any, number: int) -> PairedComparisons:
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
     if not isinstance(data, PairedComparisons):
-        raise DataError(Argument("kinds"), f" of people are for paired comparisons; got {type(data).__name__}.")
+        got = InPython(type(data).__name__, "other data")
+        raise DataError(Argument("kinds"), " of people are for paired comparisons; got ", got, ".")
     if data.answers is None:
         raise DataError(
             Argument("kinds"),
-            " of people need comparisons that say who answered; name the column of who did when reading the table.",
+            " of people need comparisons that say who answered; ",
+            InPython(
+                "name the column of who did when reading the table",
+                Message("name the column by ", Argument("respondent")),
+            ),
+            ".",
         )
     if number > len(data.subjects):
         raise ArgumentError(

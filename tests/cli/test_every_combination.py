@@ -1,0 +1,95 @@
+"""Every kind of data × population × model and method × command ends well, or is refused in one sentence.
+
+Which combinations end well stands in `cases/combinations_that_end_well.txt`, a line each: a combination that is refused
+from now on, or no longer, changes it. By default some run, in which each part of one that ends well is met with each
+command; `tests/combinations.md` says what all of them came to.
+"""
+
+import builtins
+from itertools import groupby
+
+import pytest
+from combinations import EVERY, EVIDENCE, usual
+from places import TESTS
+from stories import Refused, Story
+
+from thali.compile import jit
+from thali.model.product_classes.model import ProductClasses
+
+pytestmark = [
+    pytest.mark.fit,
+    pytest.mark.usefixtures("few_replicates", "short"),
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+]
+END_WELL = set((TESTS / "cases" / "combinations_that_end_well.txt").read_text().splitlines())
+WELL = [each for each in EVERY if str(each) in END_WELL]
+REFUSED = [each for each in EVERY if str(each) not in END_WELL]
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """What has no option for its length is short, too; somebody answers."""
+    monkeypatch.setattr(ProductClasses, "usual_run", lambda model: {"sweeps": 4, "sweeps_per_step": 2, "chains": 2})
+    monkeypatch.setattr(builtins, "input", lambda prompt: "1")
+
+
+@pytest.fixture
+def ends(run, tmp_path, record_property):
+    """A function of a combination: how it ended, "well" or the sentence by which it was refused."""
+
+    def carry_out(combination):
+        folder = tmp_path / str(combination)
+        folder.mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            if is_quick_as_python(combination):
+                patch.setattr(jit, "_is_disabled", lambda: True)
+            try:
+                Story(run, folder).carry_out(combination)
+                ended = "well"
+            except Refused as refused:
+                ended = str(refused)
+        record_property(str(combination), ended)
+        return ended
+
+    return carry_out
+
+
+def is_quick_as_python(combination):
+    """Whether it takes few sweeps of a sampler that is not worth compiling for it."""
+    if combination.command == "compare":
+        return combination.how != EVIDENCE and combination.population == "one" and not combination.model
+    if combination.command != "fit":
+        return False
+    return combination.model.startswith(("elimination", "additive")) and not combination.model.endswith("map")
+
+
+@pytest.mark.parametrize("combination", usual(WELL), ids=str)
+def test_it_ends_well(combination, ends):
+    assert ends(combination) == "well"
+
+
+@pytest.mark.parametrize("command", sorted({each.command for each in REFUSED}))
+def test_it_is_refused_in_a_sentence(command, ends):
+    for each in usual([each for each in REFUSED if each.command == command]):
+        assert ends(each) != "well", f"{each} ends well now: add it to the list"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "combinations",
+    [list(group) for _, group in groupby(EVERY, key=lambda each: each[:2])],
+    ids=lambda group: " ".join(group[0][:2]),
+)
+def test_every_combination(combinations, ends):
+    wrong = {}
+    for each in combinations:
+        try:
+            ended = ends(each)
+        except (Exception, pytest.fail.Exception) as fault:  # of one combination, which costs no other its turn
+            ended = f"{type(fault).__name__}: {fault}"
+        else:
+            if (ended == "well") == (str(each) in END_WELL):
+                continue
+        wrong[str(each)] = ended
+    assert not wrong
