@@ -250,10 +250,11 @@ class Custom:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """The part of the posterior tree about the data: the data, and the log-likelihood of each if it is known."""
-        from ..answers.own_data import own_part, pointwise_of_draws
+        from ..answers.own_data import own_part, pointwise_of_draws, sees_weights
 
         observed = self.observed(data)
-        part = own_part(observed, bool(operations.sees_single(self.as_python(observed)[0])), tuple(self.parameters))
+        sees_single = bool(operations.sees_single(self.as_python(observed)[0]))
+        part = own_part(observed, sees_single, sees_weights(self, observed, columns, extra), tuple(self.parameters))
         if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
             return part
         return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape, extra))
