@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
+from thali._labels import as_label
 from thali.data.kinds import PAIRS, SIMILARITIES
 from thali.data.pairs import PairedComparisons
 from thali.data.suspicious import percentages, warn_of
 from thali.errors import DataError
 
+from ..cells import MISSING
 from ..layout import Layout, Reading
 from ..square import Square, other_labels
 from ..table import Table
@@ -34,9 +38,24 @@ def match(table: Table, weights: bool = False) -> Reading | None:
 
 
 def _converted(square: Square, weights: bool) -> tuple[PairedComparisons, str]:
-    data = PairedComparisons(square.values, square.labels, weights=weights)
+    data = PairedComparisons(_without_diagonal(square), square.labels, weights=weights)
     warn_of(percentages(data.wins, data.losses))
     return data, f"{HOW}: {data}"
+
+
+def _without_diagonal(square: Square) -> np.ndarray:
+    """The cells; where labels and asymmetry show what they are, without counts of an option and itself."""
+    if square.bare or not square.has_diagonal or not square.holds_counts or square.is_symmetric:
+        return square.values
+    values = square.values.copy()
+    k = next(k for k, value in enumerate(np.diag(values)) if as_label(value) not in MISSING | {"0"})
+    np.fill_diagonal(values, 0)
+    named = as_label((square.labels or ())[k])
+    warn_of(
+        f"The diagonal ({square.values[k, k]:g} for {named!r}) counts an option and itself, which is no comparison; "
+        "it was left out."
+    )
+    return values
 
 
 def _refuse(wrong: str) -> Any:
