@@ -31,6 +31,11 @@ _SETS = (
 )
 
 
+_OPTIONS = (
+    " If they say what is known of the options of other comparisons: thali fit COMPARISONS --option-covariates FILE."
+)
+
+
 @dataclass(frozen=True)
 class Found:
     """What DATA names: a bundled data set, or a file, which is read once and parsed once for all who look at it."""
@@ -193,8 +198,14 @@ def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> 
         models = dict.fromkeys(model_for(kind).name for kind in error.found)
         hint = f" Say --model {' or --model '.join(models)}." if models else ""
         if not models and not error.nearest and PAIRS in kinds:
-            hint = _TRIALS + _SETS + _CLASSES
+            hint = _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(found.table)
         raise DataError(error, hint) from None
+
+
+def _names_options(table: "Table") -> bool:
+    """Whether the first column has another text in every row, as one of labels has."""
+    first = table.frame.iloc[:, 0]
+    return first.dtype.kind not in "biuf" and first.is_unique
 
 
 def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:

@@ -20,7 +20,7 @@ from thali.data.kinds import (
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
-from thali.errors import DataError
+from thali.errors import Argument, DataError, InPython, Message
 
 from .leave_group_choices import GroupChoices, GroupChoosers
 from .leave_group_pairs import GroupPairs
@@ -94,12 +94,15 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     """Paired comparisons as choices of those who answered; a DataError if they do not say who, or there are ties."""
     if data.answers is None:
         raise DataError(
-            "The comparisons do not say who answered; leave out pairs, or read the table with its column of subjects."
+            "The comparisons do not say who answered; leave out pairs, or read the table with its column of subjects",
+            InPython("", Message(", ", Argument("respondent"))),
+            ".",
         )
     if data.n_ties:
         raise DataError(
-            f"People are left out of choices without ties; {data.n_ties:,} of these are ties. Give "
-            'data.without_ties("half") or data.without_ties("drop"), or leave out pairs.'
+            f"People are left out of choices without ties; {data.n_ties:,} of these are ties. Give ",
+            InPython('data.without_ties("half") or data.without_ties("drop")', "--ties half or --ties drop"),
+            ", or leave out pairs.",
         )
     return Choices.from_comparisons(data)
 

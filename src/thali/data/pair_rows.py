@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thali.errors import DataError
+from thali.errors import Argument, DataError, InPython, Message
 
 from .answers import Answers, who_answered
 from .columns import column, count_column, encode
@@ -193,7 +193,11 @@ class PairRows(PairShapes):
     def _known_answers(self) -> Answers:
         """Who gave which answers; a DataError if the data do not say."""
         if self.answers is None:
-            raise DataError("These comparisons do not say who answered; read them with their column of subjects.")
+            raise DataError(
+                "These comparisons do not say who answered; read them with their column of subjects",
+                InPython("", Message(", ", Argument("respondent"))),
+                ".",
+            )
         return self.answers
 
     def by_subject(self) -> dict[str, Self]:
@@ -243,8 +247,13 @@ class PairRows(PairShapes):
         """
         if self.forward is None:
             raise DataError(
-                "These comparisons do not say which option was shown first, or played at home; read them from trials "
-                "(from_trials) or from results of games (from_results)."
+                "These comparisons do not say which option was shown first, or played at home; ",
+                InPython(
+                    "read them from trials (from_trials) or from results of games (from_results)",
+                    "give a trial or a game a row, with the options in the columns 'left' and 'right', or 'home' and "
+                    "'away'",
+                ),
+                ".",
             )
         found = []
         for each in (self.forward, np.array([self.wins, self.losses, self.tied]) - self.forward):

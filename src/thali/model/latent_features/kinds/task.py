@@ -5,7 +5,7 @@ from typing import Any
 from thali._arguments import whole
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 
 from ..engine import build_task
 from ..groups.task import COMMON, check_weights, joined
@@ -41,7 +41,9 @@ def people_answered(data: Any, number: int) -> PairedComparisons:
     if data.answers is None:
         raise DataError(
             Argument("kinds"),
-            " of people need comparisons that say who answered; name the column of who did when reading the table.",
+            " of people need comparisons that say who answered; name the column of who did ",
+            InPython("when reading the table", Message("by ", Argument("respondent"))),
+            ".",
         )
     if number > len(data.subjects):
         raise ArgumentError(
