@@ -117,7 +117,7 @@ MISTAKES = {
     "order a.csv": "a.csv does not say which option was shown first",
     "order a.csv b.csv a.csv": "needs one file of trials, or two of counts; got 3.",
     "davidson a.csv": "There is no tie",
-    "davidson ties.csv --order": "do not say which option was shown first, or played at home; .* in the columns 'left' and 'right'",
+    "davidson ties.csv --order": "do not say which option was shown first, or played at home; .* 'left' and 'right'",
     "order league.csv": "--ties half, or nothing, --ties drop. With ties .* thali test davidson --order.",
     "davidson ties.csv --ties half": "--ties belongs to transitivity, .* not to davidson; leave it out.",
     "transitivity ties.csv": "tie",

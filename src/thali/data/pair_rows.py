@@ -104,7 +104,7 @@ class PairRows(PairShapes):
         weights: bool = False,
         covariates: Sequence[str] | None = None,
     ) -> Self:
-        """The comparisons in these columns; covariates are those of what was first, in a table of pairs that says it."""
+        """The comparisons in these columns; covariates are those of what was first, where the columns say it."""
         for name in filter(None, (*columns.options, *columns.times, columns.ties)):
             column(frame, name)
         frame = frame.loc[~uncounted(frame, columns)]

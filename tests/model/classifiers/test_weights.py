@@ -127,7 +127,9 @@ def test_posterior_of_weighted_rows(method):
 @pytest.mark.fit
 def test_weights_that_are_shares_are_warned_of_once():
     model = small(method="map", eta=1.0)
-    with pytest.warns(DataWarning, match=r"of 40 rows sum to 1, and count as so many rows: the fit is nearly the prior"):
+    with pytest.warns(
+        DataWarning, match=r"of 40 rows sum to 1, and count as so many rows: the fit is nearly the prior"
+    ):
         model.fit(X, Y, sample_weight=np.full(40, 1 / 40))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -125,7 +125,11 @@ def more_counts(data, features, weights, rng):
 
 COUNTS = Counts(np.array([0.0, 1.0, 0.0]), 5.0, np.array([0.3, 2.0, 1.1]), 0.2, 1.0, 1.0, tuple("abc"))
 BOUNDED = {"leak": Beta(0.5, 3.0), "scale": LogNormal(0.5, 0.8), "spread": HalfNormal(1.5)}
-DENSITIES = {"leak": stats.beta(0.5, 3.0), "scale": stats.lognorm(0.8, scale=math.exp(0.5)), "spread": stats.halfnorm(0, 1.5)}
+DENSITIES = {
+    "leak": stats.beta(0.5, 3.0),
+    "scale": stats.lognorm(0.8, scale=math.exp(0.5)),
+    "spread": stats.halfnorm(0, 1.5),
+}
 
 
 @pytest.mark.parametrize("name", BOUNDED)
@@ -257,7 +261,10 @@ def test_a_parameter_that_simulate_uses_otherwise_is_found(capsys):
 
 BAD = [
     (lambda: Custom(log_likelihood, parameters=["base"]), "parameters must be a mapping from names of fields"),
-    (lambda: Custom(log_likelihood, parameters={"base": 1.0}), "The prior of 'base' must be Normal, HalfNormal, LogNormal, Gamma or Beta"),
+    (
+        lambda: Custom(log_likelihood, parameters={"base": 1.0}),
+        "The prior of 'base' must be Normal, HalfNormal, LogNormal, Gamma or Beta",
+    ),
     (lambda: Custom(log_likelihood, parameters={"base": None}), "or None beside log_prior; got None"),
     (
         lambda: Custom(log_likelihood, parameters={"alpha": Normal()}),

@@ -103,8 +103,8 @@ def run_fit(
         kept = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
         notify(
-            f"stopped early; kept {plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}{more}. Answers are "
-            "computed from these; Ctrl-C leaves them out."
+            f"stopped early; kept {plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}{more}. Answers"
+            " are computed from these; Ctrl-C leaves them out."
         )
     try:
         answer = with_segments(report.answer(fitted), fitted)

@@ -110,8 +110,8 @@ def warn_of_shares(weight: np.ndarray, classes: int) -> None:
         rows = int((weight > 0.0).sum())
         warn(
             DataWarning(
-                f"The weights of {plural(rows, 'row')} sum to {total:.3g}, and count as so many rows: the fit is nearly "
-                "the prior; where they are shares, as those of AdaBoost are, pass sample_weight * "
+                f"The weights of {plural(rows, 'row')} sum to {total:.3g}, and count as so many rows: the fit is "
+                "nearly the prior; where they are shares, as those of AdaBoost are, pass sample_weight * "
                 "(len(sample_weight) / sum(sample_weight))."
             )
         )

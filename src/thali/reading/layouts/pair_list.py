@@ -65,7 +65,11 @@ def _reading(table: Table, found: list[PairColumns], given: dict[str, Any], weig
 
 def _counted(found: list[PairColumns], given: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The columns that comparisons are made of, and which of them are counts; a tie alone in its row is no count."""
-    if given["covariates"] is not None or len(found) > 1 or (found[0].ties is not None and not (found[0].times or given["count"])):
+    if (
+        given["covariates"] is not None
+        or len(found) > 1
+        or (found[0].ties is not None and not (found[0].times or given["count"]))
+    ):
         return None
     one = found[0]
     counts = dict.fromkeys(filter(None, (*one.times, given["count"], given["losses"], one.ties)))
@@ -81,11 +85,13 @@ def _converted(
     times = (given["count"] or next(iter(columns.times), None), given["losses"] or next(iter(columns.times[1:]), None))
     subject = given["subject"] or columns.subject or subject_column(table.names)
     columns = columns._replace(times=tuple(filter(None, times)), subject=subject)
-    data = PairedComparisons._of_list(
-        table.frame, columns, weights=weights or columns.weighted, covariates=described
-    )
+    data = PairedComparisons._of_list(table.frame, columns, weights=weights or columns.weighted, covariates=described)
     people = () if data.people is None else data.people.columns
-    unused = [name for name in table.names if name not in {*columns.used, *people, *(described or ())} and not name.startswith("column ")]
+    unused = [
+        name
+        for name in table.names
+        if name not in {*columns.used, *people, *(described or ())} and not name.startswith("column ")
+    ]
     empty = int(uncounted(table.frame, columns).sum())
     ignored = f"; {plural(empty, 'row')} without counts left out" if empty else ""
     ignored += f"; columns not used: {shorten(unused)}" if unused else ""

@@ -31,7 +31,7 @@ def utility_draws(columns: Columns) -> np.ndarray:
 
 
 def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.DataFrame":
-    """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first or of all."""
+    """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first, or all."""
     import pandas as pd
 
     from thali._tables import Table

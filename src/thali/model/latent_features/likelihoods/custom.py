@@ -73,8 +73,8 @@ class Custom:
         its posterior mean.
     parameters : mapping from name to prior, optional
         Fields of the data, single numbers, that are learned: `Normal(mean, sd)`, `HalfNormal(sd)`, `LogNormal(mean,
-        sd)`, `Gamma(shape, rate)` or `Beta(a, b)` of `thali.likelihoods`. All functions see the data with their present values in these fields; the values of the
-        data are where chains start.
+        sd)`, `Gamma(shape, rate)` or `Beta(a, b)` of `thali.likelihoods`. All functions see the data with their present
+        values in these fields; the values of the data are where chains start.
     log_prior : function (data) -> float, optional
         Joint log prior of the parameters, added to the priors above, of which None then stands for none.
 

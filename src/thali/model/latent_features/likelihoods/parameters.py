@@ -165,7 +165,7 @@ class HalfNormal:
 class LogNormal:
     r"""A log-normal prior of a parameter that is above 0: its logarithm is normal.
 
-    .. math:: \log p(x) = -\frac{(\log x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi - \log x, \qquad x > 0
+    .. math:: \log p(x) = -\frac{(\log x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi - \log x
 
     Parameters
     ----------
