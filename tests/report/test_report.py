@@ -241,7 +241,7 @@ def test_every_reference_is_cited_somewhere_and_stands_in_the_bibliography():
 def test_a_report_of_ties_says_by_which_rule_they_were_modelled(tmp_path):
     data = th.PairedComparisons([[0, 4, 3], [2, 0, 5], [3, 1, 0]], ties=[[0, 1, 0], [1, 0, 2], [0, 2, 0]])
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    page = page_of(model, tmp_path)
+    page, _ = page_of(model, tmp_path)
     assert "Ties were modelled by the rule of Davidson (1970)." in "".join(page.texts)
     assert "On extending the Bradley-Terry model to accommodate ties" in "".join(page.texts)
 
