@@ -20,7 +20,8 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     Raises
     ------
     ArgumentError
-        If `people` is no filter or leaves nobody, or weights are negative, all zero, or of the wrong number.
+        If `people` is no filter or leaves nobody, or weights are negative, all zero, or of the wrong number; if there
+        are any, and everybody has the same tastes.
     """
     if isinstance(people, str) and people == NEW:
         if respondent_weights is not None:
@@ -31,13 +32,18 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     weights = np.ones(len(chooser.data.respondents))
     if respondent_weights is not None:
         weights = _checked_weights(chooser, respondent_weights)
-    if people is None:
-        return weights
-    chosen = respondents_of(chooser, people)
-    weights = np.where(chosen, weights, 0.0)
-    if not weights.any():
+    if people is not None:
+        weights = np.where(respondents_of(chooser, people), weights, 0.0)
+        if not weights.any():
+            raise ArgumentError(
+                Argument("people"),
+                " leaves only respondents whose weight is 0; widen the filter or change their weights.",
+            )
+    if not chooser.has_individuals and not (people is None and respondent_weights is None):
         raise ArgumentError(
-            Argument("people"), " leaves only respondents whose weight is 0; widen the filter or change their weights."
+            Argument("people" if people is not None else "respondent_weights"),
+            " would change nothing, because everybody has the same tastes in this model; leave it out, fit the tasks "
+            "of these people alone, or fit a hierarchical logit or classes of people.",
         )
     return weights
 
