@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import as_label, plural, shorten, suggest
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, DataWarning
+from thali.inference.warn import warn
 
 if TYPE_CHECKING:
     from .chooser import Chooser
@@ -20,8 +21,12 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     Raises
     ------
     ArgumentError
-        If `people` is no filter or leaves nobody, or weights are negative, all zero, or of the wrong number; if there
-        are any, and everybody has the same tastes.
+        If `people` is no filter or leaves nobody, or weights are negative, all zero, or of the wrong number.
+
+    Warns
+    -----
+    DataWarning
+        If there are any, and everybody has the same tastes.
     """
     if isinstance(people, str) and people == NEW:
         if respondent_weights is not None:
@@ -40,10 +45,12 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
                 " leaves only respondents whose weight is 0; widen the filter or change their weights.",
             )
     if not chooser.has_individuals and not (people is None and respondent_weights is None):
-        raise ArgumentError(
-            Argument("people" if people is not None else "respondent_weights"),
-            " would change nothing, because everybody has the same tastes in this model; leave it out, fit the tasks "
-            "of these people alone, or fit a hierarchical logit or classes of people.",
+        warn(
+            DataWarning(
+                Argument("people" if people is not None else "respondent_weights"),
+                " changes nothing, because everybody has the same tastes in this model; fit the tasks of these people "
+                "alone, or a hierarchical logit, or classes of people.",
+            )
         )
     return weights
 

@@ -40,7 +40,7 @@ def sees_weights(custom: "Custom", observed: "Observed", columns: Any, own: dict
         return True
     rng, n = np.random.default_rng(1), observed.n_options
     for draw in np.linspace(0, columns.n_draws - 1, TRIED).astype(int).tolist():
-        data = custom.at(observed.fields, {name: values[draw] for name, values in own.items()})
+        data = custom.at(observed.fields, {name: float(values[draw]) for name, values in own.items()})
         features, weights = as_seen(rng.random((n, SHOWN)) < 0.5), rng.choice(columns.weights, SHOWN)
         both = weights, weights * rng.exponential(size=SHOWN)
         try:
