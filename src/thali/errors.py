@@ -162,14 +162,14 @@ class ModelName(Fact):
 
 @dataclass(frozen=True)
 class InPython(Fact):
-    """Text for whoever writes Python, and text, or a message, for everybody else."""
+    """Text for whoever writes Python, and text or a message for everybody else."""
 
     text: str
-    elsewhere: "str | Message" = ""
+    elsewhere: str | Fact = ""
 
     def render(self, words: Words) -> str:
         """The text for that reader."""
-        return _rendered((self.text if words.is_python() else self.elsewhere,), words)
+        return self.text if words.is_python() else _rendered((self.elsewhere,), words)
 
 
 class Message(Fact):

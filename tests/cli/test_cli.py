@@ -4,8 +4,10 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -378,6 +380,54 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
     assert kept["chain"] in (1, 2) and kept["draw"] >= 1
     assert "Number of latent aspects" in out
     assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
+
+
+# The command line, which stops itself when answers are computed, and then computes them again and again.
+_ANSWERING = """
+import os, signal
+from thali.cli.commands import fit
+def endless(answer, fitted):
+    os.kill(os.getpid(), signal.SIGSTOP)
+    while True:
+        fitted.model.check(), fitted.model.summary(), fitted.model.ranks()
+fit.with_segments = endless
+from thali.cli import main
+main()
+"""
+
+
+@pytest.mark.fit
+@pytest.mark.skipif(sys.platform != "linux", reason="the processor time of a stopped process stands in /proc")
+@pytest.mark.parametrize("out", [(), ("--out", "results")], ids=["printed", "written"])
+def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder, out):
+    """Seconds of this process alone, however busy the machine is."""
+    words = ["celebrities", "--model", "BTL", "--method", "laplace", "--draws", 4000, *out]
+    with subprocess.Popen(
+        [sys.executable, "-c", _ANSWERING, "fit", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
+    ) as process:
+        try:
+            wait_until_stopped(process)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.5)  # into the answers
+            process.send_signal(signal.SIGSTOP)
+            wait_until_stopped(process)
+            began = sum(map(int, Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGCONT)
+            err = process.stderr.read()
+            _, status, used = os.wait4(process.pid, 0)
+        finally:
+            process.kill()
+    took = used.ru_utime + used.ru_stime - began / os.sysconf("SC_CLK_TCK")
+    assert os.waitstatus_to_exitcode(status) == 130 and took < 2.0, (took, err)
+    assert "stopped by Ctrl-C while answers were computed." in err and "before anything was drawn" not in err
+    assert ("Nothing was written." in err) == (not out)
+    assert (folder / "results" / "posterior.nc").exists() == bool(out)
 
 
 def test_exported_similarities_are_read_back(run, folder):

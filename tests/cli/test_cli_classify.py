@@ -418,6 +418,7 @@ def test_an_option_of_classes_for_other_data_names_the_way_out(run):
 # bad input ------------------------------------------------------------------------------------------------
 
 TABLES = {
+    "options.csv": "lizard,length,mass\ntea,12,3\nmilk,8,4\nrum,15,2\nale,9,9\n",
     "words.csv": "name,len,kind\nann,1,x\nbob,2,y\n",
     "question.csv": "len,wid,kind\n1,2,x\n2,?,y\n3,3,x\n",
     "empty.csv": "len,wid,kind\n1,2,x\n2,,y\n,3,x\n",
@@ -454,6 +455,7 @@ BAD = {
         "choose --transform exponential",
     ),
     "neither": (["plants.csv"], "thali fit FILE --target COLUMN"),
+    "what is known of options": (["options.csv"], "thali fit COMPARISONS --option-covariates FILE."),
     "no trials": (["plants.csv"], "thali fit FILE --first COLUMN --second COLUMN --chosen COLUMN"),
 }
 

@@ -62,7 +62,7 @@ def test_people_are_told_apart_by_a_column(run, uncompiled, table, column, group
         (["people.csv", "--group", "town"], "Column 'town' holds 'a' alone; leave out --group."),
         (["people.csv", "--group", "trial"], "no column 'trial' that is the same in all rows of each person"),
         (["nobody.csv", "--group", "trial"], "Column 'trial' has another value in every row"),
-        (["people.csv", "--weights", "free"], "--weights is for several groups of people"),
+        (["people.csv", "--weights", "free"], "these data are of one; name the column of groups by --group, or leave"),
         (["people.csv", "--group", "sex", "--sampler", "paper"], "--sampler paper knows no groups"),
         (["celebrities", "--group", "sex"], "--group is about a file"),
     ],

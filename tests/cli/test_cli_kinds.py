@@ -37,7 +37,10 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
     [
         (["people.csv", "--subject", "person", "--kinds", "0"], "--kinds must be a whole number of 1 or more; got 0"),
         (["people.csv", "--subject", "person", "--kinds", "9"], "--kinds 9 are more than the people"),
-        (["nobody.csv", "--kinds", "2"], "--kinds of people need comparisons that say who answered"),
+        (
+            ["nobody.csv", "--kinds", "2"],
+            "--kinds of people need comparisons that say who answered; name the column of who did by --respondent.",
+        ),
         (["people.csv", "--group", "sex", "--kinds", "2"], "--kinds are looked for in people of one group"),
         (["celebrities", "--kinds", "2"], "--kinds of people need comparisons that say who answered"),
         (["numbers", "--kinds", "2"], "--kinds"),

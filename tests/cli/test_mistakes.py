@@ -406,6 +406,7 @@ def folder(tmp_path, monkeypatch):
 
 COMPARED = [
     ("folds of pairs", "tea.csv --folds 3", "is not for paired comparisons"),
+    ("nobody", "tea.csv --leave-out subject", "the table with its column of subjects, --respondent."),
     ("choices of pairs", "tea.csv --leave-out choice", "must be pair or subject for paired comparisons; got 'choice'"),
     ("no draws", "tea.csv --draws 0", "1 or more; got 0"),
     ("a lapse above 1", "tea.csv --lapse 2", "in [0, 1); got 2.0"),

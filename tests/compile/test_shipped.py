@@ -188,6 +188,12 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
         "thali: error: plackett-luce, map: no room",
         "thali: 1 of 3 could not be compiled.",
     ]
+    for word, said in (
+        ("hb2", "MODEL must be elimination-by-aspects, "),
+        ("davidson", "not a model of MODEL: thali test"),
+    ):
+        refused = run("cache", "warm", word)
+        assert refused.code == 2 and said in refused.err and "--model" not in refused.err
     (tmp_path / "file").write_text("")
     assert "--out must be a folder" in run("cache", "build", "--out", tmp_path / "file").err
 

@@ -298,7 +298,7 @@ def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
         job = folder / str(number)
         model = stopped_fit(slices, moment * lasts, kind, job=job, size=size)
         if model is not None and not any(
-            messages.startswith("Stopped") for messages in model.messages_
+            message.startswith("Stopped") for message in model.messages_
         ):  # else: other lapse
             if model.method == "annealed":
                 assert agrees_where_both_drew(model, unbroken)

@@ -87,6 +87,18 @@ REFUSED = [
         "contains the separator must stand in quotes).",
     ),
     (
+        "parties.csv",
+        '"","preference","age"\n"1",{non < Lnk, non > Grn, Lnk > Grn},31\n"2",{non > Lnk, non > Grn, NA},25\n',
+        "Column 'preference' holds the text that R prints of a paircomp object, shortened; in R write.csv("
+        "as.matrix(x$preference)) writes the comparisons, a column for each pair.",
+    ),
+    (
+        "parties.csv",
+        '"","preference","age"\n"1","{non < Lnk, non > Grn, ...}",31\n"2","{non > Lnk, non > Grn, ...}",25\n',
+        "Column 'preference' holds the text that R prints of a paircomp object, shortened; in R write.csv("
+        "as.matrix(x$preference)) writes the comparisons, a column for each pair.",
+    ),
+    (
         "trials.csv",
         'left,right,choice,n\ntea,milk,left,"1,700"\n',
         "The count in row 2, column 'n' is '1,700', which is not a number; write it without separators of "

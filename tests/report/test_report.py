@@ -13,15 +13,16 @@ import pandas as pd
 import pytest
 import xarray as xr
 from PIL import Image
+from places import PROJECT
 from product_class_fits import experiment
 from product_class_fits import fitted as holding
 from tiny_models import TINY
 
 import thali as th
 from thali.cli.commands.fit import _repeatable
-from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.errors import ArgumentError, DataError, Message, NotFittedError
 from thali.model.settings import USUAL
-from thali.report import report
+from thali.report import bibtex, report
 from thali.report.answers import general
 from thali.report.answers.choices import _strongest
 from thali.report.answers.elimination import _best
@@ -31,7 +32,7 @@ from thali.report.document import Document
 from thali.report.drawing import _few_colours
 from thali.report.numbers import cell
 from thali.report.page import MAX_ROWS, rendered
-from thali.report.references import REFERENCES, cited_in
+from thali.report.references import REFERENCES, Cite, cited_in
 from thali.report.simulator import offered_in, section_of
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -215,9 +216,34 @@ def test_numbers_are_those_that_people_read():
 
 
 def test_references_are_those_that_are_cited():
-    found = cited_in(["Elimination by aspects (Tversky, 1972) and Bradley & Terry (1952)."])
-    assert [each.split("(")[0] for each in found] == ["Bradley, R. A., & Terry, M. E. ", "Tversky, A. "]
-    assert all(re.search(r"\(\d{4}\)\. ", text) for text in REFERENCES.values())
+    both = Message("the rule of ", Cite("bradley1952", inside=True))
+    sentence = Message("Elimination by aspects ", Cite("tversky1972", "luce1959"), " and ", both, ".")
+    found = cited_in(["Nothing of Miller, Griffiths & Jordan (2008).", sentence])
+    assert [each.split("(")[0] for each in found] == ["Bradley, R. A., & Terry, M. E. ", "Luce, R. D. ", "Tversky, A. "]
+    assert str(sentence) == (
+        "Elimination by aspects (Tversky, 1972; Luce, 1959) and the rule of Bradley & Terry (1952)."
+    )
+    with pytest.raises(KeyError):
+        Cite("nobody1900")
+
+
+def test_every_reference_is_cited_somewhere_and_stands_in_the_bibliography():
+    sources = [path for path in (PROJECT / "src/thali/report").rglob("*.py") if path.stem != "references"]
+    calls = re.findall(r"\bCite\(([^)]*)\)", "".join(path.read_text("utf-8") for path in sources))
+    assert {key for call in calls for key in re.findall(r'"(\w+)"', call)} == set(REFERENCES)
+    assert set(REFERENCES) <= set(bibtex.entries())
+    for work in REFERENCES.values():
+        assert f"({work.year}). " in work.text and work.text.startswith(work.names.split(" ")[0].rstrip(","))
+    texts = [work.text.casefold().replace("ö", "o") for work in REFERENCES.values()]
+    assert texts == sorted(texts)
+
+
+def test_a_report_of_ties_says_by_which_rule_they_were_modelled(tmp_path):
+    data = th.PairedComparisons([[0, 4, 3], [2, 0, 5], [3, 1, 0]], ties=[[0, 1, 0], [1, 0, 2], [0, 2, 0]])
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    page, _ = page_of(model, tmp_path)
+    assert "Ties were modelled by the rule of Davidson (1970)." in "".join(page.texts)
+    assert "On extending the Bradley-Terry model to accommodate ties" in "".join(page.texts)
 
 
 def test_features_of_one_are_not_called_shared():

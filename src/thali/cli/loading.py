@@ -31,6 +31,11 @@ _SETS = (
 )
 
 
+_OPTIONS = (
+    " If they say what is known of the options of other comparisons: thali fit COMPARISONS --option-covariates FILE."
+)
+
+
 @dataclass(frozen=True)
 class Found:
     """What DATA names: a bundled data set, or a file, which is read once and parsed once for all who look at it."""
@@ -198,9 +203,15 @@ def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> 
     except RecognitionError as error:
         models = dict.fromkeys(model_for(kind).name for kind in error.found)
         if not models and not error.nearest and PAIRS in kinds:
-            raise DataError(error, _TRIALS + _SETS + _CLASSES) from None
+            raise DataError(error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(found.table)) from None
         named = [part for name in models for part in (" or ", Setting("model", name))]
         raise DataError(error, Clause(" Say ", *named[1:], ".") if named else "") from None
+
+
+def _names_options(table: "Table") -> bool:
+    """Whether the first column has another text in every row, as one of labels has."""
+    first = table.frame.iloc[:, 0]
+    return first.dtype.kind not in "biuf" and first.is_unique
 
 
 def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:

@@ -15,8 +15,10 @@ from .classical import TESTS
 TYPED = tuple(spec for spec in SPECS if spec.options)  # the models that the command line fits
 
 
-def model_named(name: str) -> tuple[ModelSpec, str]:
+def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
     """The model of that name, and its alias if it was called by one; capitals, hyphens, underscores do not matter.
+
+    `place` is how the command calls what was typed.
 
     Raises
     ------
@@ -37,10 +39,10 @@ def model_named(name: str) -> tuple[ModelSpec, str]:
                 return spec, known if known in spec.aliases else ""
     for test in TESTS:
         if plain(name) in map(plain, (test.name, *test.aliases)):
-            raise ArgumentError(f"{name} is a test, not a model of --model: thali test {test.name} DATA.")
+            raise ArgumentError(f"{name} is a test, not a model of {place}: thali test {test.name} DATA.")
     every = [known for spec in TYPED for known in (spec.name, *spec.aliases)]
     raise ArgumentError(
-        f"--model must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
+        f"{place} must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
         f"{suggest(name, every)}"
     )
 

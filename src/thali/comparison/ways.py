@@ -94,10 +94,8 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     """Paired comparisons as choices of those who answered; a DataError if they do not say who, or there are ties."""
     if data.answers is None:
         raise DataError(
-            "The comparisons do not say who answered; leave out pairs, or ",
-            InPython(
-                "read the table with its column of subjects", Message("name the column by ", Argument("respondent"))
-            ),
+            "The comparisons do not say who answered; leave out pairs, or read the table with its column of subjects",
+            InPython("", Message(", ", Argument("respondent"))),
             ".",
         )
     if data.n_ties:

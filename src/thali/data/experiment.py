@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import plural
+from thali._labels import plural, shorten
 from thali.errors import ArgumentError, DataError
 
 from .experiment_levels import ALPHABET
 from .experiment_rows import ExperimentRows
 from .experiment_scheme import INSIDE, Encoded, Tasks
-from .people import column_facts
+from .people import column_facts, differing_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,8 @@ class ChoiceExperiment(ExperimentRows, Tasks):
             they are numbered. `chosen` holds 1 (or True) for the chosen alternative and 0 for the others.
         attributes : list of str, optional
             Columns that describe the products; None: all others. One that is constant within every task is left out,
-            unless `levels` or `bins` names it; where None, no-choice options are not counted for this.
+            with a warning unless it describes people (`people`), and unless `levels` or `bins` names it; where None,
+            no-choice options are not counted for this.
         levels : dict of lists, optional
             Attribute -> its levels from worst to best, those included that do not occur but may be asked about. None:
             the order of a categorical column, else numbers by size, texts by the alphabet.
@@ -191,9 +192,12 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         Returns
         -------
         str
-            A line, and one for each attribute; levels in alphabetical order stand between commas.
+            A line, and one for each attribute; levels in alphabetical order stand between commas. One more names the
+            columns of people, if there are any that differ.
         """
-        return "\n".join([str(self), *map(": ".join, self.scheme.described())])
+        differing = differing_columns(self.people)
+        of_people = [f"columns of people: {shorten(differing, 12)}"] if differing else []
+        return "\n".join([str(self), *map(": ".join, self.scheme.described()), *of_people])
 
     @property
     def attributes(self) -> tuple[str, ...]:

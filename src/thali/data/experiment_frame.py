@@ -115,6 +115,11 @@ def choices_of(
     asked = {name for name, _ in where} | set(_texts(levels, "levels")) | set(_texts(bins, "bins"))
     choices, constant = _without_constant(choices, asked, guessed=attributes is None)
     _refuse_single(choices.scheme.attributes)
+    attributes_and_roles = {respondent, task, alternative, chosen, *choices.scheme.names}
+    further = [name for name in frame.columns if name not in attributes_and_roles]
+    people = people_of(frame, further, person, respondent)
+    if attributes is None and people is not None:  # columns of people, which nobody said to be attributes
+        constant = [name for name in constant if name not in people.columns]
     if constant:
         warn(
             DataWarning(
@@ -131,9 +136,7 @@ def choices_of(
                     ", unless a model is to take it as a number.",
                 )
             )
-    attributes_and_roles = {respondent, task, alternative, chosen, *choices.scheme.names}
-    further = [name for name in frame.columns if name not in attributes_and_roles]
-    return choices._replace(people=people_of(frame, further, person, respondent))
+    return choices._replace(people=people)
 
 
 def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str) -> "pd.DataFrame | None":

@@ -1,6 +1,6 @@
 """Paired comparisons from tables in which a row is a comparison, or several alike."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ from thali.errors import Argument, DataError, InPython, Message
 
 from .answers import Answers, who_answered
 from .columns import column, count_column, encode
+from .covariates import covariate_columns
 from .frames import as_frame
 from .pair_columns import PairColumns, subject_column, the_columns, uncounted
 from .pair_shapes import PairShapes
@@ -96,9 +97,14 @@ class PairRows(PairShapes):
 
     @classmethod
     def _of_list(
-        cls, frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[Any] | None = None, weights: bool = False
+        cls,
+        frame: "pd.DataFrame",
+        columns: PairColumns,
+        labels: Iterable[Any] | None = None,
+        weights: bool = False,
+        covariates: Sequence[str] | None = None,
     ) -> Self:
-        """The comparisons in these columns."""
+        """The comparisons in these columns; covariates are those of what was first, where the columns say it."""
         for name in filter(None, (*columns.options, *columns.times, columns.ties)):
             column(frame, name)
         frame = frame.loc[~uncounted(frame, columns)]
@@ -115,12 +121,17 @@ class PairRows(PairShapes):
 
         names, i, j, _ = encode(first, second, chosen + rejected + tied, labels, where)
         who = who_answered(frame, columns.subject, columns.used)
+        described = None
+        if covariates is not None:
+            described = covariate_columns(frame, covariates, True, list(filter(None, columns.used)))
         cells, in_order = (i, j, chosen, tied), None
         if len(columns.times) == 2:
             cells = np.append(i, j), np.append(j, i), np.append(chosen, rejected), np.append(tied, 0.0 * tied)
             who = None if who is None else who.of_rows(np.tile(np.arange(len(frame)), 2))
             in_order = np.repeat([True, False], len(frame)) if columns.in_order else None
-        data = cls.__new__(cls)._fill(names, *cells, who, in_order)
+            if described is not None:
+                described = described._replace(values=np.tile(described.values, (2, 1)))
+        data = cls.__new__(cls)._fill(names, *cells, who, in_order, described)
         shares = percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
         warn_of(
             alike_labels(data.labels),
@@ -183,10 +194,8 @@ class PairRows(PairShapes):
         """Who gave which answers; a DataError if the data do not say."""
         if self.answers is None:
             raise DataError(
-                "These comparisons do not say who answered; ",
-                InPython(
-                    "read them with their column of subjects", Message("name the column by ", Argument("respondent"))
-                ),
+                "These comparisons do not say who answered; read them with their column of subjects",
+                InPython("", Message(", ", Argument("respondent"))),
                 ".",
             )
         return self.answers
@@ -238,8 +247,13 @@ class PairRows(PairShapes):
         """
         if self.forward is None:
             raise DataError(
-                "These comparisons do not say which option was shown first, or played at home; read them from trials "
-                "(from_trials) or from results of games (from_results)."
+                "These comparisons do not say which option was shown first, or played at home; ",
+                InPython(
+                    "read them from trials (from_trials) or from results of games (from_results)",
+                    "give a trial or a game a row, with the options in the columns 'left' and 'right', or 'home' and "
+                    "'away'",
+                ),
+                ".",
             )
         found = []
         for each in (self.forward, np.array([self.wins, self.losses, self.tied]) - self.forward):

@@ -190,9 +190,9 @@ def _by_size(data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, 
 def _variances(a_person: np.ndarray) -> np.ndarray:
     """Variances by one person's choices, infinite for what the design cannot tell apart."""
     values, vectors = np.linalg.eigh(a_person)
-    told = values > 1e-9 * max(float(values[-1]), 1e-300)
-    found = ((vectors[:, told] ** 2) / values[told]).sum(axis=1)
-    return np.where((vectors[:, ~told] ** 2).sum(axis=1) > 1e-9, np.inf, found)
+    informative = values > 1e-9 * max(float(values[-1]), 1e-300)
+    found = ((vectors[:, informative] ** 2) / values[informative]).sum(axis=1)
+    return np.where((vectors[:, ~informative] ** 2).sum(axis=1) > 1e-9, np.inf, found)
 
 
 def _efficiency(

@@ -126,12 +126,12 @@ def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none:
             f" is {alternatives}, which is more than there are different products; ask for fewer.",
         )
     wanted = sum(attributes.sizes) - len(attributes.sizes) + has_none
-    told = tasks * (alternatives - 1 + has_none)
-    if told < wanted:
+    contrasts = tasks * (alternatives - 1 + has_none)
+    if contrasts < wanted:
         fewest = -(-wanted // (alternatives - 1 + has_none))
         raise ArgumentError(
             Argument("tasks"),
-            f": {plural(tasks, 'task')} in all tell {plural(told, 'number')} at most, and there are "
+            f": {plural(tasks, 'task')} in all tell {plural(contrasts, 'number')} at most, and there are "
             f"{plural(wanted, 'coefficient')}; ask for {fewest} tasks or more, or for more ",
             Argument("versions"),
             ".",

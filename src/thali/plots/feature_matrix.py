@@ -71,7 +71,9 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
 
     weights = np.full((n, k), np.nan)
     row_of = {label: row for row, label in enumerate(labels)}
-    for column, (members, weight) in enumerate(zip(table["members"], table["weight"], strict=True)):
+    has_weights = "weight" in table
+    shade = table["weight"] if has_weights else np.ones(k)
+    for column, (members, weight) in enumerate(zip(table["members"], shade, strict=True)):
         weights[[row_of[member] for member in members], column] = weight
     own = posterior["unique_weights"].mean(("chain", "draw")).values[:, None] if unique else np.empty((n, 0))
     heaviest = np.nanmax(np.concatenate([weights, own], axis=1), initial=1e-12)
@@ -101,7 +103,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
-    if mesh is not None:
+    if mesh is not None and has_weights:
         inches = ax.get_window_extent().height / ax.figure.dpi
         ax.figure.colorbar(mesh, ax=ax, label="mean weight, if present", shrink=min(1.0, 5 / inches))
     return ax

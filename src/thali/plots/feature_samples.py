@@ -9,7 +9,7 @@ from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 from thali.inference.seeds import streams
 from thali.model.latent_features.answers.columns import Columns, columns_of
-from thali.model.latent_features.answers.kind import kind_of
+from thali.model.latent_features.answers.kind import kind_of, sees_weights
 
 from ._draws import posterior_of
 from ._fonts import picture
@@ -89,6 +89,8 @@ def feature_samples(
     n = columns.n_options
     own_columns = 0 if not unique else n if n <= _MAX_OPTIONS else 1
     matrices = [_matrix(columns, draw, 2 if of_similarities else 1) for draw in chosen.tolist()]
+    if not (has_weights := sees_weights(model.posterior_)):
+        matrices = [(owns, np.ones(len(weights))) for owns, weights in matrices]
     width = own_columns + _GAP * unique + max(1, *(len(weights) for _, weights in matrices))
     heaviest = [
         _largest(weights, columns.unique_weights[draw]) for draw, (_, weights) in zip(chosen, matrices, strict=True)
@@ -112,7 +114,8 @@ def feature_samples(
         ax.set_yticks(np.arange(0, n, step) + 0.5, labels[::step], parse_math=False, fontsize=size)
         ax.tick_params(length=0, labelleft=_is_leftmost(ax, drawn))
         ax.spines[:].set_visible(False)
-    _add_colour_bar(drawn, *((scales[0], "weight") if of_similarities else (1.0, "weight / largest of the draw")))
+    if has_weights:
+        _add_colour_bar(drawn, *((scales[0], "weight") if of_similarities else (1.0, "weight / largest of the draw")))
     return drawn
 
 

@@ -60,7 +60,9 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     owned = model.membership(similar=similar).to_numpy()[:, :max_features]
     labels = model.posterior_["posterior"]["option"].values.tolist()
     n, k = owned.shape
-    probability, weight = (features[name].to_numpy()[:k] for name in ("probability", "weight"))
+    probability = features["probability"].to_numpy()[:k]
+    has_weights = "weight" in features
+    weight = features["weight"].to_numpy()[:k] if has_weights else np.ones(k)
     rows = _order(owned, probability * weight)
     columns = _by_place(owned[rows])
     shown = short([labels[row] for row in rows])
@@ -75,9 +77,11 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     size = float(np.clip(62 * row_height, 5.0, 9.0))
     ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=size)
     mark = np.where(features["converged"].to_numpy()[:k], "", "*")
-    names = [f"{probability[column]:.2f}{mark[column]}\n{weight[column]:.2g}" for column in columns]
+    names = [f"{probability[column]:.2f}{mark[column]}" + f"\n{weight[column]:.2g}" * has_weights for column in columns]
     ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
-    heading = "probability of the feature, mean weight" + "\n(* the chains do not agree on it)" * any(mark)
+    heading = (
+        "probability of the feature" + ", mean weight" * has_weights + "\n(* the chains do not agree on it)" * any(mark)
+    )
     ax.set_xlabel(heading if k else "no feature is probable")
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)

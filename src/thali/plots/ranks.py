@@ -46,7 +46,7 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> ranks(model).get_xlabel()
     'rank (mean and 89% interval)'
     """
-    table = ranks_table(of_choices(posterior_of(model), "plots.ranks"))
+    table = ranks_table(of_choices(posterior_of(model), "plots.ranks"), every_rank=True)
     labels = short(table.index.tolist())
     n = len(labels)
     if ax is None:

@@ -23,6 +23,7 @@ INTEGER = re.compile(r"[+-]?\d+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
 CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f]")  # what no text holds
+_COMPARED = re.compile(r"\S [<>=] \S")  # as in "{non < Lnk, non > Grn, ...}"
 _HEAD = 1 << 16  # characters in which most tables have the lines that say how they are separated
 BLANKS = " "  # stands for any run of blanks, tried when no separator splits the header
 
@@ -180,12 +181,15 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
         if len(cells) != width:
             if ragged and len(cells) < width:
                 short_rows = short_rows or _uneven(cells, width, number)
+            refuse_paircomp(header, cells)
             if any(cell.strip() for cell in cells[width:]) or (short_rows and len(lines) + 2 < len(cells) < width):
                 raise DataError(_uneven(cells, width, number))
             cells = cells[:width] + [""] * (width - len(cells))
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
         lines.append(number)
+    for name, column in zip(header, columns, strict=True):
+        refuse_paircomp([name], column[:1])
     return _used(header, [_stripped(column) for column in columns], lines, decimal_comma, note, short_rows)
 
 
@@ -193,6 +197,16 @@ def _used(header: list[str], columns: list[list[str]], lines: list[int] | range,
     """The columns that have a name or hold anything."""
     used = [k for k in range(len(header)) if header[k] or any(columns[k])]
     return Cells([header[k] for k in used], [columns[k] for k in used], lines, *further)
+
+
+def refuse_paircomp(header: list[str], cells: list[str]) -> None:
+    """Refuse comparisons of R's psychotools as R prints them, in one cell or in several where nothing is quoted."""
+    for name, cell, further in zip(header, cells, range(len(cells)), strict=False):
+        if cell.lstrip().startswith("{") and any(_COMPARED.search(each) for each in cells[further:]):
+            raise DataError(
+                f"Column {name!r} holds the text that R prints of a paircomp object, shortened; in R write.csv("
+                f"as.matrix(x${name})) writes the comparisons, a column for each pair."
+            )
 
 
 def _uneven(cells: list[str], width: int, line: int) -> str:

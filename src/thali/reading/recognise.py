@@ -208,7 +208,8 @@ def _no_order(table: Table) -> Message:
         Argument("second"),
         " and ",
         Argument("chosen"),
-        ".",
+        "; a table of pairs with how often each was chosen has options in the columns 'left' and 'right', or 'home' "
+        "and 'away'.",
     )
 
 

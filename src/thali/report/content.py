@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from thali.errors import Message
+
 from .document import Section
 
 
@@ -11,7 +13,7 @@ class Content(NamedTuple):
     question: tuple[str, ...]  # what was asked, in sentences
     answer: Section
     misses: Section | None = None  # what the model does not explain
-    methods: tuple[str, ...] = ()  # sentences of a paper about the model, before those about its fit
+    methods: tuple[str | Message, ...] = ()  # sentences of a paper about the model, before those about its fit
 
 
 def number(value: float) -> str:

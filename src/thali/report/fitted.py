@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from thali.errors import Words
+from thali.errors import Message, Words
 from thali.model.classifiers.classifier import Classifier
 from thali.model.registry import spec_of
 from thali.model.settings import Settings
@@ -15,7 +15,7 @@ from .answers.shared import picture
 from .content import Content
 from .document import Document, Picture, Section, Table
 from .drawing import attempted
-from .references import cited_in
+from .references import Cite, cited_in
 from .settings import made_by, program, versions
 
 if TYPE_CHECKING:
@@ -157,21 +157,28 @@ def _methods(model: Any, found: Content, settings: Settings) -> list[Section]:
     """A paragraph for a paper, and what it cites."""
     sentences = [*found.methods, *_of_run(model, settings)]
     cited = cited_in(sentences)
-    return [Section(METHODS, (" ".join(sentences),)), *([Section(REFERENCES, entries=cited)] if cited else [])]
+    return [
+        Section(METHODS, (" ".join(map(str, sentences)),)),
+        *([Section(REFERENCES, entries=cited)] if cited else []),
+    ]
 
 
-def _of_run(model: Any, settings: Settings) -> list[str]:
+def _of_run(model: Any, settings: Settings) -> list[str | Message]:
     """Sentences about the draws."""
     draws = _draws_of(model)
     if draws is None:
         return [f"The computations were done with {program()}."]
     sizes, facts = draws["posterior"].sizes, model.verdict().facts
     drawn = f"{sizes['chain']:,} chains of {sizes['draw']:,} draws each were kept, computed with {program()}."
-    judged = []
+    judged: list[str | Message] = []
     if "r_hat" in facts:
         judged = [
-            f"Convergence was judged by R-hat (at most {facts['r_hat']:.3f}) and the effective sample sizes (at least"
-            f" {facts['ess']:,.0f}) of all reported quantities (Vehtari et al., 2021)."
+            Message(
+                f"Convergence was judged by R-hat (at most {facts['r_hat']:.3f}) and the effective sample sizes (at"
+                f" least {facts['ess']:,.0f}) of all reported quantities ",
+                Cite("vehtari2021"),
+                ".",
+            )
         ]
     others = "" if settings.ci == INTERVAL else f", those of levels, money and markets {interval_name(settings.ci)}s"
     return [drawn, *judged, f"Intervals are central {interval_name()}s of the posterior{others}."]

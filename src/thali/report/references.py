@@ -1,58 +1,202 @@
-"""The literature that a report cites."""
+"""The literature that a report cites, by the keys of `references.bib`."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from thali.errors import Fact, Message, Words
+
+
+class Reference(NamedTuple):
+    """A work: how a sentence calls it, and how a list does."""
+
+    names: str
+    year: int
+    text: str
+
 
 REFERENCES = {
-    "Archambeau & Caron (2012)": "Archambeau, C., & Caron, F. (2012). Plackett-Luce regression: a new Bayesian model"
-    " for polychotomous data. Proceedings of the 28th Conference on Uncertainty in Artificial Intelligence, 84–92.",
-    "Bradley & Terry (1952)": "Bradley, R. A., & Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The"
-    " method of paired comparisons. Biometrika, 39, 324–345.",
-    "Daviet & McCausland (2017)": "Daviet, R., & McCausland, W. (2017). Bayesian non-parametric inference with"
-    " monotonicity restrictions for discrete choice experiments. Unpublished draft.",
-    "Davidson (1970)": "Davidson, R. R. (1970). On extending the Bradley-Terry model to accommodate ties in paired"
-    " comparison experiments. Journal of the American Statistical Association, 65, 317–328.",
-    "Görür, Jäkel & Rasmussen (2006)": "Görür, D., Jäkel, F., & Rasmussen, C. E. (2006). A choice model with infinitely"
-    " many latent features. Proceedings of the 23rd International Conference on Machine Learning, 361–368.",
-    "Holmes & Held (2006)": "Holmes, C. C., & Held, L. (2006). Bayesian auxiliary variable models for binary and"
-    " multinomial regression. Bayesian Analysis, 1, 145–168.",
-    "Hubert & Arabie (1985)": "Hubert, L., & Arabie, P. (1985). Comparing partitions. Journal of Classification, 2,"
-    " 193–218.",
-    "Kamakura & Russell (1989)": "Kamakura, W. A., & Russell, G. J. (1989). A probabilistic choice model for market"
-    " segmentation and elasticity structure. Journal of Marketing Research, 26, 379–390.",
-    "Liang & Zeger (1986)": "Liang, K.-Y., & Zeger, S. L. (1986). Longitudinal data analysis using generalized linear"
-    " models. Biometrika, 73, 13–22.",
-    "Luce (1959)": "Luce, R. D. (1959). Individual choice behavior: A theoretical analysis. Wiley.",
-    "McFadden (1974)": "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka"
-    " (Ed.), Frontiers in econometrics (pp. 105–142). Academic Press.",
-    "Marley & Louviere (2005)": "Marley, A. A. J., & Louviere, J. J. (2005). Some probabilistic models of best, worst,"
-    " and best-worst choices. Journal of Mathematical Psychology, 49, 464–480.",
-    "Miller, Griffiths & Jordan (2008)": "Miller, K. T., Griffiths, T. L., & Jordan, M. I. (2008). The phylogenetic"
-    " Indian buffet process: A non-exchangeable nonparametric prior for latent features. Proceedings of the 24th"
-    " Conference on Uncertainty in Artificial Intelligence, 403–410.",
-    "Navarro & Griffiths (2007)": "Navarro, D. J., & Griffiths, T. L. (2007). A nonparametric Bayesian method for"
-    " inferring features from similarity judgments. Advances in Neural Information Processing Systems, 19, 1033–1040.",
-    "Piironen & Vehtari (2017)": "Piironen, J., & Vehtari, A. (2017). Sparsity information and regularization in the"
-    " horseshoe and other shrinkage priors. Electronic Journal of Statistics, 11, 5018–5051.",
-    "Polson, Scott & Windle (2013)": "Polson, N. G., Scott, J. G., & Windle, J. (2013). Bayesian inference for logistic"
-    " models using Pólya–Gamma latent variables. Journal of the American Statistical Association, 108, 1339–1349.",
-    "Rao & Scott (1984)": "Rao, J. N. K., & Scott, A. J. (1984). On chi-squared tests for multiway contingency tables"
-    " with cell proportions estimated from survey data. The Annals of Statistics, 12, 46–60.",
-    "Rossi, Allenby & McCulloch (2005)": "Rossi, P. E., Allenby, G. M., & McCulloch, R. (2005). Bayesian statistics and"
-    " marketing. Wiley.",
-    "Shepard & Arabie (1979)": "Shepard, R. N., & Arabie, P. (1979). Additive clustering: Representation of"
-    " similarities as combinations of discrete overlapping properties. Psychological Review, 86, 87–123.",
-    "Tversky (1972)": "Tversky, A. (1972). Elimination by aspects: A theory of choice. Psychological Review, 79,"
-    " 281–299.",
-    "Vehtari et al. (2021)": "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B., & Bürkner, P.-C. (2021)."
-    " Rank-normalization, folding, and localization: An improved R-hat for assessing convergence of MCMC. Bayesian"
-    " Analysis, 16, 667–718.",
-    "Wickelmaier & Schmid (2004)": "Wickelmaier, F., & Schmid, C. (2004). A Matlab function to estimate choice model"
-    " parameters from paired-comparison data. Behavior Research Methods, Instruments, & Computers, 36, 29–40.",
-    "Zheng, Pereira, Baker & Hebart (2019)": "Zheng, C. Y., Pereira, F., Baker, C. I., & Hebart, M. N. (2019)."
-    " Revealing interpretable object representations from human behavior. International Conference on Learning"
-    " Representations.",
+    "archambeau2012": Reference(
+        "Archambeau & Caron",
+        2012,
+        "Archambeau, C., & Caron, F. (2012). Plackett-Luce regression: a new Bayesian model for polychotomous "
+        "data. Proceedings of the 28th Conference on Uncertainty in Artificial Intelligence, 84–92.",
+    ),
+    "bradley1952": Reference(
+        "Bradley & Terry",
+        1952,
+        "Bradley, R. A., & Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The method of paired "
+        "comparisons. Biometrika, 39, 324–345.",
+    ),
+    "davidson1970": Reference(
+        "Davidson",
+        1970,
+        "Davidson, R. R. (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison "
+        "experiments. Journal of the American Statistical Association, 65, 317–328.",
+    ),
+    "daviet2017": Reference(
+        "Daviet & McCausland",
+        2017,
+        "Daviet, R., & McCausland, W. (2017). Bayesian non-parametric inference with monotonicity restrictions for "
+        "discrete choice experiments. Unpublished draft.",
+    ),
+    "gorur2006": Reference(
+        "Görür, Jäkel & Rasmussen",
+        2006,
+        "Görür, D., Jäkel, F., & Rasmussen, C. E. (2006). A choice model with infinitely many latent features. "
+        "Proceedings of the 23rd International Conference on Machine Learning, 361–368.",
+    ),
+    "holmes2006": Reference(
+        "Holmes & Held",
+        2006,
+        "Holmes, C. C., & Held, L. (2006). Bayesian auxiliary variable models for binary and multinomial "
+        "regression. Bayesian Analysis, 1, 145–168.",
+    ),
+    "hubert1985": Reference(
+        "Hubert & Arabie",
+        1985,
+        "Hubert, L., & Arabie, P. (1985). Comparing partitions. Journal of Classification, 2, 193–218.",
+    ),
+    "kamakura1989": Reference(
+        "Kamakura & Russell",
+        1989,
+        "Kamakura, W. A., & Russell, G. J. (1989). A probabilistic choice model for market segmentation and "
+        "elasticity structure. Journal of Marketing Research, 26, 379–390.",
+    ),
+    "liang1986": Reference(
+        "Liang & Zeger",
+        1986,
+        "Liang, K.-Y., & Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models. "
+        "Biometrika, 73, 13–22.",
+    ),
+    "luce1959": Reference(
+        "Luce",
+        1959,
+        "Luce, R. D. (1959). Individual choice behavior: A theoretical analysis. Wiley.",
+    ),
+    "marley2005": Reference(
+        "Marley & Louviere",
+        2005,
+        "Marley, A. A. J., & Louviere, J. J. (2005). Some probabilistic models of best, worst, and best-worst "
+        "choices. Journal of Mathematical Psychology, 49, 464–480.",
+    ),
+    "mcfadden1974": Reference(
+        "McFadden",
+        1974,
+        "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (Ed.), "
+        "Frontiers in econometrics (pp. 105–142). Academic Press.",
+    ),
+    "miller2008": Reference(
+        "Miller, Griffiths & Jordan",
+        2008,
+        "Miller, K. T., Griffiths, T. L., & Jordan, M. I. (2008). The phylogenetic Indian buffet process: A "
+        "non-exchangeable nonparametric prior for latent features. Proceedings of the 24th Conference on "
+        "Uncertainty in Artificial Intelligence, 403–410.",
+    ),
+    "navarro2007": Reference(
+        "Navarro & Griffiths",
+        2007,
+        "Navarro, D. J., & Griffiths, T. L. (2007). A nonparametric Bayesian method for inferring features from "
+        "similarity judgments. Advances in Neural Information Processing Systems, 19, 1033–1040.",
+    ),
+    "piironen2017": Reference(
+        "Piironen & Vehtari",
+        2017,
+        "Piironen, J., & Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other "
+        "shrinkage priors. Electronic Journal of Statistics, 11, 5018–5051.",
+    ),
+    "polson2013": Reference(
+        "Polson, Scott & Windle",
+        2013,
+        "Polson, N. G., Scott, J. G., & Windle, J. (2013). Bayesian inference for logistic models using "
+        "Pólya–Gamma latent variables. Journal of the American Statistical Association, 108, 1339–1349.",
+    ),
+    "rao1984": Reference(
+        "Rao & Scott",
+        1984,
+        "Rao, J. N. K., & Scott, A. J. (1984). On chi-squared tests for multiway contingency tables with cell "
+        "proportions estimated from survey data. The Annals of Statistics, 12, 46–60.",
+    ),
+    "rossi2005": Reference(
+        "Rossi, Allenby & McCulloch",
+        2005,
+        "Rossi, P. E., Allenby, G. M., & McCulloch, R. (2005). Bayesian statistics and marketing. Wiley.",
+    ),
+    "shepard1979": Reference(
+        "Shepard & Arabie",
+        1979,
+        "Shepard, R. N., & Arabie, P. (1979). Additive clustering: Representation of similarities as combinations "
+        "of discrete overlapping properties. Psychological Review, 86, 87–123.",
+    ),
+    "stephens2000": Reference(
+        "Stephens",
+        2000,
+        "Stephens, M. (2000). Dealing with label switching in mixture models. Journal of the Royal Statistical "
+        "Society B, 62, 795–809.",
+    ),
+    "tversky1972": Reference(
+        "Tversky",
+        1972,
+        "Tversky, A. (1972). Elimination by aspects: A theory of choice. Psychological Review, 79, 281–299.",
+    ),
+    "vehtari2021": Reference(
+        "Vehtari et al.",
+        2021,
+        "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B., & Bürkner, P.-C. (2021). Rank-normalization, "
+        "folding, and localization: An improved R-hat for assessing convergence of MCMC. Bayesian Analysis, 16, "
+        "667–718.",
+    ),
+    "wickelmaier2004": Reference(
+        "Wickelmaier & Schmid",
+        2004,
+        "Wickelmaier, F., & Schmid, C. (2004). A Matlab function to estimate choice model parameters from "
+        "paired-comparison data. Behavior Research Methods, Instruments, & Computers, 36, 29–40.",
+    ),
+    "yu2011": Reference(
+        "Yu & Meng",
+        2011,
+        "Yu, Y., & Meng, X.-L. (2011). To center or not to center: That is not the question. An "
+        "ancillarity–sufficiency interweaving strategy (ASIS) for boosting MCMC efficiency. Journal of "
+        "Computational and Graphical Statistics, 20, 531–570.",
+    ),
+    "zheng2019": Reference(
+        "Zheng, Pereira, Baker & Hebart",
+        2019,
+        "Zheng, C. Y., Pereira, F., Baker, C. I., & Hebart, M. N. (2019). Revealing interpretable object "
+        "representations from human behavior. International Conference on Learning Representations.",
+    ),
 }
 
 
-def cited_in(sentences: "list[str]") -> tuple[str, ...]:
+class Cite(Fact):
+    """Works that a sentence cites: "(Tversky, 1972)", or in the sentence "Tversky (1972)".
+
+    Examples
+    --------
+    >>> print(Message("Aspects ", Cite("tversky1972"), ", and the rule of ", Cite("luce1959", inside=True)))
+    Aspects (Tversky, 1972), and the rule of Luce (1959)
+    """
+
+    def __init__(self, *keys: str, inside: bool = False) -> None:
+        self.keys, self.inside = keys, inside
+        self.works = tuple(REFERENCES[key] for key in keys)
+
+    def render(self, words: Words) -> str:
+        """The same in all words."""
+        if self.inside:
+            return " and ".join(f"{work.names} ({work.year})" for work in self.works)
+        return f"({'; '.join(f'{work.names}, {work.year}' for work in self.works)})"
+
+
+def cited_in(sentences: Iterable[str | Message]) -> tuple[str, ...]:
     """The references of the works that the sentences cite, in the order of their authors."""
-    text = " ".join(sentences)
-    return tuple(REFERENCES[work] for work in REFERENCES if work.rpartition(" (")[0] in text and work[-5:-1] in text)
+    cited = {key for sentence in sentences for key in _keys_of(sentence)}
+    return tuple(work.text for key, work in REFERENCES.items() if key in cited)
+
+
+def _keys_of(part: object) -> Iterable[str]:
+    """The keys of a sentence, or of a part of one."""
+    if isinstance(part, Cite):
+        yield from part.keys
+    elif isinstance(part, Message):
+        for each in part.parts:
+            yield from _keys_of(each)

@@ -16,6 +16,7 @@ from thali.model.latent_features.likelihoods.delta_checks import (
     rounding,
     states_of,
 )
+from thali.model.latent_features.likelihoods.parameters import NAMED
 from thali.model.latent_features.likelihoods.validation import called, try_out
 from thali.model.latent_features.priors.ibp import IndianBuffet
 
@@ -208,7 +209,7 @@ def _joint(likelihood: Any, observed: Any, weight_prior: Any, rounds: int, rando
         f"{len(NAMES) + len(likelihood.parameters)} means before and after {SWEEPS_EACH} sweeps on simulated data"
     )
     if likelihood.log_prior is not None:
-        return Check("joint", compared, "", "not run", "log_prior cannot be drawn from; give Normal or Gamma priors.")
+        return Check("joint", compared, "", "not run", f"log_prior cannot be drawn from; give priors {NAMED}.")
     if likelihood.simulate is None:
         return Check("joint", compared, "", "not run", "give Custom a function simulate, and this is run as well.")
     if not is_right:

@@ -165,7 +165,7 @@ def test_choices_out_of_larger_sets_are_refused():
 
 
 def rank_probabilities(model):
-    table = model.ranks()
+    table = model.ranks(every_rank=True)
     return table.loc[list(model.posterior_["posterior"]["option"].values), [f"p_{k + 1}" for k in range(len(table))]]
 
 

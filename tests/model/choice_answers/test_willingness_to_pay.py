@@ -22,6 +22,7 @@ from thali.model.choice_answers.pay import (
     prices_of,
     quantiles,
     weighted_median,
+    weighted_quantile,
     willingness_to_pay,
 )
 from thali.model.choice_logits.chooser import LogitChooser
@@ -311,3 +312,13 @@ def test_travel_mode_as_published():
         data = th.ChoiceExperiment.from_frame(frame.assign(task=1), **roles, attributes=["ttme", "gc"])
     model = th.MultinomialLogit(linear=["ttme", "gc"], constants=True).fit(data)
     assert model.log_likelihood_ == pytest.approx(-199.9766, abs=1e-4)
+
+
+def test_quantiles_of_people_count_weights():
+    values = np.array([[[1.0], [5.0], [9.0], [30.0]]])
+    for probability in (0.055, 0.25, 0.5, 0.9):
+        expected = quantiles(np.repeat(values[0], [3, 1, 2, 5], axis=0), [probability])
+        assert weighted_quantile(values, np.array([3.0, 1.0, 2.0, 5.0]), probability).tolist() == expected.tolist()
+        assert (
+            weighted_quantile(values, np.ones(4), probability).tolist() == quantiles(values[0], [probability]).tolist()
+        )

@@ -8,12 +8,13 @@ import pytest
 import sklearn
 from scipy.integrate import quad
 from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import cross_validate
 from sparse_logit_runs import METHODS, Chain, Prior, mcse, problem_of
 from test_classifier import Nearest, plackett_luce, small
 
-from thali.errors import ArgumentError, ConvergenceWarning, DataError
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 from thali.inference.numerics import polya_gamma
 from thali.model.classifiers.scikit_learn import seed_from
 from thali.model.classifiers.training_data import merged
@@ -121,6 +122,22 @@ def test_posterior_of_weighted_rows(method):
     assert mcse(beta) < 0.005
     assert abs(beta.mean() - first / norm) < 4.5 * mcse(beta)
     assert abs((beta**2).mean() - second / norm) < 4.5 * mcse(beta**2)
+
+
+@pytest.mark.fit
+def test_weights_that_are_shares_are_warned_of_once():
+    model = small(method="map", eta=1.0)
+    with pytest.warns(
+        DataWarning, match=r"of 40 rows sum to 1, and count as so many rows: the fit is nearly the prior"
+    ):
+        model.fit(X, Y, sample_weight=np.full(40, 1 / 40))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, Y, sample_weight=np.full(40, 0.5))  # half rows, twenty in all
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("default")
+        AdaBoostClassifier(model, n_estimators=3, random_state=1).fit(X, Y)
+    assert len(given) == 1 and "pass sample_weight *" in str(given[0].message)
 
 
 BAD = [

@@ -217,3 +217,40 @@ def test_functions_that_make_no_arrays_are_compiled_without_reference_counting()
     made, _ = th.likelihoods.Custom(allocates).compiled(Judged(np.zeros((2, 2)), 1.0, ("a", "b")))
     model = task.model._replace(likelihood=made)
     assert all_changes.dispatcher(model).targetoptions.get("_nrt", True) is True
+
+
+class Rated(NamedTuple):
+    """Ratings of things."""
+
+    rating: np.ndarray
+    labels: tuple
+
+
+def counted(data, features, weights):
+    total = 0.0
+    for i in range(len(features)):
+        total -= (data.rating[i] - features[i].sum()) ** 2
+    return total
+
+
+def weighted(data, features, weights):
+    total = 0.0
+    for i in range(len(features)):
+        total -= (data.rating[i] - (features[i] * weights).sum()) ** 2
+    return total
+
+
+@pytest.mark.usefixtures("uncompiled", "pictures")
+@pytest.mark.parametrize("log_likelihood, has_weights", [(counted, False), (weighted, True)])
+def test_weights_that_a_likelihood_ignores_are_not_shown(log_likelihood, has_weights, tmp_path):
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(log_likelihood))
+    data = Rated(np.array([1.0, 3.0, 2.0]), ("tea", "milk", "cola"))
+    model.fit(data, draws=10, tune=5, thin=1, chains=2, random_seed=1, progressbar=False)
+    model.save(tmp_path / "model.nc")
+    for found in (model, th.load(tmp_path / "model.nc")):
+        for table in (found.features(), found.features(similar=0.5)):
+            assert len(table) and {"members", "probability"} <= set(table)
+            assert len({"weight", "weight_low", "weight_high"}.intersection(table)) == 3 * has_weights
+    drawn = th.plots.features(model), th.plots.membership(model), th.plots.feature_samples(model, draws=1)[0]
+    said = [each.get_ylabel() + each.get_xlabel() for ax in drawn for each in ax.figure.axes]
+    assert any("weight" in words for words in said) == has_weights

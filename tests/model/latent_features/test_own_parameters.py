@@ -10,7 +10,7 @@ from scipy import stats
 
 import thali as th
 from thali.errors import ArgumentError, DataError
-from thali.likelihoods import Custom, Gamma, Normal
+from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
 from thali.model.latent_features.likelihoods.parameters import draw_by_slices
 from thali.model.latent_features.operations import rebuild
 from thali.model.latent_features.priors.given import Given
@@ -99,6 +99,71 @@ def test_slices_draw_from_the_posterior_of_the_parameters(likelihood, beta):
             assert abs(found - (grid**power * weight).sum()) < 5 * error + 0.005, (name, power)
 
 
+class Counts(NamedTuple):
+    """How often each of a few things happened, how often it might have, and how long it took."""
+
+    hits: np.ndarray
+    of: float
+    seconds: np.ndarray
+    leak: float
+    scale: float
+    spread: float
+    labels: tuple
+
+
+def of_counts(data, features, weights):
+    hits, n = data.hits.sum(), data.of * len(data.hits)
+    total = hits * math.log(data.leak) + (n - hits) * math.log(1.0 - data.leak)
+    total -= data.seconds.sum() / data.scale + len(data.seconds) * math.log(data.scale)  # exponential
+    return total - 0.5 * (data.seconds**2).sum() / data.spread**2 - len(data.seconds) * math.log(data.spread)
+
+
+def more_counts(data, features, weights, rng):
+    hits = rng.binomial(int(data.of), data.leak, len(data.hits)).astype(float)
+    return data._replace(hits=hits, seconds=rng.exponential(data.scale, len(data.seconds)))
+
+
+COUNTS = Counts(np.array([0.0, 1.0, 0.0]), 5.0, np.array([0.3, 2.0, 1.1]), 0.2, 1.0, 1.0, tuple("abc"))
+BOUNDED = {"leak": Beta(0.5, 3.0), "scale": LogNormal(0.5, 0.8), "spread": HalfNormal(1.5)}
+DENSITIES = {
+    "leak": stats.beta(0.5, 3.0),
+    "scale": stats.lognorm(0.8, scale=math.exp(0.5)),
+    "spread": stats.halfnorm(0, 1.5),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_prior_draws_from_its_density(name):
+    prior, density, rng = BOUNDED[name], DENSITIES[name], np.random.default_rng(1)
+    values = np.array([0.05, 0.5, 0.9])
+    assert prior.log_density(values) == pytest.approx(density.logpdf(values))
+    assert np.isneginf(prior.log_density(np.array([0.0, -1.0]))).all()
+    drawn = np.array([prior.draw(rng) for _ in range(2_000)])
+    assert stats.kstest(drawn, density.cdf).pvalue > 1e-4
+
+
+@pytest.mark.fit  # for its time
+@pytest.mark.parametrize("beta", [1.0, 0.0])
+def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):
+    """The posterior is a product of three, each known by quadrature; at inverse temperature 0 it is the prior."""
+    likelihood = Custom(of_counts, simulate=more_counts, parameters=BOUNDED)
+    made, make_cache = likelihood.as_python(likelihood.observed(COUNTS))
+    cache, state, rng = make_cache(made), state_without_columns(3, beta), np.random.default_rng(3)
+    rebuild(made, cache, state)
+    draws = np.empty((1_000, 3))
+    for row in draws:
+        draw_by_slices(made, rng, cache, state)
+        row[:] = cache.parameters
+    x = np.geomspace(1e-9, 60.0, 4_001)
+    for name, values in zip(BOUNDED, draws.T, strict=True):
+        grid = x / (1.0 + x) if name == "leak" else x
+        logs = beta * np.array([of_counts(COUNTS._replace(**{name: each}), None, None) for each in grid])
+        weight = np.exp(logs - logs.max()) * DENSITIES[name].pdf(grid) * np.gradient(grid)
+        for power in (1, 2):
+            found, error = mean_and_error((values**power)[None])
+            assert abs(found - (grid**power * weight).sum() / weight.sum()) < 5 * error, (name, power)
+
+
 @pytest.mark.fit
 @pytest.mark.parametrize("likelihood", [WHOLE, TERMS], ids=["whole", "terms"])
 def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path):
@@ -171,6 +236,18 @@ def test_the_joint_check_knows_the_parameters(likelihood, capsys):
     assert "11 means before and after" in capsys.readouterr().out
 
 
+def of_simulated_counts(data, features, weights):
+    hits, n = data.hits.sum(), data.of * len(data.hits)
+    total = hits * math.log(data.leak) + (n - hits) * math.log(1.0 - data.leak)
+    return total - data.seconds.sum() / data.scale - len(data.seconds) * math.log(data.scale)
+
+
+@pytest.mark.long
+def test_the_joint_check_knows_bounded_parameters(capsys):
+    likelihood = Custom(of_simulated_counts, simulate=more_counts, parameters=BOUNDED)
+    assert th.testing.check(likelihood, COUNTS, rounds=3_000).ok
+
+
 def doubled(data, features, weights, rng):
     return simulate(data._replace(base=1.5 * data.base), features, weights, rng)
 
@@ -184,7 +261,10 @@ def test_a_parameter_that_simulate_uses_otherwise_is_found(capsys):
 
 BAD = [
     (lambda: Custom(log_likelihood, parameters=["base"]), "parameters must be a mapping from names of fields"),
-    (lambda: Custom(log_likelihood, parameters={"base": 1.0}), "The prior of 'base' must be Normal(mean, sd) or Gamma"),
+    (
+        lambda: Custom(log_likelihood, parameters={"base": 1.0}),
+        "The prior of 'base' must be Normal, HalfNormal, LogNormal, Gamma or Beta",
+    ),
     (lambda: Custom(log_likelihood, parameters={"base": None}), "or None beside log_prior; got None"),
     (
         lambda: Custom(log_likelihood, parameters={"alpha": Normal()}),
@@ -194,6 +274,9 @@ BAD = [
     (lambda: Custom(log_likelihood, predict=flat), "predict must be a function of (data, features, weights)"),
     (lambda: Normal(0, 0), "sd is the standard deviation of a prior and must be a finite number above 0"),
     (lambda: Normal(math.nan), "mean is the mean of a prior and must be a finite number; got nan"),
+    (lambda: Beta(0.1, 1), "a is a parameter of a Beta distribution and must be 0.5 or more; got 0.1"),
+    (lambda: HalfNormal(0), "sd is the standard deviation of a prior"),
+    (lambda: LogNormal(math.inf), "mean is the mean of a prior and must be a finite number"),
     (lambda: Gamma(-1), "shape is a parameter of a Gamma distribution"),
 ]
 

@@ -36,7 +36,7 @@ def test_ranks_by_hand():
         [[3, 2, 1], [1, 2, 3], [4, 1, 2], [4, 1, 2]], features=[0, 1, 0, 0], weights=[5.0], sizes=[1], owners=[1]
     )
     assert utility_draws(columns_of(tree)).tolist() == [[3, 2, 1], [1, 7, 3], [4, 1, 2], [4, 1, 2]]
-    table = ranks_table(tree)
+    table = ranks_table(tree, every_rank=True)
     assert table.index.tolist() == ["tea", "coffee", "milk"]
     assert table["rank"].tolist() == [1.5, 2.25, 2.25]
     assert table[["p_1", "p_2", "p_3"]].to_numpy().tolist() == [[0.75, 0.0, 0.25], [0.25, 0.25, 0.5], [0.0, 0.75, 0.25]]
@@ -44,8 +44,15 @@ def test_ranks_by_hand():
     assert table["rank_high"].tolist() == [3.0, 3.0, 3.0]
 
 
+def test_a_table_of_ranks_is_as_wide_for_any_number_of_options():
+    tree = tree_of([[3, 2, 1], [1, 2, 3]])
+    table = ranks_table(tree)
+    assert table.columns.tolist() == ["rank", "rank_low", "rank_high", "p_1"]
+    assert table.equals(ranks_table(tree, every_rank=True)[table.columns])
+
+
 def test_options_that_are_not_told_apart_share_their_ranks():
-    table = ranks_table(tree_of([[1, 1, 0], [2, 2, 2]]))
+    table = ranks_table(tree_of([[1, 1, 0], [2, 2, 2]]), every_rank=True)
     assert table["rank"].to_dict() == {"tea": 1.75, "coffee": 1.75, "milk": 2.5}
     assert table.loc["tea", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([5 / 12, 5 / 12, 1 / 6])
     assert table.loc["milk", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([1 / 6, 1 / 6, 2 / 3])
@@ -61,7 +68,7 @@ def test_the_higher_utility_is_chosen_more_often():
     probability = model.posterior_["posterior"]["choice_probability"].values.reshape(len(utility), -1)
     i, j = np.triu_indices(9, 1)
     assert ((utility[:, i] > utility[:, j]) == (probability > 0.5)).all()
-    table = model.ranks()
+    table = model.ranks(every_rank=True)
     ranks = [f"p_{r}" for r in range(1, 10)]
     assert np.abs(table[ranks].to_numpy().sum(0) - 1.0).max() < 1e-12
     assert np.abs(table[ranks].to_numpy().sum(1) - 1.0).max() < 1e-12

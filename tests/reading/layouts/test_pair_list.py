@@ -52,6 +52,21 @@ def test_what_it_makes():
             match(table(text)).build()
 
 
+def test_covariates_of_pairs_that_say_which_was_first():
+    text = "home.team,away.team,home.wins,away.wins,ties,far\nA,B,3,1,1,5\nB,A,4,2,0,1\nA,C,1,2,0,2\n"
+    data, sentence = match(table(text), covariates=["order", "far"]).build()
+    assert data.covariates.names == ("order", "far") and "not used" not in sentence
+    assert data.covariates.wins.sum() + data.covariates.losses.sum() == 13 and data.covariates.tied.sum() == 1
+    cells = zip(*data.covariates.values.T, data.covariates.wins, data.covariates.losses, strict=True)
+    assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]  # of A over B, and of A over C
+    by_order = match(table(text)).build()[0].with_order()
+    assert match(table(text), covariates=["order"]).build()[0] == by_order
+    assert match(table("a,b,a_over_b,b_over_a\nA,B,3,1\n"), covariates=["order"]) is None
+    assert match(table("winner,loser\nA,B\n"), covariates=["order"]) is None
+    with pytest.raises(ValueError, match="Column 'home.wins' says what was compared"):
+        match(table(text), covariates=["home.wins"]).build()
+
+
 def test_what_is_lacking():
     assert lacks(table("Winner,year\nA,1\nB,2\nC,3\n")) == ("a column 'loser' beside 'Winner'", "rejected", 1)
     assert lacks(table("i,year\nA,1\nB,2\nC,3\n")) is lacks(table("winner,loser\nA,B\n")) is None

@@ -5,6 +5,7 @@ import pytest
 from thali._source import Source
 from thali.data.kinds import SIMILARITIES
 from thali.data.pairs import PairedComparisons
+from thali.errors import DataError, DataWarning
 from thali.reading.layouts.square_of_counts import match
 from thali.reading.table import load
 
@@ -43,3 +44,12 @@ def test_what_it_makes():
     assert sentence == "square count matrix, row over column: 2 options, 1 pair, 4 comparisons"
     with pytest.raises(ValueError, match="x.csv: Rows and columns must bear the same labels; only rows have 'X'"):
         matched(",A,B\nX,0,1\nB,1,0\n").build()
+
+
+def test_a_filled_diagonal_is_left_out_with_a_warning_where_the_square_is_sure():
+    with pytest.warns(DataWarning, match=r"The diagonal \(714 for 'Biometrika'\) counts an option and itself"):
+        data, _ = matched(",Comm,Biometrika\nComm,0,3\nBiometrika,1,714\n").build()
+    assert data == PairedComparisons([[0, 3], [1, 0]], ["Comm", "Biometrika"])
+    for unsure in ("A,B\n5,3\n1,5\n", ",A,B\nA,5,3\nB,3,5\n"):  # perhaps a list; perhaps similarities
+        with pytest.raises(DataError, match="diagonal is 5 .* set the diagonal to 0"):
+            matched(unsure).build()

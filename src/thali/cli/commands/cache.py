@@ -47,7 +47,7 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
 def _fit_all(models: Sequence[str], environment: dict[str, str] | None) -> None:
     from thali.testing.ahead import fit_each, rows_of
 
-    names = rows_of([model_named(model)[0].name for model in models])
+    names = rows_of([model_named(model, "MODEL")[0].name for model in models])
     failed = 0
     with Progress(True, "compiling", len(names), "fits") as progress:
         for number, fitted in enumerate(fit_each(names, os.cpu_count() or 1, environment), 1):

@@ -102,13 +102,21 @@ def run_fit(
     if interrupted:
         kept = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
-        notify(f"stopped early; kept {plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}{more}.")
+        notify(
+            f"stopped early; kept {plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}{more}. Answers"
+            " are computed from these; Ctrl-C leaves them out."
+        )
     try:
         answer = with_segments(report.answer(fitted), fitted)
-    except BaseException:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
+    except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
+        stopped = isinstance(fault, KeyboardInterrupt)
+        if stopped:
+            notify("stopped by Ctrl-C while answers were computed." + (" Nothing was written." if out is None else ""))
         if out is not None:
             write_model(tree_of_model(model), out)
             notify(f"the answers could not be computed; the fit is in {out}, and thali.load reads it.")
+        if stopped:
+            raise typer.Exit(INTERRUPTED) from None
         raise
     try:
         if out is not None:
@@ -121,6 +129,9 @@ def run_fit(
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
             write_report(model, page, repeats, terminal, fitted.settings)
+    except KeyboardInterrupt:
+        notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
+        raise typer.Exit(INTERRUPTED) from None
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)
     if (interrupted and "max-time" not in asked.values) or answer.interrupted:

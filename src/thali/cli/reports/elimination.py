@@ -45,7 +45,7 @@ def answer(fitted: Fitted) -> Answer:
     if is_of_kinds(model.posterior_):
         return kinds.answer(fitted)
     similar = fitted.settings.similar
-    summary, features, ranks = model.summary(), model.features(similar=similar), model.ranks()
+    summary, features, ranks = model.summary(), model.features(similar=similar), model.ranks(every_rank=True)
     try:
         check = model.check(fitted.settings.random_seed)
         checked, table, picture = check_sentence(check), {"check": check}, {}

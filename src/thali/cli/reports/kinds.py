@@ -56,7 +56,7 @@ def _ranks(model: Any, number: int) -> "pandas.DataFrame":
     """The ranks of the options for each kind, one kind after the other."""
     import pandas as pd
 
-    each = [model.of_kind(kind).ranks().reset_index().assign(kind=kind) for kind in range(1, number + 1)]
+    each = [model.of_kind(kind).ranks(every_rank=True).reset_index().assign(kind=kind) for kind in range(1, number + 1)]
     joined = pd.concat(each, ignore_index=True)
     joined.insert(0, "kind", joined.pop("kind"))
     return joined.set_index("kind")

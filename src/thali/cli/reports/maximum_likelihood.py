@@ -100,11 +100,12 @@ def _most(table, column: str) -> str:
 def _aligned(table, index: bool = True) -> str:
     table = table.reset_index() if index else table
     rows = [tuple(map(str, table.columns))]
-    rows += [tuple(map(_messages, values)) for values in table.itertuples(index=False)]
+    rows += [tuple(map(_cell, values)) for values in table.itertuples(index=False)]
     return align(rows, left={k for k, value in enumerate(table.iloc[0]) if isinstance(value, str)})
 
 
-def _messages(value: Any) -> str:
+def _cell(value: Any) -> str:
+    """A cell of a printed table."""
     if isinstance(value, str | int):
         return str(value)
     return f"{value:.2g}" if 0.0 < abs(value) < 5e-4 else in_a_column("", value)

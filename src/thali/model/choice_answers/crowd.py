@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import as_label, plural, shorten, suggest
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, DataWarning
+from thali.inference.warn import warn
 
 if TYPE_CHECKING:
     from .chooser import Chooser
@@ -21,6 +22,11 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     ------
     ArgumentError
         If `people` is no filter or leaves nobody, or weights are negative, all zero, or of the wrong number.
+
+    Warns
+    -----
+    DataWarning
+        If there are any, and everybody has the same tastes.
     """
     if isinstance(people, str) and people == NEW:
         if respondent_weights is not None:
@@ -31,13 +37,20 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     weights = np.ones(len(chooser.data.respondents))
     if respondent_weights is not None:
         weights = _checked_weights(chooser, respondent_weights)
-    if people is None:
-        return weights
-    chosen = respondents_of(chooser, people)
-    weights = np.where(chosen, weights, 0.0)
-    if not weights.any():
-        raise ArgumentError(
-            Argument("people"), " leaves only respondents whose weight is 0; widen the filter or change their weights."
+    if people is not None:
+        weights = np.where(respondents_of(chooser, people), weights, 0.0)
+        if not weights.any():
+            raise ArgumentError(
+                Argument("people"),
+                " leaves only respondents whose weight is 0; widen the filter or change their weights.",
+            )
+    if not chooser.has_individuals and not (people is None and respondent_weights is None):
+        warn(
+            DataWarning(
+                Argument("people" if people is not None else "respondent_weights"),
+                " changes nothing, because everybody has the same tastes in this model; fit the tasks of these people "
+                "alone, or a hierarchical logit, or classes of people.",
+            )
         )
     return weights
 

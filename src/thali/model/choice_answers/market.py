@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, plural, suggest
-from thali.errors import ArgumentError, DataError
+from thali._labels import as_label, plural, shorten, suggest
+from thali.errors import ArgumentError, DataError, DataWarning
+from thali.inference.warn import warn
 
 if TYPE_CHECKING:
     import pandas
@@ -59,7 +60,21 @@ def competitors_of(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
             f"included, and a column for each attribute; got {type(products).__name__}."
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
+    _warn_of_idle(scheme, frame)
     return frame.drop(columns=_of_tasks(scheme, frame))
+
+
+def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:
+    """Warn of columns of a market that are no attribute and name nothing."""
+    of_none = [name for name, _ in scheme.none]
+    known = {*scheme.names, *_NAMES, SCENARIO, scheme.alternative, *_of_tasks(scheme, frame), *of_none}
+    if idle := [name for name in frame.columns if name not in known]:
+        warn(
+            DataWarning(
+                f"{shorten(idle, 12)} {'is no attribute' if len(idle) == 1 else 'are no attributes'} of the data, and "
+                "what the table of products says of it is not used; leave it out."
+            )
+        )
 
 
 def _of_tasks(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
@@ -70,6 +85,7 @@ def _of_tasks(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
 
 def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -> Market:
     """The table of products, and a label for each of them."""
+    _warn_of_idle(scheme, frame)
     frame = frame.drop(columns=_of_tasks(scheme, frame))
     where = "the table" if scenario is None else f"scenario {scenario!r}"
     if len(frame) < 2:

@@ -81,7 +81,8 @@ class ChoiceAnswers:
         Warns
         -----
         DataWarning
-            If a number lies outside the tested range.
+            If a number lies outside the tested range; if `people` or weights change nothing, because everybody has the
+            same tastes in the model; if a column of the products is no attribute.
         """
         from .shares import market_shares
 

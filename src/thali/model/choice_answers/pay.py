@@ -80,7 +80,7 @@ def willingness_to_pay(
     if chooser.has_individuals:
         middle = weighted_median(found, weights)
         value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, fewer.chain)
-        low, high = quantiles(of_people[weights > 0], tails)
+        low, high = (weighted_quantile(of_people[None], weights, tail)[0] for tail in tails)
         spread = {"people_lb": low, "people_ub": high}
     else:
         value, ends, spread = of_people[0], _confidence_set(fewer, prices, changes, ci)[:, 0], {}
@@ -313,12 +313,17 @@ def weighted_median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     >>> weighted_median(np.array([[[1.0], [5.0]]]), np.array([1.0, 1.0])).tolist()
     [[3.0]]
     """
+    return weighted_quantile(values, weights, 0.5)
+
+
+def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:
+    """The weighted quantile over people, the second axis; like `quantiles` where weights are equal."""
     values, weights = values[:, weights > 0], weights[weights > 0]
     order = np.argsort(values, axis=1, kind="stable")
-    total, half = np.cumsum(weights[order], axis=1), 0.5 * weights.sum()
+    total, part = np.cumsum(weights[order], axis=1), probability * weights.sum()
     ordered = np.take_along_axis(values, order, axis=1)
-    low = (total >= half * (1 - 1e-12)).argmax(axis=1)[:, None]
-    high = (total > half * (1 + 1e-12)).argmax(axis=1)[:, None]
+    low = (total >= part * (1 - 1e-12)).argmax(axis=1)[:, None]
+    high = (total > part * (1 + 1e-12)).argmax(axis=1)[:, None]
     return _half_way(np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1))[:, 0]
 
 

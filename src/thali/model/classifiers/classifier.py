@@ -20,7 +20,7 @@ from .predictions import Predictions
 from .rows import drawn_codes, observed_groups
 from .scikit_learn import seed_from
 from .training_data import TrainingData, merged, unmerged
-from .weights import weighted_classes, weights_of
+from .weights import warn_of_shares, weighted_classes, weights_of
 
 if TYPE_CHECKING:
     import xarray
@@ -67,7 +67,8 @@ class Classifier(Predictions, HasPrior):
             A label for each row; two classes or more.
         sample_weight : sequence of float (n,), optional
             Of 0 or more. A row of weight k counts as k equal rows, to the last bit of the draws; one of weight 0 is
-            left out.
+            left out. Weights are not rescaled: those that sum to 1, as AdaBoost passes them, count as one row in all,
+            against the same prior, and are warned of.
 
         Returns
         -------
@@ -83,7 +84,7 @@ class Classifier(Predictions, HasPrior):
         Warns
         -----
         DataWarning
-            If a class has a single member.
+            If a class has a single member, or the weights sum to less than the number of classes.
         """
         self._forget()
         try:
@@ -104,6 +105,8 @@ class Classifier(Predictions, HasPrior):
         """The rows that differ, with their weights."""
         matrix, codes = self._read(X, y)
         weight = weights_of(sample_weight, len(codes))
+        if sample_weight is not None:
+            warn_of_shares(weight, len(self.classes_))
         weight = weighted_classes(weight, codes, self.classes_, self._class_weight())
         return unmerged(matrix, codes, weight) if is_sparse(matrix) else merged(matrix, codes, weight)
 

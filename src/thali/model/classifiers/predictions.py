@@ -13,6 +13,7 @@ from .blocks import is_blocked, predicted, refuse_errors
 from .input import is_sparse, matrix_of, names_of, sklearn_error, sparse_matrix_of
 from .rows import errors_of_means
 from .scikit_learn import ScikitLearn
+from .weights import weights_of
 
 if TYPE_CHECKING:
     import pandas
@@ -158,6 +159,7 @@ class Predictions(ScikitLearn):
         X : array or data frame (n, d)
         y : sequence (n,)
         sample_weight : sequence of float (n,), optional
+            Of 0 or more.
 
         Returns
         -------
@@ -172,7 +174,9 @@ class Predictions(ScikitLearn):
         predicted, labels = self.predict(X), np.asarray(y)
         if labels.shape[:1] != predicted.shape:
             raise DataError(f"X has {len(predicted)} rows and y has shape {labels.shape}; each row needs one label.")
-        return float(np.average(predicted == labels.reshape(len(predicted)), weights=sample_weight))
+        return float(
+            np.average(predicted == labels.reshape(len(predicted)), weights=weights_of(sample_weight, len(predicted)))
+        )
 
     def plot_decision(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
         """Draw which class is the most probable one where, for a model of two covariates.

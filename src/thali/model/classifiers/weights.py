@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError, DataError, Message, Setting, one_of
+from thali._labels import plural
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
+from thali.inference.warn import warn
 
 from .input import shown
 
@@ -100,6 +102,19 @@ def weighted_classes(
             "it a weight above 0."
         )
     return weight * factors[codes]
+
+
+def warn_of_shares(weight: np.ndarray, classes: int) -> None:
+    """Warn of weights that add up to less than a row for each class, as weights that sum to 1 do."""
+    if (total := float(weight.sum())) < classes:
+        rows = int((weight > 0.0).sum())
+        warn(
+            DataWarning(
+                f"The weights of {plural(rows, 'row')} sum to {total:.3g}, and count as so many rows: the fit is "
+                "nearly the prior; where they are shares, as those of AdaBoost are, pass sample_weight * "
+                "(len(sample_weight) / sum(sample_weight))."
+            )
+        )
 
 
 def _given(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:

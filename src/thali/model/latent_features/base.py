@@ -295,9 +295,10 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
             options own them, or one that has an own weight besides): members (labels), weight (mean of their sum, if
             present) and its interval, copies (expected number of columns), and of the probability its Monte Carlo
             standard error `mcse`, effective sample size `ess`, `r_hat` and `converged` (False where R-hat exceeds 1.05:
-            the chains do not agree on it), then probability itself. Weights are comparable within a fit. With a tree as
-            prior a first column `place` says where the owners stand in it: "leaf", "clade" (all that one inner node has
-            below it; with its name, if it has one), "root" (all), or "across". Matched features are numbered from 1 and
+            the chains do not agree on it), then probability itself. Weights are comparable within a fit; they are left
+            out where a likelihood of your own ignores them. With a tree as prior a first column `place` says where the
+            owners stand in it: "leaf", "clade" (all that one inner node has below it; with its name, if it has one),
+            "root" (all), or "across". Matched features are numbered from 1 and
             have as members the options with a membership of .5 or more (see `membership`), and `stability`, the mean
             Jaccard index of the owners in each draw and the membership; their probability is that a draw has the
             feature. Of several groups of people (or kinds, which are matched across draws) the weight and its interval

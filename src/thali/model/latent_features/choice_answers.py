@@ -56,18 +56,24 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
 
         return effects_table(self._fitted())
 
-    def ranks(self) -> "pandas.DataFrame":
+    def ranks(self, every_rank: bool = False) -> "pandas.DataFrame":
         """The posterior of each option's rank by utility, the weight of all its aspects.
 
         .. math:: U_i = u_i + \\sum_k w_k f_{ik}
 
         Of two options the one with the higher utility is chosen over the other more often than not.
 
+        Parameters
+        ----------
+        every_rank : bool
+            Whether to give the probability of every rank, a column each, and not of the first alone.
+
         Returns
         -------
         pandas.DataFrame
             One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and rank_high (its 89 %
-            interval), and p_1, p_2, ..., the probability of each rank. `thali.plots.ranks` draws the table.
+            interval), p_1, the probability of being the best, and with `every_rank` p_2, p_3, ... of the other ranks.
+            `thali.plots.ranks` draws the table.
 
         Raises
         ------
@@ -79,7 +85,7 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
         from .answers.kind import of_choices
         from .answers.ranks import ranks_table
 
-        return ranks_table(of_choices(self._fitted(), "ranks"))
+        return ranks_table(of_choices(self._fitted(), "ranks"), every_rank)
 
     def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
         """Posterior mean choice probabilities, lapse included.

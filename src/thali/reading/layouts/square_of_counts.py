@@ -2,11 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
+from thali._labels import as_label
 from thali.data.kinds import PAIRS, SIMILARITIES
 from thali.data.pairs import PairedComparisons
 from thali.data.suspicious import percentages, warn_of
 from thali.errors import DataError
 
+from ..cells import MISSING
 from ..layout import Layout, Reading
 from ..square import Square, other_labels
 from ..table import Table
@@ -34,9 +38,25 @@ def match(table: Table, weights: bool = False) -> Reading | None:
 
 
 def _converted(square: Square, weights: bool) -> tuple[PairedComparisons, str]:
-    data = PairedComparisons(square.values, square.labels, weights=weights)
-    warn_of(percentages(data.wins, data.losses))
+    values, left_out = _without_diagonal(square)
+    data = PairedComparisons(values, square.labels, weights=weights)
+    warn_of(left_out, percentages(data.wins, data.losses))
     return data, f"{HOW}: {data}"
+
+
+def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
+    """The cells, where labels and asymmetry show what they are without counts of an option and itself; what of that."""
+    if square.bare or not square.has_diagonal or not square.holds_counts or square.is_symmetric:
+        return square.values, None
+    diagonal = [as_label(value) for value in np.diag(square.values)]
+    k = next(k for k, value in enumerate(diagonal) if value not in MISSING | {"0"})
+    values = square.values.copy()
+    np.fill_diagonal(values, 0)
+    named = as_label((square.labels or ())[k])
+    return values, (
+        f"The diagonal ({diagonal[k]} for {named!r}) counts an option and itself, which is no comparison; it was left "
+        "out."
+    )
 
 
 def _refuse(wrong: str) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 from thali._labels import plural
 from thali.data.kinds import TRIPLETS
+from thali.errors import Message
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.matched_features import similar_for
 from thali.model.settings import Settings
@@ -11,6 +12,7 @@ from thali.trees.tree import Tree
 
 from ..content import Content, number
 from ..document import Section, Table
+from ..references import Cite
 from . import groups
 from .shared import (
     describes,
@@ -129,38 +131,50 @@ def _with_constant(found: Any, model: Any) -> Any:
     return pd.concat([table, pd.DataFrame(constant)], ignore_index=True) if constant else table
 
 
-def _methods(model: Any) -> list[str]:
+def _methods(model: Any) -> list[str | Message]:
     of_triplets = kind_of(model.posterior_) == TRIPLETS
     rule, fixed = (_of_answers if of_triplets else _of_similarities)(model)
-    sentences = [rule]
+    sentences: list[str | Message] = [rule]
     if isinstance(model.get_params()["features"], str):
         sentences.append(
-            "Which objects have which features, and how many features there are, was inferred under the Indian buffet"
-            " process prior (Navarro & Griffiths, 2007)."
+            Message(
+                "Which objects have which features, and how many features there are, was inferred under the Indian"
+                " buffet process prior ",
+                Cite("navarro2007"),
+                ".",
+            )
         )
     elif isinstance(model.get_params()["features"], Tree):
         sentences.append(
-            "Which objects have which features, and how many features there are, was inferred under the phylogenetic"
-            " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the objects."
+            Message(
+                "Which objects have which features, and how many features there are, was inferred under the"
+                " phylogenetic Indian buffet process prior ",
+                Cite("miller2008"),
+                " on a given tree of the objects.",
+            )
         )
     shape, rate = model.weight_prior_
     return [*sentences, f"Weights had a Gamma prior with shape {shape:g} and rate {rate:.3g}.", fixed]
 
 
-def _of_answers(model: Any) -> tuple[str, str]:
+def _of_answers(model: Any) -> tuple[Message, str]:
     """How triplets were modelled, and what was fixed."""
     value, source = {
-        "exp": ("the exponential of ", " (Zheng, Pereira, Baker & Hebart, 2019)"),
+        "exp": ("the exponential of ", Message(" ", Cite("zheng2019"))),
         "ratio": ("a constant plus ", ""),
     }[model.link]
     return (
-        "Which pair of a set was called the most similar was modelled by additive clustering: each pair in proportion"
-        f" to {value}the sum of the weights of the features that both of its objects have{source}.",
+        Message(
+            "Which pair of a set was called the most similar was modelled by additive clustering: each pair in"
+            f" proportion to {value}the sum of the weights of the features that both of its objects have",
+            source,
+            ".",
+        ),
         f"With probability {number(model.lapse)} a pair was named at random.",
     )
 
 
-def _of_similarities(model: Any) -> tuple[str, str]:
+def _of_similarities(model: Any) -> tuple[Message, str]:
     """How similarities were modelled, and their error."""
     constant = ", plus a constant" if model.constant else ""
     sigma = model.posterior_["posterior"]["sigma"].to_numpy()
@@ -169,7 +183,11 @@ def _of_similarities(model: Any) -> tuple[str, str]:
         chosen = ", chosen by cross-validation over pairs of objects" if "sigma_scores_" in vars(model) else ""
         known = f"was {number(float(sigma.flat[0]))}{chosen}"
     return (
-        "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects is"
-        f" the sum of the weights of the features that both have{constant}, with normal error.",
+        Message(
+            "Similarities were modelled by additive clustering ",
+            Cite("shepard1979"),
+            ": the similarity of two objects is the sum of the weights of the features that both"
+            f" have{constant}, with normal error.",
+        ),
         f"The standard deviation of the error {known}.",
     )

@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.errors import Message
 from thali.model.choice_logits.hierarchical import HierarchicalLogit
 from thali.model.settings import Settings
 
 from ..content import Content, listed
 from ..document import Section, Table
+from ..references import Cite
 from .choices import study_of
 from .segments import METHOD, with_segments
 from .shared import missed_choices
@@ -54,11 +56,14 @@ def _indexed(table: "pandas.DataFrame") -> "pandas.DataFrame":
     return table.rename_axis(table.index.name or "coefficient")
 
 
-def _methods(model: Any) -> tuple[str, ...]:
+def _methods(model: Any) -> tuple[str | Message, ...]:
     if not isinstance(model, HierarchicalLogit):
         return (
-            "Choices were modelled by a multinomial logit (McFadden, 1974), fitted by maximum likelihood; standard"
-            " errors are those of the observed information.",
+            Message(
+                "Choices were modelled by a multinomial logit ",
+                Cite("mcfadden1974"),
+                ", fitted by maximum likelihood; standard errors are those of the observed information.",
+            ),
         )
     df = "p + 3" if model.df is None else f"{model.df:g}"
     signs, covariates = model.signs or {}, model._covariates_.names
@@ -70,11 +75,18 @@ def _methods(model: Any) -> tuple[str, ...]:
         said.append(f"Their mean depends on {listed(covariates)} of the respondent.")
     of_logarithms = " (2 of a logarithm)" if signs else ""
     return (
-        "Choices were modelled by a hierarchical multinomial logit (Rossi, Allenby & McCulloch, 2005):"
-        f" {' '.join(said)} Means had a normal prior with standard deviation {model.mean_sd:g}{of_logarithms}, the"
-        f" covariance of tastes an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale"
-        f" {model.scale:g}.",
-        "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of the population with"
-        " everybody's tastes, beside Gibbs steps (Yu & Meng, 2011).",
+        Message(
+            "Choices were modelled by a hierarchical multinomial logit ",
+            Cite("rossi2005"),
+            f": {' '.join(said)} Means had a normal prior with standard deviation {model.mean_sd:g}{of_logarithms}, the"
+            f" covariance of tastes an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale"
+            f" {model.scale:g}.",
+        ),
+        Message(
+            "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of the population"
+            " with everybody's tastes, beside Gibbs steps ",
+            Cite("yu2011"),
+            ".",
+        ),
         METHOD,
     )

@@ -72,18 +72,18 @@ def _strongest(effects: "pandas.DataFrame") -> str:
     """The preference furthest from indifference, of those whose interval does not hold it."""
     interval = interval_name(effects.attrs["interval"])
     ends = interval_columns(effects.attrs["interval"])
-    told = []
+    sure = []
     for row in effects.to_dict("records"):
         low, high = (row[end] for end in ends)
         if low > 0.5 and not row["at_bound"]:
-            told.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
+            sure.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
         elif high < 0.5:
-            told.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
-    if not told:
+            sure.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
+    if not sure:
         return f"No preference is told from indifference: every {interval} of one holds .5."
-    chance, low, high, attribute, more, less = max(told, key=lambda each: each[0])
-    sure = f"probability {probability(chance)}, {interval} {probability(low)} to {probability(high)}"
-    return f"The strongest preference is for {attribute} {more} over {less} ({sure})."
+    chance, low, high, attribute, more, less = max(sure, key=lambda each: each[0])
+    said = f"probability {probability(chance)}, {interval} {probability(low)} to {probability(high)}"
+    return f"The strongest preference is for {attribute} {more} over {less} ({said})."
 
 
 def _dearest(pay: "pandas.DataFrame") -> str:

@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from thali.errors import Message
 from thali.model.classifiers.importance import importance
 from thali.model.settings import Settings
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
+from ..references import Cite
 
 _NAMED, _WORST = 3, 10
 
@@ -58,9 +60,9 @@ def _misses(model: Any) -> Section | None:
     return Section("", (sentence,), tables=(Table("Rows whose class is the least expected; rows from 0", worst),))
 
 
-def _methods(model: Any) -> tuple[str, ...]:
+def _methods(model: Any) -> tuple[str | Message, ...]:
     if hasattr(model, "weights_"):
-        return ("Classes were modelled by Plackett-Luce regression (Archambeau & Caron, 2012).",)
+        return (Message("Classes were modelled by Plackett-Luce regression ", Cite("archambeau2012"), "."),)
     if model.method == "map":
         return (
             f"Classes were modelled by a multinomial logit with Laplace priors of rate {np.sqrt(model.eta):g} (eta ="
@@ -72,9 +74,8 @@ def _methods(model: Any) -> tuple[str, ...]:
             "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, by a"
             f" {kind} approximation of the posterior.",
         )
-    by = {"polya-gamma": "Polson, Scott & Windle (2013)", "holmes-held": "Holmes & Held (2006)"}[model.method_]
-    prior = {"laplace": "Laplace priors", "horseshoe": "regularised horseshoe priors of Piironen & Vehtari (2017)"}
-    return (
-        "Classes were modelled by a Bayesian multinomial logit whose coefficients have"
-        f" {prior[model.prior]}, sampled by the scheme of {by}.",
-    )
+    by = {"polya-gamma": Cite("polson2013", inside=True), "holmes-held": Cite("holmes2006", inside=True)}
+    horseshoe = Message("regularised horseshoe priors of ", Cite("piironen2017", inside=True))
+    prior = {"laplace": "Laplace priors", "horseshoe": horseshoe}[model.prior]
+    modelled = "Classes were modelled by a Bayesian multinomial logit whose coefficients have "
+    return (Message(modelled, prior, ", sampled by the scheme of ", by[model.method_], "."),)

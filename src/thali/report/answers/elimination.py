@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali.data.kinds import BEST_WORST
+from thali.errors import Message
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
 from thali.model.settings import Settings
@@ -10,6 +11,7 @@ from thali.trees.tree import Tree
 
 from ..content import Content, listed, number, probability
 from ..document import Picture, Section, Table
+from ..references import Cite
 from . import groups, kinds
 from .shared import (
     best_worst_sentence,
@@ -20,6 +22,7 @@ from .shared import (
     number_of_features,
     picture,
     picture_of_features,
+    ties_sentences,
 )
 
 _MAX_RANKED = 60  # options, above which ranks are left to the table
@@ -105,28 +108,40 @@ def _best(ranks: Any) -> str:
     return f"Which option is most preferred is not settled; the likeliest are {named}."
 
 
-def _methods(model: Any) -> list[str]:
+def _methods(model: Any) -> list[str | Message]:
     if _is_plain(model):
-        first = (
-            "Choices were modelled by the choice rule of Bradley & Terry (1952) and Luce (1959), with a Gamma(1, 1)"
-            " prior on the worth of each option."
+        first = Message(
+            "Choices were modelled by the choice rule of ",
+            Cite("bradley1952", "luce1959", inside=True),
+            ", with a Gamma(1, 1) prior on the worth of each option.",
         )
         rule = [best_worst_sentence(model.best_worst)] if kind_of(model.posterior_) == BEST_WORST else []
-        return [first, *rule, *_covariates(model), _lapse(model)]
-    sentences = [
-        "Choices were modelled as elimination by aspects (Tversky, 1972): an aspect that some but not all of the"
-        " options at hand have is selected with probability proportional to its weight, and the options that lack it"
-        " are eliminated."
+        return [first, *rule, *_ties(model), *_covariates(model), _lapse(model)]
+    sentences: list[str | Message] = [
+        Message(
+            "Choices were modelled as elimination by aspects ",
+            Cite("tversky1972"),
+            ": an aspect that some but not all of the options at hand have is selected with probability proportional to"
+            " its weight, and the options that lack it are eliminated.",
+        )
     ]
     if isinstance(model.aspects, Tree):
         sentences.append(
-            "Which options have which aspects, and how many aspects there are, was inferred under the phylogenetic"
-            " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the options."
+            Message(
+                "Which options have which aspects, and how many aspects there are, was inferred under the phylogenetic"
+                " Indian buffet process prior ",
+                Cite("miller2008"),
+                " on a given tree of the options.",
+            )
         )
     elif model.aspects == "ibp" if isinstance(model.aspects, str) else False:
         sentences.append(
-            "Which options have which aspects, and how many aspects there are, was inferred under the Indian buffet"
-            " process prior (Görür, Jäkel & Rasmussen, 2006)."
+            Message(
+                "Which options have which aspects, and how many aspects there are, was inferred under the Indian buffet"
+                " process prior ",
+                Cite("gorur2006"),
+                ".",
+            )
         )
     elif isinstance(model.aspects, int):
         sentences.append(
@@ -138,7 +153,12 @@ def _methods(model: Any) -> list[str]:
         alpha = "had a Gamma(1, 1) prior" if model.alpha is None else f"was fixed at {model.alpha:g}"
         sentences.append(f"Its concentration parameter {alpha}.")
     own = "Every option had one aspect of its own besides; all weights" if model.unique else "All weights"
-    return [*sentences, f"{own} had Gamma(1, 1) priors.", *_covariates(model), _lapse(model)]
+    return [*sentences, f"{own} had Gamma(1, 1) priors.", *_ties(model), *_covariates(model), _lapse(model)]
+
+
+def _ties(model: Any) -> list[str | Message]:
+    """By which rule ties were modelled, if there were any."""
+    return ties_sentences("tie" in model.posterior_["posterior"], ", its parameter having a Gamma(1, 1) prior")
 
 
 def _covariates(model: Any) -> list[str]:

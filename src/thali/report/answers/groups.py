@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from thali.errors import Message
 from thali.model.latent_features.groups.task import SIMILAR
 from thali.model.settings import Settings
 
@@ -13,7 +14,7 @@ _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
-def content(model: Any, word: str, methods: list[str], settings: Settings) -> Content:
+def content(model: Any, word: str, methods: list[str | Message], settings: Settings) -> Content:
     """What a fitted model says; `word`: aspect or feature, `methods`: how one group was modelled."""
     return Content(
         question=(

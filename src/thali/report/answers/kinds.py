@@ -2,17 +2,19 @@
 
 from typing import Any
 
+from thali.errors import Message
 from thali.model.latent_features.groups.task import SIMILAR
 from thali.model.settings import Settings
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
+from ..references import Cite
 from .shared import estimate, interval_name, members_as_text, missed_proportions, number_of_features, picture
 
 _LIKED = 3
 
 
-def content(model: Any, methods: list[str], settings: Settings) -> Content:
+def content(model: Any, methods: list[str | Message], settings: Settings) -> Content:
     """What a fitted model says; `methods`: how people of one kind were modelled."""
     return Content(
         question=("Which kinds of people are there, who is of the same kind, and what does each kind prefer?",),
@@ -57,16 +59,15 @@ def _answer(model: Any, settings: Settings) -> Section:
     return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
 
 
-def _of_kinds(model: Any) -> list[str]:
-    sentences = [
+def _of_kinds(model: Any) -> list[str | Message]:
+    shares = (
         f"Everybody was of one of {model.kinds} kinds, whose shares had a Dirichlet(1, ..., 1) prior and whose members"
-        " were inferred. The kinds had aspects in common and weights of their own",
-        "Kinds of different draws were matched by their members (Stephens, 2000).",
-    ]
-    sentences[0] += (
+        " were inferred. The kinds had aspects in common and weights of their own"
+    )
+    shares += (
         f", which varied about a common weight v as Gamma(kappa, kappa / v), kappa having a Gamma({number(2)}, "
         f"{number(0.1)}) prior."
         if model.weights == SIMILAR
         else ", independent of those of the other kinds."
     )
-    return sentences
+    return [shares, Message("Kinds of different draws were matched by their members ", Cite("stephens2000"), ".")]

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from thali.errors import Message
 from thali.model.latent_class.choice import FOLDS
 from thali.model.settings import Settings
 
 from ..content import Content, listed, number
 from ..document import Section, Table
+from ..references import Cite
 from .choices import study_of
 from .segments import with_segments
 from .shared import missed_choices
@@ -50,11 +52,14 @@ def _answer(model: Any, settings: Settings) -> Section:
     return with_segments(answer, model, settings, model.n_classes_ if 1 < model.n_classes_ == len(set(held)) else None)
 
 
-def _methods(model: Any) -> tuple[str, ...]:
+def _methods(model: Any) -> tuple[str | Message, ...]:
     criterion = "BIC" if model.choose == "bic" else f"the log-likelihood of people left out in {FOLDS} parts"
     several = f" The number of classes was chosen by {criterion}." if len(model.choice_) > 1 else ""
     return (
-        "Choices were modelled by a latent-class logit (Kamakura & Russell, 1989), fitted by maximum likelihood over"
-        " all tasks of a person: expectation and maximisation from many starts, then Newton's method; standard errors"
-        f" are those of the observed information.{several}",
+        Message(
+            "Choices were modelled by a latent-class logit ",
+            Cite("kamakura1989"),
+            ", fitted by maximum likelihood over all tasks of a person: expectation and maximisation from many starts,"
+            f" then Newton's method; standard errors are those of the observed information.{several}",
+        ),
     )

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.errors import Message
 from thali.model.elimination_ml.best_worst_problem import BestWorstProblem
 from thali.model.elimination_ml.residual_table import named_row
 from thali.model.settings import Settings
@@ -9,7 +10,8 @@ from thali.posterior.interval import interval_name
 
 from ..content import Content, listed, number
 from ..document import Section, Table
-from .shared import best_worst_sentence, effects_sentence, picture
+from ..references import Cite
+from .shared import best_worst_sentence, effects_sentence, picture, ties_sentences
 
 if TYPE_CHECKING:
     import pandas
@@ -67,18 +69,22 @@ def _misses(model: Any) -> Section:
     return Section("", sentences, drawn, tables)
 
 
-def _methods(model: Any) -> list[str]:
+def _methods(model: Any) -> list[str | Message]:
     if isinstance(model.aspects, str):
-        first = "Choices were modelled by the choice rule of Bradley & Terry (1952) and Luce (1959)."
+        rule = "the choice rule of ", Cite("bradley1952", "luce1959", inside=True)
+        first = [Message("Choices were modelled by ", *rule, ".")]
     else:
-        first = "Choices were modelled as elimination by aspects (Tversky, 1972) with given aspects."
+        rule = "elimination by aspects ", Cite("tversky1972"), " with given aspects"
+        first = [Message("Choices were modelled as ", *rule, ".")]
     errors = "are those of the observed information"
     if model.estimates_.is_over_people:
-        errors = "and tests of fit are over people (Liang & Zeger, 1986; Rao & Scott, 1984)"
-    fitted = f"Weights were estimated by maximum likelihood (Wickelmaier & Schmid, 2004); standard errors {errors}."
+        errors = Message("and tests of fit are over people ", Cite("liang1986", "rao1984"))
+    by = "maximum likelihood ", Cite("wickelmaier2004")
+    fitted = Message("Weights were estimated by ", *by, "; standard errors ", errors, ".")
     if isinstance(model.estimates_.pose, BestWorstProblem):
-        first += " " + best_worst_sentence(model.best_worst)
+        first.append(best_worst_sentence(model.best_worst))
+    first += ties_sentences(model.tie_ is not None)
     if model.covariates_:
-        first += f" {listed(model.covariates_)} added to the log odds of a choice."
+        first.append(Message(f"{listed(model.covariates_)} added to the log odds of a choice."))
     lapse = f"The probability of a choice at random was fixed at {model.lapse_:g}."
-    return [first, fitted, *([lapse] if model.lapse_ else [])]
+    return [*first, fitted, *([lapse] if model.lapse_ else [])]

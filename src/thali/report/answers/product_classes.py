@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from thali.errors import Message
 from thali.model.product_classes.reports.class_table import STABLE
 from thali.model.settings import Settings
 
 from ..content import Content, listed
 from ..document import Section, Table
+from ..references import Cite
 from .choices import study_of
 from .segments import METHOD, with_segments
 from .shared import missed_choices, picture
@@ -48,7 +50,7 @@ def _owners(row: Any) -> str:
     return f"{100 * row['share']:.0f} % of the respondents care about it"
 
 
-def _methods(model: Any) -> list[str]:
+def _methods(model: Any) -> list[str | Message]:
     monotone = model.monotone or {}
     declared = f" Utility was constrained to be monotone in {listed(list(monotone))}." if monotone else ""
     how = (
@@ -57,10 +59,13 @@ def _methods(model: Any) -> list[str]:
         else "Posterior draws and the evidence were computed by sequential Monte Carlo."
     )
     return [
-        "Choices were modelled by latent classes of products (Daviet & McCausland, 2017): a person's utility of a"
-        " product is the sum of the values of the person's classes to which it belongs, and the product of the highest"
-        f" utility is chosen, ties being split evenly; with probability {model.lapse:g} a choice was made at"
-        f" random.{declared}",
+        Message(
+            "Choices were modelled by latent classes of products ",
+            Cite("daviet2017"),
+            ": a person's utility of a product is the sum of the values of the person's classes to which it belongs,"
+            " and the product of the highest utility is chosen, ties being split evenly; with probability"
+            f" {model.lapse:g} a choice was made at random.{declared}",
+        ),
         f"The number of classes was inferred under a two-parameter Indian buffet process prior. {how}",
         METHOD,
     ]

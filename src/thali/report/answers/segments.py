@@ -3,17 +3,21 @@
 from typing import Any
 
 from thali._labels import plural
+from thali.errors import Message
 from thali.model.settings import Settings
 
 from ..content import listed, number
 from ..document import Section, Table
+from ..references import Cite
 from .shared import picture
 
 _FEWEST = 3  # respondents
-METHOD = (
+METHOD = Message(
     "Segments were made by k-means of the log odds of how often each person prefers a level to the other levels of its"
     " attribute; in every draw each person belongs to the nearest centre; their number is the most stable from 2 to 6"
-    " by the adjusted Rand index (Hubert & Arabie, 1985)."
+    " by the adjusted Rand index ",
+    Cite("hubert1985"),
+    ".",
 )
 
 

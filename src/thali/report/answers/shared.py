@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.errors import DataError
+from thali.errors import DataError, Message
 from thali.model.latent_features.answers.matched_features import members_in_words
 from thali.model.latent_features.likelihoods.best_worst import RANKING, REVERSED
 from thali.model.settings import Settings
@@ -13,6 +13,7 @@ from thali.posterior.interval import TAILS, interval_name
 
 from ..content import listed, number, probability
 from ..document import Picture, Section, Table
+from ..references import Cite
 
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 
@@ -39,13 +40,18 @@ def _drawn(name: str, arguments: tuple[Any, ...], plots: Any) -> Any:
     return getattr(plots, name)(*arguments)
 
 
-def best_worst_sentence(rule: str) -> str:
+def best_worst_sentence(rule: str) -> Message:
     """By which rule best and worst were modelled."""
     how = {
-        RANKING: "the first and the last of a ranking, whatever the order of the others (Marley & Louviere, 2005)",
-        REVERSED: "the two options that differ most (maximum difference; Marley & Louviere, 2005)",
+        RANKING: "the first and the last of a ranking, whatever the order of the others",
+        REVERSED: "the two options that differ most, by maximum difference",
     }
-    return f"The best and the worst of a set were modelled as {how[rule]}."
+    return Message(f"The best and the worst of a set were modelled as {how[rule]} ", Cite("marley2005"), ".")
+
+
+def ties_sentences(has_ties: bool, prior: str = "") -> list[str | Message]:
+    """By which rule ties were modelled, if there were any."""
+    return [Message("Ties were modelled by the rule of ", Cite("davidson1970", inside=True), f"{prior}.")] * has_ties
 
 
 def missed_choices(check: Any) -> Section:

@@ -9,7 +9,7 @@ from thali.errors import ArgumentError
 from thali.posterior.interval import TAILS
 
 from .columns import Columns, columns_of
-from .kind import kind_of
+from .kind import kind_of, sees_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -58,7 +58,12 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
         )
     # A narrow terminal shows the first and the last columns, and leaves out those in between.
     names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
-    return Table(rows, columns=names)
+    return without_idle_weights(Table(rows, columns=names), tree)
+
+
+def without_idle_weights(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The table without the columns of weights where a likelihood of the user's own ignores them."""
+    return table if sees_weights(tree) else table.drop(columns=["weight", "weight_low", "weight_high"])
 
 
 def checked_probability(min_probability: float) -> float:

@@ -14,6 +14,11 @@ def kind_of(tree: "xarray.DataTree") -> str:
     return str(tree["constant_data"].dataset["kind"].item())
 
 
+def sees_weights(tree: "xarray.DataTree") -> bool:
+    """Whether the likelihood depends on the weights of features, as all do but some of a user's own."""
+    return bool(tree["constant_data"].dataset.get("sees_weights", True))
+
+
 def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     """The tree itself; an ArgumentError names what was asked for if it is not a posterior of choices."""
     if (kind := _known_kind(tree, what)) in (SIMILARITIES, TRIPLETS):

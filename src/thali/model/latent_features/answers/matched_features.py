@@ -10,7 +10,7 @@ from thali.data.kinds import OWN, SIMILARITIES
 from thali.posterior.interval import TAILS
 
 from .columns import columns_of
-from .features import checked_probability
+from .features import checked_probability, without_idle_weights
 from .kind import kind_of
 from .matching import Matched, match
 
@@ -70,7 +70,8 @@ def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame"
         **convergence_of(present),
         "probability": present.mean(axis=(1, 2)) if len(present) else [],
     }
-    return Table(columns, index=pd.RangeIndex(1, len(found.membership) + 1, name="feature"))
+    table = Table(columns, index=pd.RangeIndex(1, len(found.membership) + 1, name="feature"))
+    return without_idle_weights(table, tree)
 
 
 def membership_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame":

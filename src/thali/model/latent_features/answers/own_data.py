@@ -9,12 +9,18 @@ from thali.errors import ArgumentError
 from thali.model.latent_features.answers.tree import DataPart
 from thali.posterior.densities import is_pointwise
 
+from ..likelihoods.delta_checks import as_seen
+from ..likelihoods.validation import called
+
 if TYPE_CHECKING:
     from ..likelihoods.custom import Custom
     from ..likelihoods.observed import Observed
 
 
-def own_part(observed: "Observed", sees_single: bool, parameters: tuple[str, ...] = ()) -> DataPart:
+TRIED, SHOWN = 8, 4  # feature matrices, and features in each, at which a likelihood is asked whether weights matter
+
+
+def own_part(observed: "Observed", sees_single: bool, sees_weights: bool, parameters: tuple[str, ...] = ()) -> DataPart:
     """The part of a posterior about a user's data, which thali cannot interpret; `parameters` are learned fields."""
     kept = {}
     for name, value in zip(observed.fields._fields, observed.fields, strict=True):
@@ -23,8 +29,27 @@ def own_part(observed: "Observed", sees_single: bool, parameters: tuple[str, ...
         array = np.asarray(value)
         kept[f"data.{name}"] = (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
     constants = {"unique": False, "sees_single": sees_single, "parameters": ",".join(parameters)}
+    constants |= {} if sees_weights else {"sees_weights": False}
     descriptions = {name: "a parameter of the likelihood, a field of the data" for name in parameters}
     return DataPart(kind=OWN, log_constant=0.0, descriptions=descriptions, observed=kept, constants=constants)
+
+
+def sees_weights(custom: "Custom", observed: "Observed", columns: Any, own: dict[str, np.ndarray]) -> bool:
+    """Whether the log-likelihood of random features changes with their weights, drawn ones and others."""
+    if not columns.weights.size:
+        return True
+    rng, n = np.random.default_rng(1), observed.n_options
+    for draw in np.linspace(0, columns.n_draws - 1, TRIED).astype(int).tolist():
+        data = custom.at(observed.fields, {name: float(values[draw]) for name, values in own.items()})
+        features, weights = as_seen(rng.random((n, SHOWN)) < 0.5), rng.choice(columns.weights, SHOWN)
+        both = weights, weights * rng.exponential(size=SHOWN)
+        try:
+            one, other = (called("log_likelihood", custom.log_likelihood, data, features, each) for each in both)
+        except ArgumentError:  # an impossible value
+            return True
+        if one != other:
+            return True
+    return False
 
 
 def predicted_by_draws(

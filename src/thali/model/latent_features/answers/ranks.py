@@ -30,8 +30,8 @@ def utility_draws(columns: Columns) -> np.ndarray:
     return utility
 
 
-def ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
-    """The posterior of the rank of each option by utility, 1 the highest."""
+def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.DataFrame":
+    """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first, or all."""
     import pandas as pd
 
     from thali._tables import Table
@@ -54,6 +54,6 @@ def ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     probability = np.clip(np.cumsum(share[:, :n], axis=1) / len(utility), 0.0, 1.0)
     low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf")
     table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}
-    table |= {f"p_{r + 1}": probability[:, r] for r in range(n)}
+    table |= {f"p_{r + 1}": probability[:, r] for r in range(n if every_rank else 1)}
     frame = Table(table, index=pd.Index(labels, name="option"))
     return frame.iloc[np.argsort(frame["rank"].to_numpy(), kind="stable")]

@@ -6,7 +6,7 @@ from typing import Any
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
-from thali.errors import Argument, ArgumentError, DataError, Setting, Value
+from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
 
 from ..engine import LEVELS, build_task
 from ..samplers.chains import Task
@@ -28,8 +28,12 @@ def check_weights(weights: Any, is_grouped: bool) -> None:
     if weights is not None and not is_grouped:
         raise ArgumentError(
             Argument("weights"),
-            " is for several groups of people, and these data are of one; fit a mapping from the name of each group to "
-            "its data, such as data.by_group(column), or leave it out.",
+            " is for several groups of people, and these data are of one; ",
+            InPython(
+                "fit a mapping from the name of each group to its data, such as data.by_group(column)",
+                Message("name the column of groups by ", Argument("group")),
+            ),
+            ", or leave it out.",
         )
 
 

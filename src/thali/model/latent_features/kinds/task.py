@@ -42,11 +42,8 @@ def people_answered(data: Any, number: int) -> PairedComparisons:
     if data.answers is None:
         raise DataError(
             Argument("kinds"),
-            " of people need comparisons that say who answered; ",
-            InPython(
-                "name the column of who did when reading the table",
-                Message("name the column by ", Argument("respondent")),
-            ),
+            " of people need comparisons that say who answered; name the column of who did ",
+            InPython("when reading the table", Message("by ", Argument("respondent"))),
             ".",
         )
     if number > len(data.subjects):

@@ -16,7 +16,7 @@ from .. import operations
 from ..weight_priors import EXPONENTIAL, are_positive
 from . import full_evaluation, term_sums
 from .observed import Observed
-from .parameters import FLAT, check_parameters, draw_by_slices, note_values, own_log_prior, start_of
+from .parameters import FLAT, NAMED, check_parameters, draw_by_slices, note_values, own_log_prior, start_of
 
 ARGUMENTS = {
     "log_likelihood": ("data", "features", "weights"),
@@ -72,9 +72,9 @@ class Custom:
         What the model says of data, an array of the same shape for all features; not compiled. `model.predict` gives
         its posterior mean.
     parameters : mapping from name to prior, optional
-        Fields of the data, single numbers, that are learned: `Normal(mean, sd)` or `Gamma(shape, rate)` of
-        `thali.likelihoods`. All functions see the data with their present values in these fields; the values of the
-        data are where chains start.
+        Fields of the data, single numbers, that are learned: `Normal(mean, sd)`, `HalfNormal(sd)`, `LogNormal(mean,
+        sd)`, `Gamma(shape, rate)` or `Beta(a, b)` of `thali.likelihoods`. All functions see the data with their present
+        values in these fields; the values of the data are where chains start.
     log_prior : function (data) -> float, optional
         Joint log prior of the parameters, added to the priors above, of which None then stands for none.
 
@@ -219,8 +219,8 @@ class Custom:
         """The parameters from their priors."""
         if self.log_prior is not None:
             raise ArgumentError(
-                "Draws from the prior need priors of the parameters that can be drawn from, Normal or Gamma; log_prior "
-                "is a density alone."
+                f"Draws from the prior need priors of the parameters that can be drawn from, {NAMED}; log_prior is a "
+                "density alone."
             )
         return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 
@@ -250,10 +250,11 @@ class Custom:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """The part of the posterior tree about the data: the data, and the log-likelihood of each if it is known."""
-        from ..answers.own_data import own_part, pointwise_of_draws
+        from ..answers.own_data import own_part, pointwise_of_draws, sees_weights
 
         observed = self.observed(data)
-        part = own_part(observed, bool(operations.sees_single(self.as_python(observed)[0])), tuple(self.parameters))
+        sees_single = bool(operations.sees_single(self.as_python(observed)[0]))
+        part = own_part(observed, sees_single, sees_weights(self, observed, columns, extra), tuple(self.parameters))
         if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
             return part
         return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape, extra))

@@ -16,7 +16,10 @@ from ..state import BETA, COLUMNS
 from ..weight_priors import GammaWeights, NormalWeights
 from .term_sums import seen, whole_of_state
 
-REAL, ABOVE_ZERO, FLAT = range(3)  # kinds of priors
+REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, SHARE = range(6)  # kinds of priors
+MOST_LOGIT = 36.0  # of a share, which is 1 in floating-point numbers beyond
+LEAST_SHARE = 1.0 / (1.0 + math.exp(MOST_LOGIT))
+LEAST_BETA = 0.5  # parameters of a Beta: smaller ones give numbers nearer 1 than MOST_LOGIT a probability that counts
 MOST_STEPS = 60  # by which the interval of a slice grows on either side
 TAKEN = ("alpha", "chain", "draw", "features", "log_likelihood", "n_features", "option", "unique_weights", "weights")
 
@@ -117,6 +120,147 @@ class Gamma:
         return GammaWeights(float(self.shape), float(self.rate))
 
 
+@dataclass(frozen=True)
+class HalfNormal:
+    r"""A half-normal prior of a parameter that is above 0, such as a standard deviation.
+
+    .. math:: \log p(x) = \tfrac12 \log \frac{2}{\pi} - \log \sigma - \frac{x^2}{2 \sigma^2}, \qquad x > 0
+
+    Parameters
+    ----------
+    sd : float above 0
+        Standard deviation of the normal distribution that is folded at 0.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not above 0.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import HalfNormal
+    >>> HalfNormal(2)
+    HalfNormal(sd=2)
+    """
+
+    sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive("sd", self.sd, "the standard deviation of a prior")
+
+    def coded(self) -> tuple[int, float, float]:
+        """The prior as compiled code reads it."""
+        return HALF_NORMAL, 0.0, float(self.sd)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """A value from the prior."""
+        return abs(float(rng.normal(0.0, self.sd)))
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """The log density of each value; minus infinity at and below 0."""
+        return np.where(values > 0.0, math.log(2.0) + NormalWeights(0.0, float(self.sd)).log_density(values), -np.inf)
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    r"""A log-normal prior of a parameter that is above 0: its logarithm is normal.
+
+    .. math:: \log p(x) = -\frac{(\log x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi - \log x
+
+    Parameters
+    ----------
+    mean : float
+        Of the logarithm.
+    sd : float above 0
+        Of the logarithm.
+
+    Raises
+    ------
+    ArgumentError
+        If the mean is not finite, or sd not above 0.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import LogNormal
+    >>> LogNormal(0, 0.5)
+    LogNormal(mean=0, sd=0.5)
+    """
+
+    mean: float = 0.0
+    sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        Normal(self.mean, self.sd)
+
+    def coded(self) -> tuple[int, float, float]:
+        """The prior as compiled code reads it."""
+        return LOG_NORMAL, float(self.mean), float(self.sd)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """A value from the prior."""
+        return float(rng.lognormal(self.mean, self.sd))
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """The log density of each value; minus infinity at and below 0."""
+        there = values > 0.0
+        logs = np.log(np.where(there, values, 1.0))
+        return np.where(there, NormalWeights(float(self.mean), float(self.sd)).log_density(logs) - logs, -np.inf)
+
+
+@dataclass(frozen=True)
+class Beta:
+    r"""A Beta prior of a parameter between 0 and 1, such as a probability.
+
+    .. math:: \log p(x) = (a - 1) \log x + (b - 1) \log (1 - x) - \log \mathrm{B}(a, b), \qquad 0 < x < 1
+
+    Parameters
+    ----------
+    a, b : float of 0.5 or more
+
+    Raises
+    ------
+    ArgumentError
+        If one is below 0.5.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import Beta
+    >>> Beta(1, 20)
+    Beta(a=1, b=20)
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("a", self.a), ("b", self.b)):
+            if positive(name, value, "a parameter of a Beta distribution") < LEAST_BETA:
+                raise ArgumentError(
+                    f"{name} is a parameter of a Beta distribution and must be {LEAST_BETA:g} or more; got {value!r}."
+                )
+
+    def coded(self) -> tuple[int, float, float]:
+        """The prior as compiled code reads it."""
+        return SHARE, float(self.a), float(self.b)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """A value from the prior."""
+        return min(max(float(rng.beta(self.a, self.b)), LEAST_SHARE), 1.0 - LEAST_SHARE)
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """The log density of each value; minus infinity outside of 0 and 1."""
+        from scipy.special import betaln
+
+        there = (values > 0.0) & (values < 1.0)
+        x = np.where(there, values, 0.5)
+        density = (self.a - 1.0) * np.log(x) + (self.b - 1.0) * np.log1p(-x) - betaln(self.a, self.b)
+        return np.where(there, density, -np.inf)
+
+
+PRIORS = Normal, HalfNormal, LogNormal, Gamma, Beta
+NAMED = "Normal, HalfNormal, LogNormal, Gamma or Beta"
+
+
 def check_parameters(parameters: Any, log_prior: Any) -> None:
     """Raise ArgumentError for what is no mapping from names to priors."""
     if not isinstance(parameters, Mapping):
@@ -127,10 +271,9 @@ def check_parameters(parameters: Any, log_prior: Any) -> None:
     for name, prior in parameters.items():
         if name in TAKEN:
             raise ArgumentError(f"parameters: {name!r} is what a posterior calls something else; rename the field.")
-        if not isinstance(prior, Normal | Gamma) and not (prior is None and log_prior is not None):
+        if not isinstance(prior, PRIORS) and not (prior is None and log_prior is not None):
             raise ArgumentError(
-                f"The prior of {name!r} must be Normal(mean, sd) or Gamma(shape, rate) of thali.likelihoods, or None "
-                f"beside log_prior; got {prior!r}."
+                f"The prior of {name!r} must be {NAMED} of thali.likelihoods, or None beside log_prior; got {prior!r}."
             )
     if log_prior is not None and not parameters:
         raise ArgumentError("log_prior is the prior of parameters, and there are none; name them in parameters.")
@@ -172,8 +315,21 @@ def _no_log_prior(likelihood: Any) -> Any:
 
 @scalar
 def value_at(likelihood: Any, p: Any, x: Any) -> Any:
-    """The value of parameter p at place x of the line on which it is drawn."""
-    return math.exp(min(x, 700.0)) if likelihood.kind[p] == ABOVE_ZERO else x
+    """The value of parameter p at place x of the line on which it is drawn: of a share the logit, else the logarithm
+    of what is above 0."""
+    kind = likelihood.kind[p]
+    if kind == SHARE:
+        return 1.0 / (1.0 + math.exp(-min(max(x, -MOST_LOGIT), MOST_LOGIT)))
+    return math.exp(min(x, 700.0)) if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL else x
+
+
+@scalar
+def place_of(likelihood: Any, p: Any, value: Any) -> Any:
+    """The place of a value of parameter p on that line."""
+    kind = likelihood.kind[p]
+    if kind == SHARE:
+        return min(max(math.log(value) - math.log1p(-value), -MOST_LOGIT), MOST_LOGIT)
+    return math.log(value) if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL else value
 
 
 @part
@@ -182,18 +338,26 @@ def log_density_at(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
     c.parameters[p] = value_at(likelihood, p, x)
     at = seen(likelihood, c)
     total = b.real[BETA] * whole_of_state(at, b, b.whole[COLUMNS]) + own_log_prior(at)
-    if likelihood.kind[p] == REAL:
-        total -= 0.5 * ((x - likelihood.first[p]) / likelihood.second[p]) ** 2
-    elif likelihood.kind[p] == ABOVE_ZERO:
-        total += likelihood.first[p] * x - likelihood.second[p] * c.parameters[p]
+    kind, first, second = likelihood.kind[p], likelihood.first[p], likelihood.second[p]
+    if kind == REAL or kind == LOG_NORMAL:
+        total -= 0.5 * ((x - first) / second) ** 2
+    elif kind == ABOVE_ZERO:
+        total += first * x - second * c.parameters[p]
+    elif kind == HALF_NORMAL:
+        total += x - 0.5 * (c.parameters[p] / second) ** 2
+    elif kind == SHARE:
+        if abs(x) > MOST_LOGIT:
+            return -np.inf
+        total -= first * math.log1p(math.exp(-x)) + second * math.log1p(math.exp(x))
     return total
 
 
 def draw_by_slices(likelihood: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Each parameter in turn, by a slice sampler with stepping out (Neal 2003), which adapts to any scale."""
     for p in range(c.parameters.shape[0]):
-        now = math.log(c.parameters[p]) if likelihood.kind[p] == ABOVE_ZERO else c.parameters[p]
-        width = likelihood.second[p] if likelihood.kind[p] == REAL else 1.0
+        now = place_of(likelihood, p, c.parameters[p])
+        kind = likelihood.kind[p]
+        width = likelihood.second[p] if kind == REAL or kind == LOG_NORMAL else 1.0
         level = log_density_at(likelihood, c, b, p, now) - rng.standard_exponential()
         low = now - width * rng.random()
         high = low + width
