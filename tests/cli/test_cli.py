@@ -92,6 +92,7 @@ def test_a_fixed_number_of_aspects_needs_no_histogram(run, fake):
     assert "No latent aspect" in printed and "Concentration" not in printed
 
 
+@pytest.mark.fit  # for its time
 def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
     note = "Note: choices tell nothing of an aspect that all options have"
     fake.common = ((0, 1, 2),)

@@ -122,6 +122,7 @@ def test_errors_agree_with_the_bootstrap_over_people():
     assert (drawn / model.summary()["std_error_independent"]).max() > 1.25
 
 
+@pytest.mark.fit  # for its time
 def test_the_test_of_fit_holds_its_size_though_answers_depend():
     """At 5 % of 60 sets: 3 expected; more than 9 or a mean p far from a half has a probability below .001."""
     over_people, design = [], []
