@@ -174,7 +174,7 @@ class Runs:
         index = _index(study, name)
         if index is None or "draws" not in index["place"]:  # particles, say, or parts of a comparison
             return None
-        return Draws(max(index["recorded"]), index["place"]["draws"])
+        return Draws(max(index["recorded"], default=0), index["place"]["draws"])
 
     def progress(self, study: Study, name: str) -> Progress | None:
         """How far a run is, as its job says; None before its first snapshot."""

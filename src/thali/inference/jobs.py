@@ -247,10 +247,8 @@ class FitFolder(JobFolder):
         state, chains = from_bytes(content_of(self.path, index["state"])), range(index["chains"])
         states = [without_prefix(f"{k}/", state) for k in chains]
         draws = [_joined(parts, f"{k}/") for k in chains]
-        lengths = [{len(array) for array in each.values()} or {0} for each in draws]  # others hold parts of a draw
-        has_all = all(number in each for number, each in zip(self.recorded, lengths, strict=bool(self.recorded)))
-        if not all(states) or not has_all:
-            raise ValueError("chains without a state, or draws that are not there")
+        if not all(states):
+            raise ValueError("a chain without a state")
         self.found = Snapshot(states, draws, index["place"], index["ended"])
 
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
@@ -399,6 +397,8 @@ def _is_index(index: Mapping[str, Any]) -> bool:
     if not (_holds(index, segments=list, ended=bool, written=str) and {"command"} <= index.keys()):
         return False
     if not _holds(stamp, kind=str, versions=dict, models=dict, settings=dict) or not {"data", "shard"} <= stamp.keys():
+        return False
+    if stamp["shard"] is not None and not (isinstance(stamp["shard"], list) and len(stamp["shard"]) == 2):
         return False
     if not all(_holds(model, **{"class": str, "parameters": dict}) for model in stamp["models"].values()):
         return False

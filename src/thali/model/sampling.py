@@ -284,6 +284,8 @@ class _Work:
                     chain.skip(start.first)
                 if start.draws and start.draws[k]:
                     chain.adopt(start.draws[k])
+                if self.folder is not None and chain.recorded != self.folder.recorded[k]:
+                    raise ValueError("a state after other draws than those of the job")
         return chains
 
     def _verdict(self, attributes: dict[str, Any]) -> "Verdict":

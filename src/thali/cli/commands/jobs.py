@@ -67,8 +67,10 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     return found["name"], {**arguments, "out": out}
 
 
-def _are_of(arguments: Mapping[str, Any], kinds: Mapping[str, Any]) -> bool:
+def _are_of(arguments: Any, kinds: Mapping[str, Any]) -> bool:
     """Whether arguments are those of a command, each of its kind."""
+    if not isinstance(arguments, dict):
+        return False
     return arguments.keys() <= kinds.keys() and all(isinstance(arguments.get(name), kinds[name]) for name in kinds)
 
 
