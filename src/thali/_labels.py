@@ -3,14 +3,18 @@
 import difflib
 import math
 import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .errors import DataError, DataWarning
-from .inference.warn import warn
 
+_ALIKE = (
+    "Some labels are written with accents as characters of their own, with non-breaking blanks or with invisible "
+    "characters; those that look the same are one."
+)
 # Blanks at which no line breaks, and characters that are not seen: of web forms and spreadsheets.
 _SEEN_ALIKE = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys(map(ord, "\u200b\u2060\ufeff"), None)
 
@@ -40,12 +44,7 @@ def one_spelling(text: str) -> str:
         return plain
     spelled = unicodedata.normalize("NFC", plain).translate(_SEEN_ALIKE).strip()
     if spelled != plain:
-        warn(
-            DataWarning(
-                "Some labels are written with accents as characters of their own, with non-breaking blanks or with "
-                "invisible characters; those that look the same are one."
-            )
-        )
+        warnings.warn(DataWarning(_ALIKE), stacklevel=2)
     return spelled
 
 

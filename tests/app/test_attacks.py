@@ -119,6 +119,13 @@ def test_a_large_upload_that_declares_nothing_is_broken_off(client, monkeypatch)
     assert list(client.studies.folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("more, status", [(0, 200), (1, 413)])
+def test_an_upload_may_be_as_large_as_the_limit(client, childless, monkeypatch, more, status):
+    monkeypatch.setattr(guard, "MAX_UPLOAD", 1000)
+    for content in (b"x" * (1000 + more), iter([b"x" * 999, b"x" * (1 + more)])):
+        assert client.post("/api/upload", content=content).status_code == status
+
+
 def test_a_large_form_is_broken_off(client):
     body = json.dumps({"name": "x" * (2 << 20)})
     assert client.post("/api/dataset", content=iter([body.encode()])).status_code == 413

@@ -1,8 +1,10 @@
 """Processes of the app: what they import, and that a stop ends them wherever they are."""
 
+import http.client
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -181,3 +183,60 @@ def test_stops_in_the_first_seconds(tmp_path):
     failed = [end for end in ends if end["code"] != 130 and not end["was_killed"]]
     print(f"{len(ends)} stops, {sum(end['was_killed'] for end in ends)} before the handler, {len(failed)} failed")
     assert not failed
+
+
+def own_address():
+    """The address of this computer in its network; None if it has none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+            return probe.getsockname()[0]
+        except OSError:
+            return None
+
+
+def asked(address, key="", host=None):
+    """The status of the start page's request at an address."""
+    place, port = address
+    connection = http.client.HTTPConnection(place, port, timeout=PATIENCE)
+    connection.request("GET", "/api/home", headers={"x-thali-key": key} | ({"Host": host} if host else {}))
+    with connection.getresponse() as response:
+        return response.status
+
+
+@pytest.mark.long
+def test_an_open_server_wants_its_password_on_every_interface(tmp_path):
+    command = [sys.executable, "-u", "-m", "thali", "app", "--host", "0.0.0.0", "--folder", str(tmp_path)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        said = [server.stdout.readline() for _ in range(4)]
+        port = int(re.search(r"http://0\.0\.0\.0:(\d+)/\n", said[2])[1])
+        password = said[3].removeprefix("password: ").strip()
+        for place in {"127.0.0.1", own_address() or "127.0.0.1"}:
+            found = [asked((place, port), *how) for how in (("",), ("x",), (password, "evil.example"), (password,))]
+            assert found == [401, 401, 421, 200]
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.long
+def test_half_sent_requests_are_closed(tmp_path):
+    """300 at once, to a real server; then it answers as before."""
+    command = [sys.executable, "-u", "-m", "thali", "app", "--no-browser", "--folder", str(tmp_path)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        place, port, key = re.search(r"http://(\S+):(\d+)/#key=(\S+)", server.stdout.readline()).groups()
+        waiting = [socket.create_connection((place, int(port)), PATIENCE) for _ in range(300)]
+        for each in waiting:
+            each.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
+        left = [each for each in waiting if each.recv(1)]
+        print(f"{len(waiting)} half-sent requests, {len(left)} not closed")
+        assert not left and asked((place, int(port)), key) == 200
+        for each in waiting:
+            each.close()
+    finally:
+        server.kill()
+        server.wait()

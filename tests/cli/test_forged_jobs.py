@@ -64,7 +64,7 @@ def outside(place):
 def harmless(run, place):
     """No command takes the job for another one, or touches what is beside it; True if it was refused."""
     before, codes = outside(place), []
-    for words in (["status", "results"], ["resume", "results"], ["fit", "tea.csv", *QUICK, "--out", "results"]):
+    for words in (["status", "results"], ["resume", "results"]):
         os.chdir(place)  # `resume` goes where the job was begun
         found = run(*words)
         codes.append(found.code)
@@ -185,7 +185,8 @@ def test_every_value_of_an_index(run, place, honest):
     index = index_of(place)
     tries, refused, failed = 0, 0, []
     for path in list(paths_in(index))[1:]:
-        for value in (..., None, -1, 10**9, "x", [], {}, [None], {"path": str(place / "victim")}):
+        far = path[-1] in ("draws", "tune", "max-time")  # a fit that draws a billion times is none of an attack
+        for value in (..., None, -1, 3 if far else 10**9, "x", [], {}, [None], {"path": str(place / "victim")}):
             shutil.rmtree(place / "results")
             shutil.copytree(honest / "results", place / "results")
             forge(place, changed(index, path, value))
