@@ -6,7 +6,7 @@ import socket
 import sys
 import threading
 import webbrowser
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -54,13 +54,11 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     hosts = (*LOCAL, host, *_own_names()) if is_open else LOCAL
     app = application(place.absolute(), key, hosts, any_address=is_open)
     os.environ["PYTHONUNBUFFERED"] = "1"  # of children: what they say is read while they run
-    with (
-        _listening(host, port) as listening,
-        TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as private,
-    ):
+    with _listening(host, port) as listening, ExitStack() as stack:
         port = listening.getsockname()[1]
         _greet(host, port, key, place, is_open)
         if browser and not is_open:
+            private = stack.enter_context(TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True))
             page = _page_that_leads_to(_address(host, port, key), Path(private))
             threading.Timer(0.5, webbrowser.open, [page]).start()
         settings = uvicorn.Config(

@@ -393,7 +393,9 @@ def as_written(path: Path) -> Iterator[None]:
 
 def _is_index(index: Mapping[str, Any]) -> bool:
     """Whether an index holds what every job has, and names files of its own folder alone."""
-    stamp, place, command = (index.get(name) for name in ("stamp", "place", "command"))
+    stamp: Any = index.get("stamp")
+    place: Any = index.get("place")
+    command = index.get("command")
     if not (_holds(index, segments=list, ended=bool, written=str) and {"command"} <= index.keys()):
         return False
     if not _holds(stamp, kind=str, versions=dict, models=dict, settings=dict) or not {"data", "shard"} <= stamp.keys():
