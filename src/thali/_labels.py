@@ -3,24 +3,49 @@
 import difflib
 import math
 import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .errors import DataError
+from .errors import DataError, DataWarning
+
+_ALIKE = (
+    "Some labels are written with accents as characters of their own, with non-breaking blanks or with invisible "
+    "characters; those that look the same are one."
+)
+# Blanks at which no line breaks, and characters that are not seen: of web forms and spreadsheets.
+_SEEN_ALIKE = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys(map(ord, "\u200b\u2060\ufeff"), None)
 
 
 def as_label(value: Any) -> str:
     """The text of a label: no blanks around it, no decimals of a whole number, "" where it is missing."""
     if value is None:
         return ""
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64)):
         number = float(value)
         if math.isnan(number):
             return ""
         return str(int(value)) if number.is_integer() else str(number)
-    return str(value).strip()
+    return one_spelling(str(value))
+
+
+def one_spelling(text: str) -> str:
+    """The text without blanks around it, spelled as everywhere: what looks the same is the same, and that is said.
+
+    Examples
+    --------
+    >>> one_spelling(" green tea ")
+    'green tea'
+    """
+    plain = text.strip()
+    if plain.isascii():
+        return plain
+    spelled = unicodedata.normalize("NFC", plain).translate(_SEEN_ALIKE).strip()
+    if spelled != plain:
+        warnings.warn(DataWarning(_ALIKE), stacklevel=2)
+    return spelled
 
 
 def one_line(label: str) -> str:

@@ -33,13 +33,19 @@ def children_here(monkeypatch):
         here = os.getcwd()
         os.chdir(study.path)
         try:
-            study.write(f"{name}.end", child.carried_out(name, study, 1))
+            study.write(f"{name}.end", child.carried_out(child.DO[name], study, 1))
         finally:
             os.chdir(here)
         self._children[study.name, name] = Ended()
         return Ended()
 
     monkeypatch.setattr(runs.Runs, "_begin", begin)
+
+
+@pytest.fixture
+def childless(monkeypatch):
+    """Children end before they do anything."""
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: Ended())
 
 
 class Client(TestClient):

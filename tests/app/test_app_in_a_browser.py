@@ -291,7 +291,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     (study,) = Studies(folder).all()
     study.write(EVIDENCE, by_evidence(study, sensitivity=True))
     monkeypatch.chdir(study.path)
-    study.write(f"{EVIDENCE}.end", child.carried_out(EVIDENCE, study, 1))
+    study.write(f"{EVIDENCE}.end", child.carried_out(child.DO[EVIDENCE], study, 1))
     user.page.reload()
     frame = user.page.frame_locator("iframe[title='Report of the evidence']")
     frame.get_by_role("heading").first.wait_for()

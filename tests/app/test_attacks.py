@@ -1,13 +1,17 @@
 """Who may not use the app, and what it refuses: each attack, and what becomes of it."""
 
+import csv
 import io
 import json
 import zipfile
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
+from uvicorn.server import ServerState
 
 from thali.app import guard
+from thali.app.connections import Connection
 from thali.app.server import application
 from thali.app.studies import Study
 
@@ -115,13 +119,20 @@ def test_a_large_upload_that_declares_nothing_is_broken_off(client, monkeypatch)
     assert list(client.studies.folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("more, status", [(0, 200), (1, 413)])
+def test_an_upload_may_be_as_large_as_the_limit(client, childless, monkeypatch, more, status):
+    monkeypatch.setattr(guard, "MAX_UPLOAD", 1000)
+    for content in (b"x" * (1000 + more), iter([b"x" * 999, b"x" * (1 + more)])):
+        assert client.post("/api/upload", content=content).status_code == status
+
+
 def test_a_large_form_is_broken_off(client):
     body = json.dumps({"name": "x" * (2 << 20)})
     assert client.post("/api/dataset", content=iter([body.encode()])).status_code == 413
 
 
 def test_what_is_no_form_is_refused(client):
-    for body in (b"[", b"[1]", b'{"name": {"a": 1}}', b"\xff"):
+    for body in (b"[", b"[1]", b'{"name": {"a": 1}}', b"\xff", b"[" * 200_000, b'{"a":' * 100_000):
         assert client.post("/api/dataset", content=body).status_code == 400
 
 
@@ -207,6 +218,87 @@ def test_the_page_without_a_key_says_nothing_of_anybody(client, bare, children_h
     for path in ("/", "/study/20260101-0000-00000000", "/static/app.js", "/favicon.ico"):
         shown = bare.get(path)
         assert shown.status_code == 200 and "ann" not in shown.text
+
+
+def test_a_download_in_csv_holds_no_formula(client, childless):
+    address = client.go("/dataset", name="celebrities")
+    folder = client.studies.named(address.rpartition("/")[2]).path / "test"
+    folder.mkdir()
+    cells = ["=HYPERLINK(1)", "@SUM(1)", "-1+1|cmd", "+a", "\t=1", "-0.5", "+3", "-inf", "plain=", 'a,"b"\nc', ""]
+    table = io.StringIO()
+    csv.writer(table, lineterminator="\n").writerows([["x", "y"], *([cell, "1"] for cell in cells)])
+    (folder / "t.csv").write_text(table.getvalue())
+    with zipfile.ZipFile(io.BytesIO(client.file(address, "test/csv").content)) as archive:
+        found = list(csv.reader(io.StringIO(archive.read("t.csv").decode(), newline="")))
+    assert [row[0] for row in found[1:]] == [f"'{cell}" for cell in cells[:5]] + cells[5:]
+
+
+class Task:
+    """An answer that is being computed."""
+
+    def add_done_callback(self, done):
+        pass
+
+
+class Clock:
+    """The loop of a server, whose time a test moves."""
+
+    def __init__(self):
+        self.later = []
+
+    def call_later(self, seconds, *what):
+        self.later.append(what)
+
+    def create_task(self, coroutine):
+        coroutine.close()
+        return Task()
+
+    def pass_by(self):
+        """The time until everybody looked once."""
+        waiting, self.later = self.later, []
+        for look, *arguments in waiting:
+            look(*arguments)
+
+
+class Wire:
+    """What a connection sends to."""
+
+    closed = False
+
+    def get_extra_info(self, name):
+        return None
+
+    def is_closing(self):
+        return self.closed
+
+    def close(self):
+        self.closed = True
+
+
+def connected():
+    made = Connection(uvicorn.Config(lambda scope: None), ServerState(), {}, clock := Clock())
+    made.connection_made(wire := Wire())
+    return made, clock, wire
+
+
+def test_half_a_request_is_not_waited_for():
+    made, clock, wire = connected()
+    made.data_received(b"GET / HTTP/1.1\r\n")
+    made.data_received(b"Host: 127")
+    assert not wire.closed
+    clock.pass_by()
+    assert wire.closed
+
+
+def test_half_a_request_after_a_whole_one_is_not_waited_for():
+    made, clock, wire = connected()
+    made.data_received(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    for _ in range(9):  # as long as the answer takes
+        clock.pass_by()
+    assert not wire.closed
+    made.cycle.response_complete = True
+    clock.pass_by()
+    assert wire.closed
 
 
 def test_nobody_can_try_many_keys_at_once(bare, monkeypatch):

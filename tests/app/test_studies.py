@@ -6,10 +6,12 @@ import zipfile
 
 import pytest
 from pages import Page
+from starlette.testclient import TestClient
 
 from thali.app import comparisons, runs
 from thali.app.guard import REPORT_POLICY
 from thali.app.runs import Runs
+from thali.app.server import application
 from thali.app.studies import FIT, READ, Studies, Study
 from thali.errors import DataError
 from thali.inference.locks import lock
@@ -293,7 +295,11 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
 
     def snapshot(second, done):
         index = {"thali_job": SCHEMA, "written": f"2026-01-01T00:00:{second}+00:00", "recorded": [20, 25]}
-        index["place"] = {"done": done, "total": 1100, "unit": "sweeps", "draws": 100}
+        index["place"] = {"done": done, "total": 1100, "unit": "sweeps", "draws": 100, "tempered": False}
+        index |= {"ended": False, "segments": [], "command": None, "chains": 2}
+        index["state"] = {"file": "state-00001.npz", "sha256": ""}
+        index["stamp"] = {"kind": "fit", "versions": {}, "models": {"": {"class": "", "parameters": {}}}}
+        index["stamp"] |= {"settings": {}, "data": "", "seed": [], "shard": None}
         (job / "job.json").write_bytes(sealed(index))
         return children.progress(study, FIT)
 
@@ -302,6 +308,20 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
     assert snapshot(31, 50).left is None  # began again
     assert snapshot(41, 150).left == 95.0
     assert children.draws(study, FIT) == (25, 100)
+    assert snapshot(20, 200).left is None  # the clock was set back
+    (job / "job.json").write_bytes(b"damaged")
+    assert children.progress(study, FIT) is None and children.draws(study, FIT) is None
+
+
+def test_a_study_may_be_moved(client, children_here, tmp_path):
+    """To another folder of studies, or to another name of this one."""
+    address = client.drop("drinks.csv", PAIRS.encode())
+    client.go(f"{address}/fit", **FITS)
+    shown = text_of(client.page(address))
+    client.studies.folder.rename(tmp_path / "moved")
+    other = TestClient(application(tmp_path / "moved", "key"), base_url="http://127.0.0.1:8000")
+    found = other.get(f"/api{address}", headers={"x-thali-key": "key"})
+    assert found.status_code == 200 and text_of(found.text) == shown
 
 
 def test_events_follow_a_run_to_its_end(client, children_here):

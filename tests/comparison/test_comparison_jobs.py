@@ -1,5 +1,6 @@
 """Comparisons that go on from a job after any end of the process, and shards that are merged."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -461,6 +462,22 @@ def test_another_version_is_refused(jobs_of_trio, monkeypatch):
     monkeypatch.setattr(jobs, "versions", lambda: versions)
     with pytest.raises(DataError, match="was begun with numpy .*, and this comparison has numpy 9.9, which may draw"):
         compare(job=jobs_of_trio / "whole")
+
+
+@pytest.mark.parametrize("name", ["../mine", "/etc/passwd", "lock"])
+@pytest.mark.parametrize("of", ["segments", "source"])
+def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path):
+    job = tmp_path / "job"
+    shutil.copytree(jobs_of_trio / "1", job)
+    (tmp_path / "mine").write_bytes(b"{}")
+    index = jobs.read_index(job)
+    entry = {"file": name, "sha256": hashlib.sha256(b"{}").hexdigest()}
+    index[of] = [entry] if of == "segments" else entry
+    (job / jobs.INDEX).write_bytes(jobs.sealed(index))
+    for use in (lambda: compare(job=job, shard=(1, 2)), lambda: merge([job, jobs_of_trio / "2"], tmp_path / "merged")):
+        with pytest.raises(DataError, match="are not as thali wrote them"):
+            use()
+    assert (tmp_path / "mine").read_bytes() == b"{}" and not (tmp_path / "merged").exists()
 
 
 @pytest.mark.parametrize("damaged", ["job.json", "parts-00001.json", "source.npz"])

@@ -5,6 +5,7 @@ import types
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from thali.model.latent_features.likelihoods.observed import Observed
 from thali.model.saved import decoded, encoded
@@ -26,3 +27,11 @@ def test_data_of_a_likelihood_of_the_library(monkeypatch):
     again = decoded(text, arrays)
     assert isinstance(again, Observed) and again.labels == ("tea", "milk")
     np.testing.assert_array_equal(again.fields.rating, [1.0, 2.5])
+
+
+@pytest.mark.parametrize("dtype", ["U400000000", "S1600000000"])
+def test_a_text_is_as_wide_as_it_is(dtype):
+    """Whatever a file says of it."""
+    assert decoded({"list": ["x"], "dtype": dtype}, {}).nbytes < 100
+    numbers = {"array_0": np.arange(3)}
+    assert decoded({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000

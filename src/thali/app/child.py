@@ -2,6 +2,11 @@
 
 `python -m thali.app.child WHAT FOLDER CORES` runs the functions of the command line, so that the app can do what that
 can, in the words of the app. SIGTERM is to it what Ctrl-C is at a terminal: what was drawn is kept.
+
+Python lets a signal raise between any two instructions: in an import, which then holds its lock for ever, or where an
+exception is lost. So SIGTERM raises nothing. What can be stopped half-way notes it (`held_back`); anything else is
+given up on the spot, and the process begins anew as `python -m thali.app.child WHAT FOLDER CORES stopped`, which
+reports what the job holds.
 """
 
 import os
@@ -29,6 +34,7 @@ from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, Study
 from .words import words_of
 
 TABLES = ("csv", "xlsx")
+STOPPED = "stopped"
 _AT_ONCE = 1e-3  # seconds of drawing, after which what there is is reported
 _FINE, _REFUSED, _STOPPED, _BROKEN = 0, 2, 130, 1
 
@@ -40,20 +46,28 @@ def read(study: Study, terminal: Terminal, cores: int) -> None:
 
 def fit(study: Study, terminal: Terminal, cores: int) -> None:
     """Fit the model that was asked for, or go on with it, and write the report."""
+    try:
+        _fit(study, terminal, cores, {})
+    except KeyboardInterrupt:  # while it did not draw
+        stopped(study, terminal, cores)
+
+
+def stopped(study: Study, terminal: Terminal, cores: int) -> None:
+    """Write the report of what the job of a fit holds, if there is any, and end as a fit that was stopped."""
+    if read_index(Path(FIT) / JOB) is not None:
+        _fit(study, terminal, cores, {"max-time": _AT_ONCE})
+    raise KeyboardInterrupt
+
+
+def _fit(study: Study, terminal: Terminal, cores: int, more: dict[str, Any]) -> None:
+    """Fit the model that was asked for, with more options."""
     from thali.cli.commands.fit import run_fit
 
     asked = study.read(FIT)
     out = Path(FIT)
     out.mkdir(exist_ok=True)
     typed = _typed(asked) | ({"cores": cores} if asked["has_cores"] and "cores" not in asked["typed"] else {})
-    what = (terminal, study.data_name, asked["model"])
-    try:
-        run_fit(*what, typed, out, False, _formats(), out / "report.html")
-    except KeyboardInterrupt:  # while it did not draw: what was drawn before is in the job
-        if read_index(out / JOB) is None:
-            raise
-        run_fit(*what, typed | {"max-time": _AT_ONCE}, out, False, _formats(), out / "report.html")
-        raise
+    run_fit(terminal, study.data_name, asked["model"], typed | more, out, False, _formats(), out / "report.html")
 
 
 def look(study: Study, terminal: Terminal, cores: int) -> None:
@@ -121,7 +135,7 @@ def test(study: Study, terminal: Terminal, cores: int) -> None:
     atomic_write(out / "report.html", page_of(result, command, terminal.words))
 
 
-_DO: dict[str, Callable[[Study, Terminal, int], None]] = {
+DO: dict[str, Callable[[Study, Terminal, int], None]] = {
     READ: read,
     FIT: fit,
     LOOK: look,
@@ -131,8 +145,8 @@ _DO: dict[str, Callable[[Study, Terminal, int], None]] = {
 }
 
 
-def main(what: str, folder: str, cores: str) -> None:
-    """Do it, and leave NAME.end.json."""
+def main(what: str, folder: str, cores: str, how: str = "") -> None:
+    """Do it, or end as one that was stopped, and leave NAME.end.json."""
     study = Study(Path(folder).resolve())
     os.chdir(study.path)
     with open(f"{what}.lock", "ab") as held:
@@ -140,8 +154,22 @@ def main(what: str, folder: str, cores: str) -> None:
             return  # another child is at it
         study.write(f"{what}.process", {"pid": os.getpid()})
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
-        study.write(f"{what}.end", carried_out(what, study, int(cores)))
+        signal.signal(signal.SIGTERM, lambda number, frame: _stop(frame, what, folder, cores))
+        do = {"": DO[what], STOPPED: stopped if what == FIT else _nothing}[how]
+        study.write(f"{what}.end", carried_out(do, study, int(cores)))
+
+
+def _stop(frame: Any, *words: str) -> None:
+    """Note it where it is waited for; else begin anew, to end with what the job holds."""
+    handler: Any = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "thali.app.child", *words, STOPPED])
+    handler(signal.SIGINT, frame)
+
+
+def _nothing(study: Study, terminal: Terminal, cores: int) -> None:
+    """End as a run that was stopped; what was finished is in its job."""
+    raise KeyboardInterrupt
 
 
 def _locked(descriptor: int) -> bool:
@@ -153,7 +181,7 @@ def _locked(descriptor: int) -> bool:
     return False
 
 
-def carried_out(what: str, study: Study, cores: int) -> dict[str, Any]:
+def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores: int) -> dict[str, Any]:
     """How it ended: a code as at the command line, and what should be known."""
     terminal = Terminal(words_of([]), words_of)
     said: list[str] = []
@@ -169,7 +197,7 @@ def carried_out(what: str, study: Study, cores: int) -> dict[str, Any]:
         warnings.simplefilter("ignore", ConvergenceWarning)  # the report says so
         warnings.simplefilter("ignore", InterruptedWarning)
         try:
-            _DO[what](study, terminal, cores)
+            do(study, terminal, cores)
         except ThaliError as error:
             code, message = _REFUSED, error.render(terminal.words)
         except typer.Exit as left:

@@ -3,6 +3,7 @@
 import threading
 from typing import Any
 
+from thali.errors import DataError
 from thali.inference.files import atomic_write
 from thali.paired.interview import BEST, EVERYTHING, RANKS, SHOWN, Interview
 from thali.paired.interview_log import TIE
@@ -25,7 +26,9 @@ class Interviews:
 
     def begin(self, studies: Studies, text: str, goal: str, shown: int) -> Study:
         """Hold an interview about the options in the lines of a text; raises a ThaliError if that cannot be."""
-        options = [line.strip() for line in text.splitlines() if line.strip()][:_MOST]
+        options = [line.strip() for line in text.splitlines() if line.strip()]
+        if len(options) > _MOST:
+            raise DataError(f"There are {len(options):,} options, and an interview is about {_MOST} at most.")
         Interview(options, goal=goal, shown=shown)  # refuses what cannot be asked
         study = studies.new(f"Interview about {len(options)} options")
         study.write(INTERVIEW, {"options": options, "goal": goal, "shown": shown})
@@ -61,7 +64,7 @@ class Interviews:
             if not self._of(study).answers:
                 return False
             atomic_write(study.path / "data.csv", (study.path / LOG).read_bytes())
-            study.write("study", study.read("study") | {"file": "data.csv"})
+            study.write("study", study.about | {"file": "data.csv"})
             study.remove(f"{INTERVIEW}.json")
             del self._held[study.name]
             return True

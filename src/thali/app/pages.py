@@ -1,5 +1,6 @@
 """The pages: what the templates are given, and nothing that was not escaped."""
 
+import traceback
 from importlib.resources import files
 from typing import Any
 
@@ -8,6 +9,7 @@ import jinja2
 from thali._described import printable
 from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
+from thali.errors import ThaliError
 
 from . import runs
 from .comparisons import has_evidence
@@ -28,7 +30,7 @@ from .interviews import GOALS, INTERVIEW, SIZES, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
 from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, Studies, Study
-from .words import in_words, title
+from .words import in_words, title, words_of
 
 _STATES = {
     runs.NEVER: "not fitted yet",
@@ -70,14 +72,26 @@ class Pages:
         """Where to drop a file, and the studies so far."""
         from thali.datasets import catalogue
 
-        studies = [
-            {"name": each.name, "title": each.title, "state": self._state(each), "model": self._model(each)}
-            | {"created": each.read("study")["created"][:16].replace("T", " ")}
-            for each in self._studies.all()
-        ]
+        studies = [self._line(each) for each in self._studies.all()]
         return self._rendered("home.html", studies=studies, datasets=catalogue(), goals=GOALS, sizes=SIZES)
 
+    def _line(self, study: Study) -> dict[str, str]:
+        """What the start says of a study."""
+        try:
+            created = study.about["created"][:16].replace("T", " ")
+            state, model = self._state(study), self._model(study)
+            return {"name": study.name, "title": study.title, "state": state, "model": model, "created": created}
+        except Exception as error:
+            return {"name": study.name, "title": study.name, "state": _why(error), "model": "", "created": ""}
+
     def study(self, study: Study) -> str:
+        """A study, or why it cannot be shown."""
+        try:
+            return self._study(study)
+        except Exception as error:
+            return self._rendered("damaged.html", study=study.name, folder=study.path, why=_why(error))
+
+    def _study(self, study: Study) -> str:
         """A study: an interview, or its data and the models for them, or how far the fit is, or what it found."""
         if study.read(INTERVIEW):
             return self._rendered("interview.html", study=study.name, **self._interviews.shown(study))
@@ -129,7 +143,7 @@ class Pages:
                 for each, options in of_kinds.items()
             ],
             kind=asked.get("kind") or kind,
-            is_file="file" in study.read("study"),
+            is_file="file" in study.about,
             models=models,
             chosen=before.get("model") or (models[0]["name"] if models else ""),
             **self._tests(study, kind),
@@ -150,7 +164,7 @@ class Pages:
             look_end=ended(study, LOOK),
             has_chains=asked["has_cores"],
             until_agree=_draws_until_agreement(asked["model"], asked["typed"]),
-            log=_log(study, FIT),
+            log=study.log(FIT),
         )
 
     def _results(self, study: Study) -> str:
@@ -173,7 +187,7 @@ class Pages:
             size=study.read("reading").get("size", ""),
             draws=self._runs.draws(study, FIT),
             **self._tests(study, kind),
-            log=_log(study, FIT),
+            log=study.log(FIT),
         )
 
     def _has_report(self, study: Study, name: str) -> bool:
@@ -248,7 +262,9 @@ def _duration(seconds: float) -> str:
     return f"about {minutes:.0f} minutes" if minutes < 90 else f"about {minutes / 60:.1f} hours"
 
 
-def _log(study: Study, name: str) -> str:
-    """The end of what was said while it ran."""
-    file = study.path / f"{name}.log"
-    return file.read_bytes()[-20_000:].decode("utf-8", "replace") if file.exists() else ""
+def _why(error: Exception) -> str:
+    """Why a study cannot be shown; what nobody expected is printed where the app was started."""
+    if isinstance(error, ThaliError):
+        return error.render(words_of([]))
+    traceback.print_exception(error)
+    return "One of its files holds something else than thali wrote; the details are where thali app was started."

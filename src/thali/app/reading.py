@@ -80,7 +80,7 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
 
 def _found(study: Study) -> Found:
     """The data under the name that they came with."""
-    about = study.read("study")
+    about = study.about
     if "dataset" in about:
         return find_data(about["dataset"])
     return Found(about["title"], None, Source(about["title"], (study.path / about["file"]).read_bytes()))

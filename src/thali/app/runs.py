@@ -9,10 +9,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from thali.errors import DataError
 from thali.inference.jobs import read_index
 from thali.inference.locks import lock
 
@@ -53,6 +56,7 @@ class Runs:
         self._children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
         self._stopping: dict[tuple[str, str], float] = {}  # when a child is killed that does not stop
         self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}  # the first that was seen of each run
+        self._said: set[str] = set()
         self.slots = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
 
     def state(self, study: Study, name: str) -> str:
@@ -83,11 +87,27 @@ class Runs:
                 del self._stopping[study_name, name]
             elif time.monotonic() > deadline:
                 self._signal(study, name, _KILL)
-        every = [(study, name) for study in self._studies.all() for name in QUEUED_RUNS]
-        free = self.slots - sum(self.state(*each) == RUNNING for each in every)
-        waiting = [each for each in every if self.state(*each) == QUEUED]
-        for study, name in sorted(waiting, key=lambda each: _queued_at(*each))[: max(0, free)]:
-            self._begin(study, name)
+        found: dict[str, list[tuple[Study, str]]] = {RUNNING: [], QUEUED: []}
+        for study in self._studies.all():
+            with self.apart(study.path):
+                for name in QUEUED_RUNS:
+                    found.setdefault(self.state(study, name), []).append((study, name))
+        free, waiting = self.slots - len(found[RUNNING]), found[QUEUED]
+        for study, name in sorted(waiting, key=lambda each: _queued_at(*each)):
+            if free > 0:
+                with self.apart(study.path):
+                    self._begin(study, name)
+                    free -= 1
+
+    @contextmanager
+    def apart(self, path: Path) -> Iterator[None]:
+        """What goes wrong with one folder is said once, and costs the others nothing."""
+        try:
+            yield
+        except Exception as error:
+            if (said := f"thali app: {path}: {error!r}") not in self._said:
+                self._said.add(said)
+                print(said, file=sys.stderr, flush=True)
 
     def stop(self, study: Study, name: str) -> None:
         """Ask the child to write down what it has and end; the second time, end it."""
@@ -110,7 +130,7 @@ class Runs:
 
     def read(self, study: Study) -> None:
         """Read the data, and wait for it."""
-        study.remove("read.end.json", "reading.json")
+        study.remove("read.end.json", "reading.json", "read.log")
         child = self._begin(study, READ)
         try:
             child.wait(MOST_SECONDS)
@@ -124,7 +144,8 @@ class Runs:
         self._snapshots.pop((study.name, name), None)
         with open(study.path / f"{name}.log", "ab") as log:
             child = subprocess.Popen(
-                [sys.executable, "-m", "thali.app.child", name, str(study.path), str(cores_of_run())],
+                [sys.executable, "-P", "-m", "thali.app.child", name, str(study.path), str(cores_of_run())],
+                cwd=study.path,  # -P: a table may lie beside a file that is called as a module of Python
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -138,7 +159,7 @@ class Runs:
         """Send a signal to the child, and to whatever it has begun."""
         child = self._children.get((study.name, name))
         process = child.pid if child is not None else study.read(f"{name}.process").get("pid")
-        if process is None:
+        if not isinstance(process, int) or process < 2:
             return
         try:
             if sys.platform == "win32":
@@ -150,14 +171,14 @@ class Runs:
 
     def draws(self, study: Study, name: str) -> Draws | None:
         """The draws of each chain in its job; None if there is no job of chains."""
-        index = read_index(study.path / name / "job")
+        index = _index(study, name)
         if index is None or "draws" not in index["place"]:  # particles, say, or parts of a comparison
             return None
         return Draws(max(index["recorded"], default=0), index["place"]["draws"])
 
     def progress(self, study: Study, name: str) -> Progress | None:
         """How far a run is, as its job says; None before its first snapshot."""
-        index = read_index(study.path / name / "job")
+        index = _index(study, name)
         if index is None:
             return None
         done, total, unit = (index["place"][key] for key in ("done", "total", "unit"))
@@ -175,19 +196,36 @@ def ended(study: Study, name: str) -> dict[str, Any]:
     return {"code": 0, "message": "", "warnings": []} | study.read(f"{name}.end")
 
 
+def why_it_died(study: Study, name: str) -> str:
+    """What a table's child said last, where it left no end."""
+    said = study.log(name).splitlines()
+    return f"The table could not be read: {said[-1]}" if said else "The table could not be read in time or in memory."
+
+
+def _index(study: Study, name: str) -> dict[str, Any] | None:
+    """What the job of a run says; None if there is none that can be read."""
+    try:
+        return read_index(study.path / name / "job")
+    except DataError:
+        return None
+
+
 def _queued_at(study: Study, name: str) -> float:
     try:
         return (study.path / f"{name}.queued").stat().st_mtime
-    except FileNotFoundError:
+    except OSError:
         return 0.0
 
 
 def _is_locked(path: Path) -> bool:
     """Whether a child holds the lock."""
-    if not path.exists():
+    if not path.is_file():
         return False
-    with open(path, "ab") as file:
-        return not lock(file.fileno())
+    try:
+        with open(path, "ab") as file:
+            return not lock(file.fileno())
+    except OSError:  # of another user
+        return False
 
 
 _OWN_SESSION: dict[str, Any] = (

@@ -134,7 +134,7 @@ class Server:
         study.write(READ, asked)
         await asyncio.to_thread(self.runs.read, study)
         if not study.read("reading"):
-            message = runs.ended(study, READ)["message"] or "The table could not be read in time or in memory."
+            message = runs.ended(study, READ)["message"] or runs.why_it_died(study, READ)
             study.write("reading", nothing_read(message))
         return _go(study)
 
@@ -263,6 +263,8 @@ class Server:
     def again(self, request: Request) -> Response:
         """Another study of the same data."""
         study = self._study(request)
+        if study.read(INTERVIEW):
+            return _problem("End the interview first: its answers are the data.", 409)
         other = self.studies.again(study)
         if fitted := study.read(FIT):
             other.write("draft", fitted)
@@ -329,7 +331,8 @@ class Server:
 
         async def tend() -> None:
             while True:
-                await asyncio.to_thread(self.runs.tend)
+                with self.runs.apart(self.studies.folder):
+                    await asyncio.to_thread(self.runs.tend)
                 await asyncio.sleep(_TICK)
 
         task = asyncio.create_task(tend())
@@ -374,6 +377,7 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
     handlers: Any = {
         HTTPException: _http_problem,
         ThaliError: lambda request, error: _problem(error.render(words_of([]))),
+        OSError: lambda request, error: _problem(f"{error.filename or 'The folder'}: {error.strerror or error}.", 409),
         500: lambda request, error: _problem("thali met an error; where thali app was started are its details.", 500),
         ClientDisconnect: lambda request, error: _problem("The upload broke off."),
     }
@@ -385,7 +389,7 @@ async def _form(request: Request) -> dict[str, str]:
     """What a form sent: names and texts, as JSON."""
     try:
         found = json.loads(await request.body() or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise HTTPException(400) from None
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise HTTPException(400)

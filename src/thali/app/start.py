@@ -6,8 +6,9 @@ import socket
 import sys
 import threading
 import webbrowser
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from thali.errors import ArgumentError, DataError
 
@@ -40,6 +41,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     try:
         import uvicorn
 
+        from .connections import Connection
         from .guard import LOCAL
         from .server import application
     except ModuleNotFoundError as error:
@@ -52,13 +54,16 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     hosts = (*LOCAL, host, *_own_names()) if is_open else LOCAL
     app = application(place.absolute(), key, hosts, any_address=is_open)
     os.environ["PYTHONUNBUFFERED"] = "1"  # of children: what they say is read while they run
-    with _listening(host, port) as listening:
+    with _listening(host, port) as listening, ExitStack() as stack:
         port = listening.getsockname()[1]
         _greet(host, port, key, place, is_open)
         if browser and not is_open:
-            threading.Timer(0.5, webbrowser.open, [_address(host, port, key)]).start()
+            private = stack.enter_context(TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True))
+            page = _page_that_leads_to(_address(host, port, key), Path(private))
+            threading.Timer(0.5, webbrowser.open, [page]).start()
         settings = uvicorn.Config(
             app,
+            http=Connection,
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -88,6 +93,17 @@ def _listening(host: str, port: int) -> socket.socket:
 def _address(host: str, port: int, key: str = "") -> str:
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/{f'#key={key}' if key else ''}"
+
+
+def _page_that_leads_to(address: str, folder: Path) -> str:
+    """A page for the browser, which alone holds the address: every user of the computer sees what a program is told."""
+    page = folder / "open.html"
+    page.touch(mode=0o600)
+    page.write_text(
+        f'<!doctype html><title>thali</title><meta http-equiv="refresh" content="0; url={address}">'
+        f'<a href="{address}">Open thali</a>\n'
+    )
+    return page.as_uri()
 
 
 def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:

@@ -15,6 +15,7 @@
 """
 
 import json
+import os
 import re
 import secrets
 import shutil
@@ -32,6 +33,13 @@ RUNS = (*QUEUED_RUNS, LOOK, TEST)
 ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
 _NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")
 _LONGEST = 200  # characters of a title
+# What a file must hold to be of use.
+_HELD: dict[str, dict[str, type]] = {
+    "study": {"title": str, "created": str},
+    "interview": {"options": list, "goal": str},
+    FIT: {"model": str, "typed": dict, "paths": list, "has_cores": bool},
+}
+_LOG = 20_000  # bytes
 
 
 def default_folder() -> Path:
@@ -56,11 +64,23 @@ class Study:
         return self.path.name
 
     def read(self, name: str) -> dict[str, Any]:
-        """What NAME.json holds; nothing if there is none."""
+        """What NAME.json holds; nothing if there is none.
+
+        Raises
+        ------
+        DataError
+            If it is not as thali wrote it.
+        """
         try:
-            return json.loads((self.path / f"{name}.json").read_text("utf-8"))
+            found = json.loads((self.path / f"{name}.json").read_text("utf-8"))
         except FileNotFoundError:
             return {}
+        except (OSError, ValueError, RecursionError):
+            found = None
+        held = _HELD.get(name, {})
+        if not isinstance(found, dict) or not all(isinstance(found.get(key), kind) for key, kind in held.items()):
+            raise DataError(f"The file '{self.path / name}.json' is damaged.")
+        return found
 
     def write(self, name: str, content: dict[str, Any]) -> None:
         """Replace NAME.json."""
@@ -75,16 +95,30 @@ class Study:
         """Remove the results of a run, and its job."""
         shutil.rmtree(self.path / name, ignore_errors=True)
 
+    def log(self, name: str) -> str:
+        """The end of what was said while it ran."""
+        file = self.path / f"{name}.log"
+        return file.read_bytes()[-_LOG:].decode("utf-8", "replace") if file.is_file() else ""
+
     @property
     def title(self) -> str:
         """What it is called."""
-        return self.read("study")["title"]
+        return self.about["title"]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Its title, when it was made, and where the data are."""
+        if found := self.read("study"):
+            return found
+        raise DataError(f"The file '{self.path / 'study.json'}' is missing.")
 
     @property
     def data_name(self) -> str:
         """The data, as the command line names them from within the folder."""
-        about = self.read("study")
-        return about.get("file") or about["dataset"]
+        about = self.about
+        if not isinstance(name := about.get("file") or about.get("dataset"), str):
+            raise DataError(f"The file '{self.path / 'study.json'}' names no data.")
+        return name
 
     def files(self) -> dict[str, str]:
         """The files that were given for options, by the words of these."""
@@ -102,14 +136,14 @@ class Studies:
             raise DataError(f"Cannot make the folder '{folder}': {error.strerror}; name another one.") from None
 
     def all(self) -> list[Study]:
-        """The latest first."""
+        """The latest first, those that are damaged too."""
         found = [Study(path) for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
-        return sorted((each for each in found if each.read("study")), key=lambda each: each.name, reverse=True)
+        return sorted(found, key=lambda each: each.name, reverse=True)
 
     def named(self, name: str) -> Study | None:
         """The study of that name; None if there is none, or the name is no name of a study."""
         study = Study(self.folder / name) if _NAME.fullmatch(name) else None
-        return study if study is not None and study.read("study") else None
+        return study if study is not None and os.path.lexists(study.path) else None
 
     def new(self, title: str, **data: str) -> Study:
         """An empty study; `data`: file or dataset."""
@@ -122,7 +156,7 @@ class Studies:
 
     def again(self, study: Study) -> Study:
         """Another study of the same data, read in the same way."""
-        about = study.read("study")
+        about = study.about
         data = {key: about[key] for key in ("file", "dataset") if key in about}
         other = self.new(about["title"], **data)
         kept = [*study.path.glob("data.*"), *study.path.glob("for-*.*")]
@@ -132,8 +166,13 @@ class Studies:
         return other
 
     def delete(self, study: Study) -> None:
-        """Remove a study with all that it holds."""
-        shutil.rmtree(study.path)
+        """Remove a study with all that it holds, whatever it is."""
+        if study.path.is_dir() and not study.path.is_symlink():
+            shutil.rmtree(study.path, ignore_errors=True)
+        else:
+            study.path.unlink(missing_ok=True)
+        if os.path.lexists(study.path):
+            raise DataError(f"The folder '{study.path}' cannot be removed; remove it by hand.")
 
 
 def ending_of(name: str) -> str:

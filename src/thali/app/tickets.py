@@ -1,5 +1,6 @@
 """Results to show and to download, each at an address that is good for once: frames and downloads send no header."""
 
+import csv
 import io
 import re
 import secrets
@@ -14,6 +15,7 @@ from .studies import RUNS, Study
 
 _VALID = 60.0  # seconds
 _STEM = 40  # characters
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with
 
 
 class Tickets:
@@ -58,6 +60,29 @@ def file_of(study: Study, what: str) -> Response | None:
     return None
 
 
+def without_formulas(table: str) -> str:
+    """A table in CSV that a spreadsheet takes for text and numbers, as in the workbooks: a formula gets an apostrophe.
+
+    Examples
+    --------
+    >>> without_formulas("option,weight\\n=HYPERLINK(1),-0.5\\n")
+    "option,weight\\n'=HYPERLINK(1),-0.5\\n"
+    """
+    found = io.StringIO()
+    writer = csv.writer(found, lineterminator="\n")
+    for row in csv.reader(io.StringIO(table, newline="")):
+        writer.writerow([f"'{cell}" if cell[:1] in _FORMULA and not _is_number(cell) else cell for cell in row])
+    return found.getvalue()
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
 def _stem(study: Study) -> str:
     """What downloads are called after: the data, in letters that every computer allows in the name of a file."""
     return re.sub(r"[^A-Za-z0-9]+", "-", study.title.rpartition(".")[0] or study.title)[:_STEM].strip("-") or "thali"
@@ -68,6 +93,7 @@ def _zipped(tables: list[Path], name: str) -> Response:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in tables:
-            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+            held = without_formulas(file.read_text("utf-8")).encode() if file.suffix == ".csv" else file.read_bytes()
+            archive.writestr(zipfile.ZipInfo(file.name), held, zipfile.ZIP_DEFLATED)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content.getvalue(), media_type="application/zip", headers=headers)

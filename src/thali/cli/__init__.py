@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import os
 import sys
 
 from .app import app
@@ -11,6 +12,7 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run the command line."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # workers import nothing from the folder of the data
     for stream in (sys.stdout, sys.stderr):
         # A label or a Greek letter that the terminal's encoding lacks becomes "?" instead of an error.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]

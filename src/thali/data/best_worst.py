@@ -9,9 +9,9 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from .choice_table import Occasions, coded, counted, in_order
+from .choice_table import Occasions, coded, in_order
 from .column_names import COUNTS, SUBJECT, by_plain_name, plain
-from .columns import column
+from .columns import column, count_column
 from .people import people_table
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, la
             is_best.append(k == top)
             is_worst.append(k == bottom)
     at = np.array(occasion, np.int64)
-    count = np.ones(len(frame)) if columns.count is None else counted(frame, columns.count, weights)
+    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
     respondent, people, table = np.full(len(frame), -1), (), None
     if columns.subject is not None:
         respondent, people = coded(frame, columns.subject)

@@ -9,9 +9,8 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from .checks import checked_counts
 from .column_names import COUNTS, by_plain_name
-from .columns import column
+from .columns import column, count_column
 from .frames import as_frame
 from .people import people_table
 
@@ -135,7 +134,7 @@ def wide_occasions(
     respondent, people = np.full(len(frame), -1), ()
     if found["respondent"] is not None:
         respondent, people = coded(frame, found["respondent"])
-    count = np.ones(len(frame)) if found["count"] is None else counted(frame, found["count"], weights)
+    count = np.ones(len(frame)) if found["count"] is None else count_column(frame, found["count"], weights)
     cells = {(r, cell) for r, cell in zip(row, text, strict=True)}
     for r, winner in enumerate(winners):
         if (r, winner) not in cells:
@@ -287,12 +286,6 @@ def flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
     return yes
 
 
-def counted(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
-    found = column(frame, name)
-    values = found.to_numpy(dtype=object) if found.hasnans else found.to_numpy()
-    return checked_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
-
-
 def _times(
     frame: "pd.DataFrame", count: str | None, weights: bool, occasion: np.ndarray, name: Callable[[int], str]
 ) -> np.ndarray:
@@ -311,7 +304,7 @@ def _times(
             f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r}; give one, or rename "
             "the column if it describes the alternatives."
         )
-    return counted(frame, count, weights)
+    return count_column(frame, count, weights)
 
 
 def _yes_no(values: "pd.Series") -> tuple[np.ndarray, np.ndarray]:

@@ -25,6 +25,10 @@ TIE_WORDS = (*TIES, "same", "bothgood", "bothbad", "tiebothbad", "equally", "nod
 TIE_WORDS += ("egal", "keine", "keiner", "beide", "weissnicht", "égal", "égalité", "nul", "aucun", "aucune", "empate")
 TIE_WORDS += ("igual", "ninguno", "ninguna", "ambos", "=", "05", "0,5")
 
+# The object that does not belong to the others.
+ODD = ("odd", "oddone", "oddoneout", "oddobject", "odditem", "oddimage", "oddball", "outlier", "different")
+ODD += ("anders", "unähnlichste", "außenseiter", "intrus", "différent", "intruso", "diferente")
+
 # Who answered, the likelier first.
 SUBJECT = ("subject", "subjectid", "subj", "subjid", "participant", "participantid", "ppt", "pid", "respondent")
 SUBJECT += ("respondentid", "resp", "respid", "person", "personid", "judge", "judgeid", "rater", "raterid", "assessor")

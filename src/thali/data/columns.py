@@ -1,6 +1,7 @@
 """From what a user passes (arrays, data frames, columns) to option numbers and checked counts."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
+
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
+_NOTED = "thali_thousands"  # among the attributes of a frame
 
 
 COUNTS = Words(
@@ -103,9 +107,29 @@ def refuse_nested(values: "pd.Series") -> None:
             )
 
 
+def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) -> None:
+    """Note which columns of a file hold what may be a thousand, or a whole number with three decimals."""
+    found = {name: min(filter(_THOUSANDS.fullmatch, set(texts)), default="") for name, texts in cells.items()}
+    frame.attrs[_NOTED] = {name: text for name, text in found.items() if text}
+
+
+def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
+    """Raise if a column of counts holds such a number: nothing tells which of the two it is."""
+    noted = frame.attrs.get(_NOTED, {})
+    for name in names:
+        if name in noted:
+            whole = noted[name][:-4]
+            raise DataError(
+                f"Column {name!r} holds {noted[name]!r}, which may be {whole}000 or {whole}; write counts as whole "
+                "numbers without a point or a comma."
+            )
+
+
 def count_column(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
     """The column as counts, one for each row."""
     found = column(frame, name)
+    if not weights:
+        refuse_thousands(frame, name)
     # a nullable column spells a missing number as <NA>, which no array of floats holds
     values = found.to_numpy(dtype=object) if found.hasnans else found.to_numpy()
     return checked_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)

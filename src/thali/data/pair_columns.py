@@ -7,7 +7,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
-from .column_names import COUNTS, PLACES, SIDES, SUBJECT, TIES, WEIGHTS, by_plain_name, plain
+from .column_names import COUNTS, ODD, PLACES, SIDES, SUBJECT, TIES, WEIGHTS, by_plain_name, plain
 from .side_columns import side_columns
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def choice_columns(names: list[str]) -> list[PairColumns]:
     return [
         PairColumns((own[chosen], own[rejected]), times, ties, subject)
         for chosen, rejected in CHOSEN_REJECTED
-        if there(chosen, rejected)
+        if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD} & own.keys())  # a triplet
         for times in counts
     ]
 

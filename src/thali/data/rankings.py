@@ -9,7 +9,8 @@ from thali._labels import as_label, checked_labels, plural, shorten
 from thali.errors import DataError
 
 from .checks import checked_numbers
-from .choice_table import Occasions, coded, counted, in_order
+from .choice_table import Occasions, coded, in_order
+from .columns import count_column
 from .people import people_table
 from .ranking_columns import LONG, RANKS, RankingColumns, ranked_labels, shown
 
@@ -81,7 +82,7 @@ def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: An
         cells = _ranks(frame, columns.columns)
         _refuse_zeros(cells)
         orders = [_by_ranks(row, ranks, names, name) for row, ranks in enumerate(cells)]
-    count = np.ones(len(frame)) if columns.count is None else counted(frame, columns.count, weights)
+    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
     respondent, people = np.full(len(frame), -1), ()
     table = None
     if columns.subject is not None:

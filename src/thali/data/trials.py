@@ -9,7 +9,6 @@ from thali._labels import plural, short_number, shorten
 from thali.errors import Argument, DataError
 
 from .answers import Who, who_answered
-from .choice_table import counted
 from .column_names import (
     CHOSEN_OF_TWO,
     COUNTS,
@@ -25,7 +24,7 @@ from .column_names import (
     by_plain_name,
     plain,
 )
-from .columns import column, encode, stood_for
+from .columns import column, count_column, encode, stood_for
 from .covariates import Columns, covariate_columns
 from .side_columns import Sides, side_columns
 from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
@@ -263,7 +262,7 @@ def outcomes_of_trials(
         raise DataError(f"Column {columns.verdict[0]!r} holds no answer.")
     rows, outcome = frame.loc[kept], verdicts.outcome[kept]
     weights = weights or plain(columns.count or "") in WEIGHTS
-    times = np.ones(len(rows)) if columns.count is None else counted(rows, columns.count, weights)
+    times = np.ones(len(rows)) if columns.count is None else count_column(rows, columns.count, weights)
 
     def where(row: int, is_first: bool) -> str:
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"

@@ -9,15 +9,13 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import DataError
 
-from .column_names import COUNTS, by_plain_name, plain
+from .column_names import COUNTS, ODD, by_plain_name, plain
 from .columns import column, count_column
 from .triplet_rows import Questions, encoded, of_objects, pair_keys, refuse_other_sets, refuse_repeated
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ODD = ("odd", "oddone", "oddoneout", "oddobject", "odditem", "oddimage", "oddball", "outlier", "different")
-ODD += ("anders", "unähnlichste", "außenseiter", "intrus", "différent", "intruso", "diferente")
 ODD_BY_PLACE = ("choice", "chosen", "response", "answer")  # of image1, image2, image3, as THINGS has them
 ANCHORS = ("anchor", "reference", "target", "standard", "probe", "query", "head")
 NEARER = ("near", "nearer", "nearest", "close", "closer", "closest", "positive", "similar", "moresimilar")
@@ -76,6 +74,8 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) ->
     chosen = given.get("chosen") or (None if "odd" in given else pairs[0] if pairs else None)
     taken = {plain(name) for name in (odd, count, *(chosen or ())) if name is not None}
     objects = given.get("objects") or _series({name: each for name, each in own.items() if name not in taken})
+    if not objects and "odd" in given:  # it may be one of the three
+        objects = _series({name: each for name, each in own.items() if each != count})
     if objects and odd is None and chosen is None and len(objects) == 3 and plain(objects[0]).startswith("image"):
         odd = next((own[name] for name in ODD_BY_PLACE if name in own), None)
     if not objects or (odd is None) == (chosen is None):

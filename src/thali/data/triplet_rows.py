@@ -145,12 +145,14 @@ def positions(array: np.ndarray, labels: Iterable[Any] | None, where: Where) -> 
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and np.array_equal(array, np.floor(array))):
         numbers = array.astype(np.int64)
         known = None if labels is None else checked_labels(labels)
-        most = MAX_OBJECTS if known is None else len(known)
+        most = min(MAX_OBJECTS, 10 * numbers.size + 1000) if known is None else len(known)
         wrong = ((numbers < 0) | (numbers >= most)).any(axis=1)
         if wrong.any():
             k = int(wrong.argmax())
             bad = next(int(x) for x in numbers[k] if not 0 <= x < most)
             upto = f"0 to {most - 1}, positions among `labels`" if known is not None else "0 or more"
+            if known is None and bad >= most:
+                upto = f"positions, 0 to {most - 1} for so few answers; give ids as texts"
             raise DataError(f"{bad} {where(k)} is not the number of an object; numbers are {upto}.")
         return numbers, known or tuple(map(str, range(int(numbers.max()) + 1)))
     if array.dtype.kind == "f":

@@ -10,8 +10,8 @@ from thali.errors import Argument, DataError, DataWarning, Message
 from thali.inference.warn import warn
 
 from .answers import Who, who_answered
-from .choice_table import counted
 from .column_names import TIE_WORDS, WEIGHTS, plain
+from .columns import count_column
 from .people import people_table
 from .trials import Outcomes
 from .verdicts import FIRST, SECOND, TIE, meanings
@@ -47,7 +47,7 @@ def outcomes_of_wide(
     first, second = sides[number].T
     times, who = np.ones(len(frame)), None
     if columns.count is not None:
-        times = counted(frame, columns.count, weights or plain(columns.count) in WEIGHTS)
+        times = count_column(frame, columns.count, weights or plain(columns.count) in WEIGHTS)
     if columns.count is None or columns.subject is not None:
         who = _who(frame, columns)
     tied = np.where(given == TIE, times[row], 0.0)

@@ -13,6 +13,7 @@ Every file has its hash in job.json, and job.json its own at its end. Jobs of ma
 
 import hashlib
 import json
+import os
 import platform
 import re
 import time
@@ -22,10 +23,11 @@ from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
-from thali.errors import DataError, Fact, IncompleteWarning, Message, ModelName, Setting, Words
+from thali.errors import DataError, Fact, IncompleteWarning, Message, ModelName, Setting, ThaliError, Words
 
 from .arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
 from .files import atomic_write, cannot_write
@@ -37,7 +39,8 @@ SCHEMA = 3
 INDEX, LOCK = "job.json", "lock"
 LEAST = 3.0  # seconds of work that may be lost
 SHARE = 0.05  # of the running time that writing may take
-_OWN = re.compile(r"(job\.json|lock|source\.npz|(draws|state)-\d+\.npz|parts-\d+\.json|\.thali-.*\.part)")
+_FILES = re.compile(r"source\.npz|(draws|state)-\d+\.npz|parts-\d+\.json")  # that an index names
+_OWN = re.compile(rf"job\.json|lock|{_FILES.pattern}|\.thali-.*\.part")
 
 
 class _OtherFolder(Fact):
@@ -101,11 +104,12 @@ class JobFolder:
                 self._remove()
             index = read_index(self.path)
             if index is not None:
-                self._refuse_other(index)
-                self._stamp["seed"] = index["stamp"]["seed"]
-                self._segments = index["segments"]
-                self._command = self._command or index["command"]
-                self._take_up(index)
+                with as_written(self.path):
+                    self._refuse_other(index)
+                    self._stamp["seed"] = index["stamp"]["seed"]
+                    self._segments = index["segments"]
+                    self._command = self._command or index["command"]
+                    self._take_up(index)
         except BaseException:
             self.close()
             raise
@@ -140,7 +144,8 @@ class JobFolder:
     @property
     def seed(self) -> np.random.SeedSequence:
         """The seed of the job."""
-        return seed_of_json(self._stamp["seed"])
+        with as_written(self.path):
+            return seed_of_json(self._stamp["seed"])
 
     def _take_up(self, index: Mapping[str, Any]) -> None:
         """Go on from what an earlier process left."""
@@ -240,9 +245,13 @@ class FitFolder(JobFolder):
         self._state, self.recorded = index["state"]["file"], index["recorded"]
         self._number = int(Path(self._state).stem.rpartition("-")[2])
         parts = [from_bytes(content_of(self.path, each)) for each in self._segments]
-        state, chains = from_bytes(content_of(self.path, index["state"])), range(index["chains"])
+        state = from_bytes(content_of(self.path, index["state"]))
+        chains = range(min(index["chains"], len(state) + 1))  # each has an array or more
         states = [without_prefix(f"{k}/", state) for k in chains]
-        self.found = Snapshot(states, [_joined(parts, f"{k}/") for k in chains], index["place"], index["ended"])
+        draws = [_joined(parts, f"{k}/") for k in chains]
+        if not all(states):
+            raise ValueError("a chain without a state")
+        self.found = Snapshot(states, draws, index["place"], index["ended"])
 
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
         was = index["stamp"]
@@ -322,7 +331,9 @@ def _check_place(path: Path) -> None:
         raise DataError(f"The job '{path}' must be a folder, and is a file; choose another name.")
     if not path.parent.is_dir():
         raise DataError(f"There is no folder '{path.parent}' for the job; make it first.")
-    if path.is_dir() and (others := [each.name for each in path.iterdir() if not _OWN.fullmatch(each.name)]):
+    if not path.is_dir():
+        return
+    if others := [each.name for each in path.iterdir() if not _OWN.fullmatch(each.name) or each.is_symlink()]:
         raise DataError(f"The folder '{path}' is no job: it holds '{min(others)}'; choose another folder.")
 
 
@@ -330,7 +341,7 @@ def locked(path: Path) -> BinaryIO:
     """The lock of a folder, which is made if it is absent."""
     try:
         path.mkdir(exist_ok=True)
-        file = open(path / LOCK, "ab")
+        file = open(path / LOCK, "ab", opener=_no_link)
     except OSError as error:
         raise DataError(cannot_write(path, error)) from None
     if not lock(file.fileno()):
@@ -362,17 +373,78 @@ def read_index(path: Path) -> dict[str, Any] | None:
     if not file.is_file():
         return None
     index = unsealed(file.read_bytes())
-    if index is None:
+    if not isinstance(index, dict):
         raise DataError(f"The file '{file}' of the job is damaged; ", OTHER_FOLDER, ".")
     if index.get("thali_job") != SCHEMA:
         raise DataError(f"The job '{path}' was written by another version of thali; ", OTHER_FOLDER, ".")
+    with as_written(path):
+        if not _is_index(index):
+            raise ValueError("what every job has, or another file's name")
     return index
+
+
+@contextmanager
+def as_written(path: Path) -> Iterator[None]:
+    """Within, a job that somebody else made up is refused, whatever it lacks."""
+    try:
+        yield
+    except ThaliError:
+        raise
+    except (LookupError, ValueError, TypeError, AttributeError, OverflowError, EOFError, BadZipFile) as error:
+        raise DataError(f"The files of the job '{path}' are not as thali wrote them; ", OTHER_FOLDER, ".") from error
+
+
+def _is_index(index: Mapping[str, Any]) -> bool:
+    """Whether an index holds what every job has, and names files of its own folder alone."""
+    stamp: Any = index.get("stamp")
+    place: Any = index.get("place")
+    command = index.get("command")
+    if not (_holds(index, segments=list, ended=bool, written=str) and {"command"} <= index.keys()):
+        return False
+    if not _holds(stamp, kind=str, versions=dict, models=dict, settings=dict) or not {"data", "shard"} <= stamp.keys():
+        return False
+    if stamp["shard"] is not None and not (isinstance(stamp["shard"], list) and len(stamp["shard"]) == 2):
+        return False
+    if not all(_holds(model, **{"class": str, "parameters": dict}) for model in stamp["models"].values()):
+        return False
+    if not (_holds(place, done=int, total=int, unit=str) and _holds(stamp, seed=list) and _is_time(index["written"])):
+        return False
+    if command is not None and not _holds(command, name=str, arguments=dict, folder=str):
+        return False
+    is_fit = stamp["kind"] == "fit"
+    if is_fit and not (_holds(index, chains=int, recorded=list) and "" in stamp["models"]):
+        return False
+    if index.get("recorded") and not _holds({"tune": 0, **place}, draws=int, tempered=bool, tune=int):
+        return False
+    counts = [*(index["recorded"] if is_fit else []), *(n for two in place.get("each", {}).values() for n in two)]
+    if not all(isinstance(number, int) for number in counts):
+        return False
+    entry = index.get("state" if is_fit else "source")
+    entries = [*index["segments"], *([] if entry is None and not is_fit else [entry])]
+    return all(_holds(each, file=str, sha256=str) and _FILES.fullmatch(each["file"]) for each in entries)
+
+
+def _holds(held: Any, **kinds: type) -> bool:
+    """Whether these values are there, each of its kind."""
+    return isinstance(held, dict) and all(isinstance(held.get(name), kind) for name, kind in kinds.items())
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def is_running(path: Path) -> bool:
     """Whether a process runs the job."""
-    with open(path / LOCK, "ab") as file:
+    with open(path / LOCK, "ab", opener=_no_link) as file:
         return not lock(file.fileno())
+
+
+def _no_link(path: str, flags: int) -> int:
+    """Open a file that is no link to another."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def sealed(index: Mapping[str, Any]) -> bytes:
@@ -384,7 +456,11 @@ def sealed(index: Mapping[str, Any]) -> bytes:
 def unsealed(content: bytes) -> dict[str, Any] | None:
     """What `sealed` was given, or None if the bytes are not as it made them."""
     body, _, rest = content.partition(b"\n")
-    return json.loads(body) if rest == hashlib.sha256(body).hexdigest().encode() + b"\n" else None
+    if rest != hashlib.sha256(body).hexdigest().encode() + b"\n":
+        return None
+    with suppress(ValueError, RecursionError):
+        return json.loads(body)
+    return None
 
 
 def _packed(of_chains: Sequence[Arrays]) -> bytes:

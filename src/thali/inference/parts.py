@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from thali.errors import DataError
 
 from .arrays import Arrays, from_bytes, to_bytes
-from .jobs import INDEX, JobFolder, content_of, locked, read_index
+from .jobs import INDEX, JobFolder, as_written, content_of, locked, read_index
 
 Record = dict[Any, Any]
 
@@ -116,8 +116,9 @@ def read_parts(path: Path) -> Parts:
         if index["stamp"]["kind"] == "fit":
             raise DataError(f"The job '{path}' is a fit, which has no parts; give the folder of a comparison.")
         entry = index["source"]
-        source = {} if entry is None else from_bytes(content_of(path, entry))
-        return Parts(index["stamp"], _records(path, index), source)
+        with as_written(path):
+            source = {} if entry is None else from_bytes(content_of(path, entry))
+            return Parts(index["stamp"], _records(path, index), source)
 
 
 def is_whole(record: Record | None) -> bool:

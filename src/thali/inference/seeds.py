@@ -7,6 +7,8 @@ import numpy as np
 
 from thali._arguments import seed_number
 
+_LARGEST_POOL = 1 << 10  # words; NumPy's are of 4
+
 
 def root(random_seed: Any) -> np.random.SeedSequence:
     """The sequence behind a seed: None, a whole number of 0 or more, a SeedSequence or a Generator."""
@@ -34,6 +36,8 @@ def seed_as_json(seed: np.random.SeedSequence) -> list[Any]:
 def seed_of_json(held: list[Any]) -> np.random.SeedSequence:
     """The sequence that `seed_as_json` was given."""
     entropy, key, size, spawned = held
+    if size > _LARGEST_POOL:
+        raise ValueError("a pool that fills the memory")
     entropy = int(entropy) if entropy.isdigit() else json.loads(entropy)
     return np.random.SeedSequence(entropy, spawn_key=key, pool_size=size, n_children_spawned=spawned)
 

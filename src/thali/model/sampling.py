@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
 from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, TuningIsLong, Watch, kept_of, run_chains
-from thali.inference.jobs import FitFolder
+from thali.inference.jobs import FitFolder, as_written
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.inference.warn import warn
@@ -274,15 +274,18 @@ class _Work:
         chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
-        for k, chain in enumerate(chains):
-            if start.is_of_other_data:
-                chain.take_over(start.states[k])
-                continue
-            chain.restore(start.states[k])
-            if start.first:
-                chain.skip(start.first)
-            if start.draws and start.draws[k]:
-                chain.adopt(start.draws[k])
+        with nullcontext() if self.folder is None else as_written(self.folder.path):
+            for k, chain in enumerate(chains):
+                if start.is_of_other_data:
+                    chain.take_over(start.states[k])
+                    continue
+                chain.restore(start.states[k])
+                if start.first:
+                    chain.skip(start.first)
+                if start.draws and start.draws[k]:
+                    chain.adopt(start.draws[k])
+                if self.folder is not None and chain.recorded != self.folder.recorded[k]:
+                    raise ValueError("a state after other draws than those of the job")
         return chains
 
     def _verdict(self, attributes: dict[str, Any]) -> "Verdict":

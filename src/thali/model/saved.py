@@ -305,6 +305,12 @@ def _decoded_sparse(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any
     return sparse.csr_array(tuple(decoded(each, arrays) for each in value["sparse"]), shape=tuple(value["shape"]))
 
 
+def _dtype(value: dict[Any, Any]) -> np.dtype:
+    """The type of an array as a file names it; text is as wide as it is, and not as the file says."""
+    found = np.dtype(value["dtype"])
+    return np.dtype(found.kind) if found.kind in "USV" else found
+
+
 def _decoded_function(value: dict[Any, Any], arrays: Any) -> Any:
     from .latent_features.likelihoods.custom import NotSaved
 
@@ -312,8 +318,8 @@ def _decoded_function(value: dict[Any, Any], arrays: Any) -> Any:
 
 
 _DECODERS = {
-    "array": lambda value, arrays: arrays[value["array"]].astype(value["dtype"]),
-    "list": lambda value, arrays: np.array(value["list"], dtype=value["dtype"]),
+    "array": lambda value, arrays: arrays[value["array"]].astype(_dtype(value)),
+    "list": lambda value, arrays: np.array(value["list"], dtype=_dtype(value)),
     "range": lambda value, arrays: range(*value["range"]),
     "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
     "seed": lambda value, arrays: seed_of_json(value["seed"]),

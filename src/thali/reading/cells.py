@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._labels import plural
+from thali._labels import one_spelling, plural
 from thali.errors import DataError
 
 Rows = Iterator[tuple[int, list[str]]]  # line of the file, its cells
@@ -81,7 +81,10 @@ def _separator(text: str) -> str:
         raise DataError("The file is empty.")
     best, agreeing = "", (0, False, 0)
     for separator in (*SEPARATORS, BLANKS):
-        widths = [len(cells) for _, cells in _rows("".join(lines), separator)]
+        try:
+            widths = [len(cells) for _, cells in _rows("".join(lines), separator)]
+        except DataError:  # of a line without this separator, which is one cell, longer than any
+            continue
         split = Counter(width for width in widths if width > 1)
         if split and (separator != BLANKS or not best):
             width, lines_alike = split.most_common(1)[0]
@@ -135,7 +138,7 @@ def _even_cells(text: str, separator: str) -> Cells | None:
     if ((raw[ends].reshape(-1, width) == 10) != (np.arange(width) == width - 1)).any():
         return None
     cells = text[:-1].replace("\n", separator).split(separator)
-    header = [name.strip() for name in cells[:width]]
+    header = [one_spelling(name) for name in cells[:width]]
     if not header[-1]:
         return None
     columns = [_stripped(cells[k::width]) for k in range(width, 2 * width)]
@@ -146,7 +149,7 @@ def _even_cells(text: str, separator: str) -> Cells | None:
 
 def _stripped(column: list[str]) -> list[str]:
     """The cells without blanks around them."""
-    stripped = {cell: cell.strip() for cell in set(column)}
+    stripped = {cell: one_spelling(cell) for cell in set(column)}
     if all(cell is bare for cell, bare in stripped.items()):
         return column
     return list(map(stripped.__getitem__, column))
@@ -159,7 +162,7 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
     who need whole rows.
     """
     _, header = next(rows, (0, []))
-    header = [name.strip() for name in header]
+    header = [one_spelling(name) for name in header]
     while header and not header[-1]:
         header.pop()
     ahead = list(islice(rows, 2))

@@ -33,7 +33,9 @@ def parquet_frame(content: bytes) -> "pd.DataFrame":
     except Exception as error:  # pyarrow and pandas raise whatever the broken part of the file makes them
         raise DataError(f"This is not a readable Parquet file ({error}); save it again, or as CSV.") from None
     if not isinstance(frame.index, pd.RangeIndex):
-        frame = frame.reset_index(names=[name or "" for name in frame.index.names])
+        names = [*(name or "" for name in frame.index.names), *frame.columns]
+        frame = frame.set_axis(range(frame.shape[1]), axis=1)  # one may be called as the index is
+        frame = frame.reset_index(names=[f"index {k}" for k in range(frame.index.nlevels)]).set_axis(names, axis=1)
     if not len(frame):
         raise DataError("The file holds a header but no row of data below it.")
     return frame.set_axis([as_label(name) for name in frame.columns], axis=1)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from thali._source import Source, read_source
 from thali.data.column_names import SUBJECT, by_plain_name
-from thali.data.columns import refuse_nested
+from thali.data.columns import note_thousands, refuse_nested
 from thali.errors import Argument, DataError
 
 from .cells import CODE, DECIMAL_COMMA, INTEGER, MISSING, NUMBER, Cells, text_cells
@@ -200,6 +200,9 @@ def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None)
         for name, column in zip(_names(header), columns, strict=True)
     }
     frame = pd.DataFrame(typed, index=lines)
+    if cells.decimal_comma:
+        columns_of = dict(zip(typed, columns, strict=True))
+        note_thousands(frame, {name: columns_of[name] for name in typed if frame[name].dtype.kind == "f"})
     return Table(frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma)
 
 

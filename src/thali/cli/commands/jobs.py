@@ -13,8 +13,17 @@ from thali.errors import DataError
 from thali.inference.jobs import command_noted, is_running, read_index, shard_name
 from thali.model.spec import Option
 
+from ..boundary import notify
+from ..files import table_formats
+
 JOB = "job"  # in the folder of the results
 COMMAND = "command.json"  # there, of a fit without chains, which is no job
+# What `noted` takes for each command.
+_BOTH = {"data_name": str, "typed": dict, "formats": list}
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "fit": _BOTH | {"model_name": str | None, "page": Path | None},
+    "compare": _BOTH | {"models": str | None, "own": dict},
+}
 OVERWRITE = Option("overwrite", "Whether another job gives way.", bool)
 
 
@@ -48,10 +57,25 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     found = _index(folder)["command"]
     if found is None:
         raise DataError(f"The job in '{folder}' was not begun at the command line; go on with it where it was begun.")
-    out = folder.absolute()
+    out, arguments = folder.absolute(), _from_json(found["arguments"])
+    if found["name"] not in _ARGUMENTS or not _are_of(arguments, _ARGUMENTS[found["name"]]):
+        raise DataError(f"The job in '{folder}' names no command of thali; give a folder that thali wrote.")
+    arguments["formats"] = table_formats(",".join(map(str, arguments["formats"])), out)
+    if (page := arguments.get("page")) is not None and not page.resolve().is_relative_to(out.resolve()):
+        arguments["page"] = out / "report.html"
+        notify(f"the report goes to {arguments['page']}: a job writes to its own folder alone.")
     if Path(found["folder"]).is_dir():
         os.chdir(found["folder"])
-    return found["name"], {**_from_json(found["arguments"]), "out": out}
+    return found["name"], {**arguments, "out": out}
+
+
+def _are_of(arguments: Any, kinds: Mapping[str, Any]) -> bool:
+    """Whether arguments are those of a command, each of its kind."""
+    if not isinstance(arguments, dict):
+        return False
+    return kinds.keys() - {"page"} <= arguments.keys() <= kinds.keys() and all(
+        isinstance(arguments.get(name), kinds[name]) for name in kinds
+    )
 
 
 def command_of(folder: Path) -> tuple[str, dict[str, Any], Path] | None:

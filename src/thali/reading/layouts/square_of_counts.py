@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali._labels import as_label
+from thali.data.columns import refuse_thousands
 from thali.data.kinds import PAIRS, SIMILARITIES
 from thali.data.pairs import PairedComparisons
 from thali.data.suspicious import percentages, warn_of
@@ -34,10 +35,12 @@ def match(table: Table, weights: bool = False) -> Reading | None:
     sure = not (square.bare and table.named and square.has_diagonal)
     doubtful = square.numbers is not None and (square.is_symmetric or not square.holds_counts)
     could_be = SIMILARITIES if doubtful else ""
-    return Reading(PAIRS, NAME, HOW, table, lambda: _converted(square, weights), sure, could_be)
+    return Reading(PAIRS, NAME, HOW, table, lambda: _converted(table, square, weights), sure, could_be)
 
 
-def _converted(square: Square, weights: bool) -> tuple[PairedComparisons, str]:
+def _converted(table: Table, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
+    if not weights:
+        refuse_thousands(table.frame, *table.names)
     values, left_out = _without_diagonal(square)
     data = PairedComparisons(values, square.labels, weights=weights)
     warn_of(left_out, percentages(data.wins, data.losses))

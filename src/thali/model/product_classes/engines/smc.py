@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.inference.chains import TimeIsUp, TimeLimit
-from thali.inference.jobs import FitFolder
+from thali.inference.jobs import FitFolder, as_written
 
 from ..problem import Problem
 from ..state import MOVES
@@ -74,7 +74,8 @@ def run_smc(
 def _begun(run: Run, folder: FitFolder | None) -> Run:
     """The run in the state of its job."""
     if folder is not None and folder.found is not None:
-        run.restore(folder.found.states[0])
+        with as_written(folder.path):
+            run.restore(folder.found.states[0])
         refuse_torn(flaw_of(state, run.problem) for state in run.population.states)
     return run
 

@@ -1,0 +1,175 @@
+"""Tables that look like something else: read as what they are, or asked about."""
+
+import io
+import unicodedata
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali._labels import as_label
+from thali._source import Source
+from thali.errors import DataError, DataWarning
+from thali.reading import recognise
+from thali.reading.table import read_table
+
+ASKED = r"may be 1000 or 1; write counts as whole numbers"
+SHAPES = {  # in which a number stands for {}
+    "list": "winner;loser;n\na;b;{}\nb;a;12\n",
+    "pairs": "a;b;a_over_b;b_over_a\nA;B;{};5\nA;C;4;7\nB;C;6;8\n",
+    "square": ";a;b;c\na;0;{};3\nb;12;0;4\nc;3;4;0\n",
+    "wins": "row;col;wins;losses\nA;B;{};5\nA;C;4;7\n",
+    "triplets": "anchor;nearer;farther;n\na;b;c;{}\nb;a;c;2\n",
+    "rankings": "1st;2nd;3rd;n\na;b;c;{}\nb;a;c;2\n",
+    "trials": "left;right;chosen;count\ntea;milk;tea;{}\nmilk;tea;tea;2\n",
+}
+
+
+def taken(text, name="x.csv"):
+    return recognise.read(Source(name, text.encode() if isinstance(text, str) else text))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("number", ["1.000", "1,000"])
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_thousand_is_never_one(shape, number, separator):
+    with pytest.raises(DataError, match=ASKED):
+        taken(SHAPES[shape].format(number).replace(";", separator))
+
+
+@pytest.mark.parametrize("number", ["1.000", "1,000"])
+def test_a_thousand_of_a_workbook_is_never_one(number):
+    table = pd.DataFrame({"winner": ["a", "b"], "loser": ["b", "a"], "n": [number, "12"]})
+    table.to_excel(file := io.BytesIO(), index=False)
+    with pytest.raises(DataError, match=ASKED):
+        taken(file.getvalue(), "x.xlsx")
+    with pytest.raises(DataError, match=ASKED):  # from Python, too
+        th.PairedComparisons.from_frame(read_table(Source("x.xlsx", file.getvalue())))
+
+
+def test_numbers_with_three_decimals_are_numbers():
+    """Where commas separate cells; where weights are meant; where nothing is counted."""
+    assert "1 comparison" in taken("winner,loser,n\na,b,1.000\n")[1]
+    assert "a total weight of 1.25" in taken("winner;loser;weight\na;b;1,000\nb;a;0,250\n")[1]
+    frame = read_table(Source("x.csv", b"kind;width\nmoss;1,000\nfern;12,000\n"))
+    assert frame["width"].tolist() == [1.0, 12.0]
+
+
+@pytest.mark.parametrize("header", ["i,j,k", "I,J,K", "i,j,odd", "i,j,k,odd_one_out"])
+def test_triplets_are_no_comparisons(header):
+    rows = ["a,b,c", "b,c,a", "a,c,b"]
+    rows = [f"{row},{row[-1]}" for row in rows] if header.count(",") == 3 else rows
+    text = "\n".join([header, *rows, ""])
+    if header.count(",") == 3:
+        assert isinstance(taken(text)[0], th.Triplets)
+        return
+    with pytest.raises(DataError, match="no shape that is known") as asked:
+        taken(text)
+    assert "--" not in str(asked.value)
+    columns = header.split(",")
+    data, _ = recognise.read(Source("x.csv", text.encode()), odd=columns[2], objects=columns)
+    assert str(data) == str(th.Triplets([row.split(",") for row in rows]))
+    assert "k is the odd one out" in (th.Triplets.__doc__ or "")
+
+
+def test_the_odd_one_out_may_be_the_last_of_three():
+    """What the message asks for is enough."""
+    data, _ = recognise.read(Source("x.csv", b"i,j,k\na,b,c\nb,c,a\n"), odd="k")
+    assert isinstance(data, th.Triplets) and data.labels == ("a", "b", "c")
+
+
+def test_i_over_j_is_still_a_comparison():
+    assert "'i' chosen over 'j'" in taken("i,j,n\na,b,3\nb,a,2\n")[1]
+
+
+SPELLINGS = {
+    "composed": ("caf\u00e9", "cafe\u0301"),
+    "non-breaking": ("green tea", "green\u00a0tea"),
+    "narrow": ("green tea", "green\u202ftea"),
+    "zero width": ("tea", "te\u200ba"),
+    "mark": ("tea", "\ufefftea"),
+}
+TABLES = {
+    "list": "winner,loser\n{0},milk\nmilk,{1}\n",
+    "trials": "left,right,chosen\n{0},milk,{1}\nmilk,{1},{0}\n",
+    "rankings": "1st,2nd\n{0},milk\nmilk,{1}\n",
+    "choices": "obsID,alt,choice\n1,{0},1\n1,milk,0\n2,{1},0\n2,milk,1\n",
+    "similarities": "first,second,similarity\n{0},milk,0.3\njuice,{1},0.4\njuice,milk,0.5\n",
+    "triplets": "anchor,nearer,farther\n{0},milk,juice\nmilk,{1},juice\n",
+    "square": ",{0},milk\n{1},0,3\nmilk,2,0\n",
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_labels_that_look_the_same_are_one(table, spelling):
+    usual, other = SPELLINGS[spelling]
+    with pytest.warns(DataWarning, match="those that look the same are one"):
+        data, _ = taken(TABLES[table].format(usual, other))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected, _ = taken(TABLES[table].format(usual, usual))
+    assert data.labels == expected.labels and usual in data.labels
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_labels_of_constructors_that_look_the_same_are_one(spelling):
+    usual, other = SPELLINGS[spelling]
+    with pytest.warns(DataWarning, match="those that look the same are one"):
+        assert th.PairedComparisons.from_pairs([(usual, "milk"), ("milk", other)]).n_pairs == 1
+    with pytest.warns(DataWarning, match="those that look the same are one"):
+        assert th.Triplets([(usual, "milk", "juice"), (other, "juice", "milk")]).labels == (usual, "milk", "juice")
+    with pytest.warns(DataWarning), pytest.raises(DataError, match="must all differ"):
+        th.Similarities(np.eye(2), labels=[usual, other])
+
+
+def test_labels_that_differ_stay_two():
+    """Joiners belong to words of several scripts, and capitals to names."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for text in (
+            "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+            "\u8336",
+            "th\u00e9",
+            "\U0001f468\u200d\U0001f469",
+        ):
+            assert as_label(f" {text} ") == text == unicodedata.normalize("NFC", text)
+
+
+@pytest.mark.fit
+@pytest.mark.first(1)
+@pytest.mark.parametrize("separator", ["\t", ";", ",", "|"])
+def test_a_line_may_be_longer_than_a_cell(separator):
+    """As of many genes; the first line alone is longer than what csv takes for one cell."""
+    names = [f"ENSG{k:011d}" for k in range(9_000)]
+    rows = [separator.join(["class", *names]), *(separator.join(["ab"[k % 2], *["1"] * 9_000]) for k in range(3))]
+    frame = read_table(Source("genes", "\n".join(rows).encode()))
+    assert frame.shape == (3, 9_001) and list(frame.columns[1:]) == names
+    quoted = "\n".join(['"class"', "a", "b"]).replace('"class"', separator.join(['"class"', *names])) + "\n"
+    with pytest.raises(DataError, match="cell"):
+        read_table(Source("genes", quoted.encode()))
+
+
+def test_an_index_without_a_name_is_a_column_without_a_name():
+    frame = pd.DataFrame({"winner": ["a", "b"], "loser": ["b", "a"], "": [1, 2]}, index=["x", "y"])
+    frame.to_parquet(file := io.BytesIO())
+    assert "2 comparisons" in taken(file.getvalue(), "x.parquet")[1]
+    assert list(read_table(Source("x", file.getvalue())).columns) == ["column 1", "winner", "loser", "column 4"]
+
+
+def test_durations_are_no_counts():
+    frame = pd.DataFrame({"winner": ["a", "b"], "loser": ["b", "a"], "n": pd.to_timedelta(["1h", "2h"])})
+    frame.to_parquet(file := io.BytesIO())
+    with pytest.raises(DataError, match="which is not a number"):
+        taken(file.getvalue(), "x.parquet")
+    assert as_label(np.timedelta64(1, "h")) == "1 hours"
+
+
+def test_a_large_number_is_not_a_position():
+    with pytest.raises(DataError, match="1000000000 in row 0 is not the number of an object; numbers are positions"):
+        th.Triplets([(0, 1, 10**9)])
+    assert len(th.Triplets([(0, 1, 999)]).labels) == 1000
+    with pytest.raises(DataError, match="0 or more"):
+        th.Triplets([(0, 1, -1)])
