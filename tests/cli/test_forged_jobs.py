@@ -120,11 +120,11 @@ def test_an_index_names_files_of_its_folder_alone(run, place, name):
     assert (place / "victim").read_text() == "mine"
 
 
-def test_a_job_writes_its_report_to_its_own_folder(run, place):
+def test_a_job_replaces_no_file_by_its_report(run, place):
     index = index_of(place)
     forge(place, changed(index, ("command", "arguments", "page"), {"path": str(place / "victim")}))
     found = run("resume", "results")
-    assert found.code == 0 and "a job writes to its own folder alone" in found.err
+    assert found.code == 0 and "victim is another file, which a job does not replace" in found.err
     assert (place / "victim").read_text() == "mine" and (place / "results" / "report.html").exists()
 
 

@@ -16,6 +16,8 @@ from thali.model.spec import Option
 from ..boundary import notify
 from ..files import table_formats
 
+_OF_THALI = b'<meta name="generator" content="thali">'  # near the beginning of a report
+
 JOB = "job"  # in the folder of the results
 COMMAND = "command.json"  # there, of a fit without chains, which is no job
 # What `noted` takes for each command.
@@ -61,12 +63,19 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     if found["name"] not in _ARGUMENTS or not _are_of(arguments, _ARGUMENTS[found["name"]]):
         raise DataError(f"The job in '{folder}' names no command of thali; give a folder that thali wrote.")
     arguments["formats"] = table_formats(",".join(map(str, arguments["formats"])), out)
-    if (page := arguments.get("page")) is not None and not page.resolve().is_relative_to(out.resolve()):
+    if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
         arguments["page"] = out / "report.html"
-        notify(f"the report goes to {arguments['page']}: a job writes to its own folder alone.")
+        notify(f"the report goes to {arguments['page']}: {page} is another file, which a job does not replace.")
     if Path(found["folder"]).is_dir():
         os.chdir(found["folder"])
     return found["name"], {**arguments, "out": out}
+
+
+def _may_be_written(page: Path, out: Path) -> bool:
+    """Whether a job may write its report there: to its own folder, to a new file, or in place of a report of thali."""
+    if page.resolve().is_relative_to(out.resolve()) or not os.path.lexists(page):
+        return True
+    return page.is_file() and _OF_THALI in page.read_bytes()[:1000]
 
 
 def _are_of(arguments: Any, kinds: Mapping[str, Any]) -> bool:
