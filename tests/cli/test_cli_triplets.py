@@ -42,6 +42,13 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled, link):
     assert ("Zheng, C. Y." in text) == (link == "exp")
 
 
+def test_another_estimate_is_refused(run, folder):
+    for method in ("mcmc", "map"):
+        found = run("fit", "odd.csv", "--method", method, "--estimate", "joint-map", "--out", "found")
+        why = "is for similarities, and these data are triplets" if method == "mcmc" else "belongs to --method mcmc"
+        assert found.code == 2 and f"--estimate {why}" in found.err and not (folder / "found").exists()
+
+
 @pytest.mark.fit
 def test_a_comparison_leaves_sets_out(run, uncompiled):
     result = run("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN)

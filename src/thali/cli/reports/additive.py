@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._labels import plural
+from thali.errors import Argument, ArgumentError
 from thali.model.settings import Settings
 from thali.report.answers.additive import CONSTANT, ESTIMATES, POINTLESS
 
@@ -33,7 +34,12 @@ if TYPE_CHECKING:
 
 
 def prepare(fitted: Fitted) -> Settings:
-    """Nothing to refuse."""
+    """Refuse another estimate than the usual one of data that have no other."""
+    from thali.data.kinds import SIMILARITIES, TRIPLETS
+    from thali.data.triplets import Triplets
+
+    if fitted.settings.kind != Settings().kind and isinstance(fitted.data, Triplets):
+        raise ArgumentError(Argument("kind"), f" is for {SIMILARITIES}, and these data are {TRIPLETS}; leave it out.")
     return fitted.settings
 
 

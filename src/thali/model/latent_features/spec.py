@@ -158,6 +158,8 @@ ADDITIVE = ModelSpec(
             typed="estimate",
             default="expectation",
             words={kind: kind for kind in ("expectation", "map-features", "conditional-map", "joint-map")},
+            methods=_DRAWN,
+            data=(SIMILARITIES,),
         ),
         SIMILAR.but(methods=_DRAWN),
         TREE,
