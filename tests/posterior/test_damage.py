@@ -41,10 +41,11 @@ elif kind in ("parts", "parts index"):
 else:
     from thali.inference.jobs import INDEX, FitFolder
     draws = np.random.default_rng(1).normal(size=500)
-    stamp = {"kind": "fit", "models": {}, "settings": {}, "data": ""}
+    stamp = {"kind": "fit", "models": {"": {"class": "", "parameters": {}}}, "settings": {}, "data": ""}
+    place = {"done": 500, "total": 500, "unit": "sweeps", "draws": 500, "tempered": False}
     folder = path.with_suffix("")
     with FitFolder(folder, stamp, 1) as job:
-        job.write([{"ends": np.arange(300)}], [{"draws": draws}], [500], {"draws": 500}, True)
+        job.write([{"ends": np.arange(300)}], [{"draws": draws}], [500], place, True)
     path = folder / {"index": INDEX, "state": "state-00001.npz", "draws": "draws-00001.npz"}[kind]
 
     def read():
