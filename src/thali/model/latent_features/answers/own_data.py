@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 TRIED, SHOWN = 8, 4  # feature matrices, and features in each, at which a likelihood is asked whether weights matter
 
 
-def own_part(observed: "Observed", sees_single: bool, sees_weights: bool, parameters: tuple[str, ...] = ()) -> DataPart:
+def own_part(
+    observed: "Observed", sees_single: bool, parameters: tuple[str, ...] = (), sees_weights: bool = True
+) -> DataPart:
     """The part of a posterior about a user's data, which thali cannot interpret; `parameters` are learned fields."""
     kept = {}
     for name, value in zip(observed.fields._fields, observed.fields, strict=True):

@@ -254,7 +254,7 @@ class Custom:
 
         observed = self.observed(data)
         sees_single = bool(operations.sees_single(self.as_python(observed)[0]))
-        part = own_part(observed, sees_single, sees_weights(self, observed, columns, extra), tuple(self.parameters))
+        part = own_part(observed, sees_single, tuple(self.parameters), sees_weights(self, observed, columns, extra))
         if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
             return part
         return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape, extra))
