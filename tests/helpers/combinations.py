@@ -177,8 +177,9 @@ class Combination(NamedTuple):
 
     @property
     def parts(self):
-        """What the command meets in it."""
-        return {(self.command, name, getattr(self, name)) for name in self._fields[1:]}
+        """What the command meets in it, whatever the method."""
+        met = self._replace(model=self.model.partition(" ")[0])
+        return {(self.command, name, getattr(met, name)) for name in self._fields[1:]}
 
 
 FITS = [Combination("fit", *each) for each in product(TABLES, POPULATIONS, MODELS)]
@@ -200,10 +201,16 @@ DESIGNED = [Combination("design", "attributes", "one", each) for each in ("pairs
 EVERY = [*FITS, *COMPARISONS, *TESTED, *LEADERBOARDS, *ASKED, *DESIGNED]
 
 
+def is_slow(combination):
+    """Whether it draws by chains or particles."""
+    words = (*combination.model.split(), combination.how)
+    return bool({"mcmc", "product-classes", "hierarchical-logit", EVIDENCE} & set(words))
+
+
 def usual(every):
-    """Some of these, in which each command meets all that it meets in one of them."""
+    """Some of these, in which each command meets all that it meets in one of them; quick ones where there are any."""
     met, chosen = set(), []
-    for each in every:
+    for each in sorted(every, key=is_slow):
         if not each.parts <= met:
             met |= each.parts
             chosen.append(each)
