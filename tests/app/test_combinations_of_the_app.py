@@ -1,7 +1,7 @@
 """Every kind of data × model and method in the app: the tables of `thali fit`, or one sentence in words of the app."""
 
 import pytest
-from combinations import MODELS, TABLES, Combination
+from combinations import MODELS, TABLES, Combination, is_quick_as_python
 from pages import Page
 from stories import short_options
 
@@ -27,7 +27,7 @@ def case(combination):
 @pytest.mark.parametrize("combination", [case(each) for each in OFFERED])
 def test_the_app_finds_what_the_command_line_finds(combination, client, children_here, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if combination.model.startswith(("elimination", "additive")) and not combination.model.endswith("map"):
+    if is_quick_as_python(combination):
         monkeypatch.setattr(jit, "_is_disabled", lambda: True)
     table, (name, _, method) = TABLES[combination.table], combination.model.partition(" ")
     table.make().to_csv("table.csv", index=False)

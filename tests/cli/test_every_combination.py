@@ -9,7 +9,7 @@ import builtins
 from itertools import groupby
 
 import pytest
-from combinations import EVERY, EVIDENCE, usual
+from combinations import EVERY, is_quick_as_python, usual
 from places import TESTS
 from stories import Refused, Story
 
@@ -53,15 +53,6 @@ def ends(run, tmp_path, record_property):
         return ended
 
     return carry_out
-
-
-def is_quick_as_python(combination):
-    """Whether it takes few sweeps of a sampler that is not worth compiling for it."""
-    if combination.command == "compare":
-        return combination.how != EVIDENCE and combination.population == "one" and not combination.model
-    if combination.command != "fit":
-        return False
-    return combination.model.startswith(("elimination", "additive")) and not combination.model.endswith("map")
 
 
 @pytest.mark.parametrize("combination", usual(WELL), ids=str)

@@ -201,6 +201,15 @@ DESIGNED = [Combination("design", "attributes", "one", each) for each in ("pairs
 EVERY = [*FITS, *COMPARISONS, *TESTED, *LEADERBOARDS, *ASKED, *DESIGNED]
 
 
+def is_quick_as_python(combination):
+    """Whether it takes few sweeps of a sampler that is not worth compiling for it."""
+    if combination.command == "compare":
+        return combination.how != EVIDENCE and combination.population == "one" and not combination.model
+    if combination.command != "fit":
+        return False
+    return combination.model.startswith(("elimination", "additive")) and not combination.model.endswith("map")
+
+
 def is_slow(combination):
     """Whether it draws by chains or particles."""
     words = (*combination.model.split(), combination.how)

@@ -159,17 +159,17 @@ def leaderboard(
     return leaderboard_of(_comparisons(source, progressbar, columns), ties, method, random_seed, progressbar)
 
 
-def leaderboard_of(data: PairedComparisons, ties: str, method: str, random_seed: Any, progressbar: bool) -> Leaderboard:
-    """The leaderboard of data."""
-    data = as_pairs(data, ties=True)
+def leaderboard_of(source: Any, ties: str, method: str, random_seed: Any, progressbar: bool) -> Leaderboard:
+    """The leaderboard of data, whatever `as_pairs` takes."""
+    data = as_pairs(source, ties=True)
     data = data if ties == "davidson" else data.without_ties(ties)
     if method != "maximum-likelihood" and not is_quiet():
         data.warn_if_unusual()
     return _board(data, _drawn(data, method, random_seed, progressbar))
 
 
-def _comparisons(source: Any, progressbar: bool, columns: dict[str, Any]) -> PairedComparisons:
-    """The comparisons in whatever was given."""
+def _comparisons(source: Any, progressbar: bool, columns: dict[str, Any]) -> Any:
+    """Whatever was given, as `leaderboard_of` takes it: files and data frames are read."""
     from thali.reading.recognise import check_names
 
     check_names(columns, PAIRS)
@@ -183,7 +183,7 @@ def _comparisons(source: Any, progressbar: bool, columns: dict[str, Any]) -> Pai
                 f"leaderboard has no argument {next(iter(columns))!r} for {type(source).__name__}; names of columns are"
                 " for a file or a data frame."
             )
-        return as_pairs(source, ties=True)
+        return source
     return of_frame(source, **columns)
 
 
