@@ -32,7 +32,7 @@ from thali.report.document import Document
 from thali.report.drawing import _few_colours
 from thali.report.numbers import cell
 from thali.report.page import MAX_ROWS, rendered
-from thali.report.references import REFERENCES, Cite, cited_in
+from thali.model.references import REFERENCES, Cite, cited_in
 from thali.report.simulator import offered_in, section_of
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

@@ -7,28 +7,18 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from thali._labels import shorten
 from thali.errors import ArgumentError, DataError, ThaliError
 from thali.inference.files import cannot_write, write_together
-from thali.model.spec import ModelSpec
+from thali.model.finding import Findings
 
 from .boundary import notify
 
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-
-class Answer(NamedTuple):
-    """What `thali fit` prints and writes besides the posterior."""
-
-    text: str
-    tables: "dict[str, pandas.DataFrame]"  # by file name; the index is written if it has a name
-    pictures: dict[str, Callable[[ModuleType], Any]]  # by file name, each as `png` takes it
-    interrupted: bool = False  # whether Ctrl-C cut it short
-    individuals: "Mapping[str, Callable[[], pandas.DataFrame]]" = MappingProxyType({})  # by file name: CSV alone
 
 
 def check_folder(folder: Path) -> Path:
@@ -61,18 +51,18 @@ def check_folder(folder: Path) -> Path:
 
 def write_results(
     tree: "xarray.DataTree",
-    answer: Answer,
+    findings: Findings,
     folder: Path,
     formats: Iterable[str] = ("csv",),
     others: Mapping[str, bytes] = MappingProxyType({}),
 ) -> list[str]:
-    """Write the model, each table in these formats and those of persons as CSV, all or none; then each picture.
+    """Write the model and each table in these formats, all or none; then each picture.
 
     Parameters
     ----------
     tree : xarray.DataTree
         The fitted model, which goes to posterior.nc if it has draws, else to model.nc.
-    answer : Answer
+    findings : Findings
     folder : Path
         Where to; made if it is absent.
     formats : iterable of str
@@ -90,10 +80,9 @@ def write_results(
     DataError
         If the model or a table cannot be written; none of them is there then.
     """
-    contents = {**_model_file(tree), **table_files(answer.tables, formats), **others}
-    contents |= {f"{name}.csv": csv(table(), index=False) for name, table in answer.individuals.items()}
-    write_all(folder, contents)
-    return write_pictures(folder, answer.pictures)
+    tables = {found.key: found.table for found in findings if found.table is not None}
+    write_all(folder, {**_model_file(tree), **table_files(tables, formats), **others})
+    return write_pictures(folder, {found.picture.name: found.picture.draw for found in findings if found.picture})
 
 
 def write_model(tree: "xarray.DataTree", folder: Path) -> None:
@@ -220,26 +209,6 @@ _FORMATS: dict[str, "Callable[[pandas.DataFrame], bytes]"] = {"csv": _csv, "tex"
 def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
     """A table as CSV."""
     return table.to_csv(index=index, lineterminator="\n").encode()
-
-
-def drawn(model: Any, spec: ModelSpec) -> dict[str, Callable[[ModuleType], Any]]:
-    """The pictures that the spec of a fitted model names, as `Answer` takes them."""
-
-    def picture(name: str) -> Callable[[ModuleType], Any]:
-        return lambda plots: getattr(plots, name)(model)
-
-    return {name: picture(name) for name in spec.pictures}
-
-
-def without_empty(
-    pictures: dict[str, Callable[[ModuleType], Any]], tree: "xarray.DataTree"
-) -> dict[str, Callable[[ModuleType], Any]]:
-    """The pictures without those of features where no draw has one, and of their number where that never changes."""
-    number = tree["posterior"]["n_features"].to_numpy()
-    empty = set() if number.any() else {"features"}
-    if (number == number.flat[0]).all() and not bool(tree["constant_data"]["learned_alpha"]):
-        empty.add("n_features")
-    return {name: draw for name, draw in pictures.items() if name not in empty}
 
 
 def png(draw: Callable[[ModuleType], Any]) -> bytes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from thali.inference.chains import checked_run
 from thali.inference.quiet import is_quiet
 from thali.inference.seeds import seed_setting
 from thali.inference.warn import warn
+from thali.posterior.interval import INTERVAL
 
 from .parameters import Parameters
 from .prepared import Prepared
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     from thali.inference.chains import Run
     from thali.posterior.verdict import Advice, Verdict
 
+    from .finding import Findings
     from .market_draws.market import MarketDraws
     from .sampling import Continuation, Sampling
+    from .settings import Settings
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Model(Parameters, Described):
     """
 
     fitted_to_: str
+    _FINDINGS: ClassVar[str] = "thali.model.common_findings"  # the module whose `makers_of(model)` makes the findings
 
     def __str__(self) -> str:
         return as_text(self._description()) if self._is_fitted() else repr(self)
@@ -170,6 +174,65 @@ class Model(Parameters, Described):
         """The choices of people in any market, draw by draw; None of a model that is of no choice experiment."""
         return None
 
+    def findings(self, ci: float = INTERVAL, **settings: Any) -> "Findings":
+        """What the fit says, as data: a sentence, a table and a picture for each question that a reader may have.
+
+        What `thali fit` prints and writes and what a report shows are these findings.
+
+        Parameters
+        ----------
+        ci : float between 0 and 1
+            Probability of intervals, where a model's answers have intervals of any probability.
+        **settings
+            What else the answers depend on: random_seed (of checks and simulated people), cores, and those of the
+            model, such as similar (Jaccard index), kind (of estimate), market (a data frame), price, segments, folds.
+
+        Returns
+        -------
+        Findings
+            A sequence in the order of a reader's questions; ``["ranks"]`` gives the finding of that key. Each is
+            computed when it is asked for, once for the same settings.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model's answers have no setting of a name, or a value is out of its range.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+        >>> model.findings()["utility_scale"].table["utility"].idxmax()
+        'LBJ'
+        """
+        from .registry import spec_of
+        from .settings import settings_from
+
+        self._require_fitted()
+        given = settings_from({"ci": ci, **settings}, spec_of(self), getattr(self, "method", ""))
+        return self._findings_with(self._settings_for(self._data_of_fit(), given))
+
+    def _findings_with(self, settings: "Settings") -> "Findings":
+        """The findings with these settings: the same ones as the last time, where neither fit nor settings changed."""
+        from importlib import import_module
+
+        from .finding import Findings
+
+        self._require_fitted()
+        fitted = self._fitted_attributes()
+        kept = vars(self).get("_found")
+        if kept is not None and kept[0].are(settings) and _are_the_same(kept[1], fitted):
+            return kept[2]
+        found = Findings(self, import_module(self._FINDINGS).makers_of(self), settings)
+        self._found = settings, fitted, found
+        return found
+
+    def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
+        """The settings of the answer of a fit to these data, after every check that can be made before it."""
+        return settings
+
     def report(self, path: Any) -> None:
         """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to print, to read.
 
@@ -208,6 +271,11 @@ class Model(Parameters, Described):
 
         self._require_fitted()
         save(self, path)
+
+
+def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two fits left the very same objects."""
+    return one.keys() == other.keys() and all(value is other[name] for name, value in one.items())
 
 
 class Sampled(Model):

@@ -1,9 +1,14 @@
 """What is asked of an answer besides the model: the same for what is printed, written to files and mailed."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from thali.posterior.interval import INTERVAL
+from thali._labels import suggest
+from thali.errors import Argument, ArgumentError
+from thali.posterior.interval import INTERVAL, interval_name
+
+from .spec import REPORT, ModelSpec
 
 if TYPE_CHECKING:
     import pandas
@@ -50,6 +55,11 @@ class Settings:
         found = {name: getattr(self, name) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
+    def are(self, other: "Settings") -> bool:
+        """Whether all settings are the same; tables are if they are the same object."""
+        pairs = [(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)]
+        return all(one is two or (not hasattr(one, "columns") and one == two) for one, two in pairs)
+
     @property
     def how(self) -> dict[str, Any]:
         """How simulated people and occasions are made, as arguments."""
@@ -57,3 +67,29 @@ class Settings:
 
 
 USUAL = Settings()
+
+_OF_EVERY_RUN = ("random_seed", "cores")
+
+
+def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str = "") -> Settings:
+    """The settings of a model's answer with those that were given, checked.
+
+    Raises
+    ------
+    ArgumentError
+        If the model's answer has no setting of a name, or a value is out of its range.
+    """
+    options = {} if spec is None else {each.name: each for each in spec.options_of(method) if each.to == REPORT}
+    known = ("ci", *(name for name in options if name != "ci"), *_OF_EVERY_RUN)
+    for name, value in given.items():
+        if name not in known:
+            raise ArgumentError(
+                f"findings() of this model has no setting {name!r}; it has {', '.join(known)}.{suggest(name, known)}"
+            )
+        if name == "ci" and name not in options and value != INTERVAL:
+            raise ArgumentError(
+                Argument("ci"), f": the intervals of this model's answers are {interval_name()}s; got {value!r}."
+            )
+        if name in options and value is not None and (check := options[name].check) is not None:
+            check(name, value)
+    return Settings(**given)

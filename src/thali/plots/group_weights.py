@@ -10,6 +10,7 @@ from thali.model.latent_features.answers.group_answers import group_features_tab
 from thali.model.latent_features.answers.group_tree import group_names, is_grouped
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.kinds_aligned import as_groups
+from thali.model.latent_features.findings.groups import MAX_GROUPS
 from thali.posterior.interval import INTERVAL
 
 from ._draws import posterior_of
@@ -18,8 +19,6 @@ from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-MAX_GROUPS = 7  # which colours tell apart
 
 
 @picture

@@ -29,8 +29,8 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model
-        Anything with `posterior_`.
+    model : fitted model, or pandas.DataFrame
+        Anything with `posterior_`, or what its `ranks(every_rank=True)` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -46,7 +46,9 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> ranks(model).get_xlabel()
     'rank (mean and 89% interval)'
     """
-    table = ranks_table(of_choices(posterior_of(model), "plots.ranks"), every_rank=True)
+    table = model
+    if hasattr(model, "posterior_") or not hasattr(model, "columns"):
+        table = ranks_table(of_choices(posterior_of(model), "plots.ranks"), every_rank=True)
     labels = short(table.index.tolist())
     n = len(labels)
     if ax is None:

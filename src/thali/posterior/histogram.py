@@ -28,17 +28,23 @@ def text_histogram(values: npt.ArrayLike, width: int = 40) -> str:
     2 | ######  50 %
     3 | ####    33 %
     """
-    values = np.asarray(values).ravel()
-    low, high = int(values.min()), int(values.max())
+    numbers, counts = np.unique(np.asarray(values).ravel(), return_counts=True)
+    return bars(numbers, counts / counts.sum(), width)
+
+
+def bars(numbers: npt.ArrayLike, shares: npt.ArrayLike, width: int = 40) -> str:
+    """The same of whole numbers and the share of each."""
+    numbers, shares = np.asarray(numbers).astype(np.int64), np.asarray(shares, float)
+    low, high = int(numbers.min()), int(numbers.max())
     step = math.ceil((high - low + 1) / 20)
-    counts = np.bincount((values.astype(np.int64) - low) // step)
-    starts = [low + step * group for group in range(len(counts))]
+    grouped = np.bincount((numbers - low) // step, shares)
+    starts = [low + step * group for group in range(len(grouped))]
     names = [str(start) if step == 1 else f"{start}-{start + step - 1}" for start in starts]
     name_width = max(map(len, names))
-    bars = ["#" * round(width * count / counts.max()) for count in counts]
+    drawn = ["#" * round(width * share / grouped.max()) for share in grouped]
     return "\n".join(
-        f"{name:>{name_width}} | {bar:<{width}}  {_percent(count / counts.sum())}"
-        for name, bar, count in zip(names, bars, counts, strict=True)
+        f"{name:>{name_width}} | {bar:<{width}}  {_percent(share)}"
+        for name, bar, share in zip(names, drawn, grouped, strict=True)
     )
 
 

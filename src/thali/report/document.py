@@ -1,17 +1,11 @@
 """What a report consists of: sections of sentences, pictures and tables, before any of it is HTML."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from thali.model.finding import Picture
 
 if TYPE_CHECKING:
     import pandas
-
-
-class Picture(NamedTuple):
-    """A picture and what it shows."""
-
-    finding: str  # in words: the caption, and what is read aloud
-    draw: Callable[[Any], Any]  # takes the module `thali.plots`, gives axes
 
 
 class Table(NamedTuple):

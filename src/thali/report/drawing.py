@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from thali.errors import IncompleteWarning
-
-from .document import Picture
+from thali.model.finding import Picture
 
 MAX_SVG = 150_000  # bytes; larger ones become PNG
 _DOTS, _COLOURS = 110, 64  # per inch, of a PNG
@@ -38,7 +37,7 @@ class Drawn(NamedTuple):
     """A picture as the page shows it."""
 
     content: str  # HTML
-    finding: str
+    caption: str
     number: int  # on the page, from 1
 
 
@@ -55,13 +54,13 @@ def drawn(picture: Picture, number: int) -> Drawn:
         try:
             svg = _saved(figure, "svg", metadata={"Date": None, "Creator": None}).decode()
             if len(svg) <= MAX_SVG:
-                content = _inline(svg, picture.finding, f"p{number}-")
+                content = _inline(svg, picture.caption, f"p{number}-")
             else:
                 png = base64.b64encode(_few_colours(_saved(figure, "png", dpi=_DOTS))).decode()
-                content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.finding)}">'
+                content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
         finally:
             pyplot.close(figure)
-    return Drawn(content, picture.finding, number)
+    return Drawn(content, picture.caption, number)
 
 
 def _saved(figure: Any, kind: str, **more: Any) -> bytes:
@@ -84,7 +83,7 @@ def _few_colours(png: bytes) -> bytes:
     return content.getvalue()
 
 
-def _inline(svg: str, finding: str, prefix: str) -> str:
+def _inline(svg: str, caption: str, prefix: str) -> str:
     """The SVG as a part of a page whose other pictures have the same names inside."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
@@ -100,4 +99,4 @@ def _inline(svg: str, finding: str, prefix: str) -> str:
         f'<svg {view} width="{width:.0f}" height="{height:.0f}" role="img" aria-labelledby="{prefix}title"'
         ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     )
-    return f'{head}><title id="{prefix}title">{html.escape(finding)}</title>{rest}'
+    return f'{head}><title id="{prefix}title">{html.escape(caption)}</title>{rest}'

@@ -1,101 +1,72 @@
-"""The report of a fitted model."""
+"""The report of findings: of a fitted model, a comparison, a test, a leaderboard or a design."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from thali.errors import Message, Words
+from thali.errors import Words
 from thali.model.classifiers.classifier import Classifier
+from thali.model.common_findings import has_draws
+from thali.model.finding import BRIEF, FULL, Finding, Findings
+from thali.model.references import cited_in
 from thali.model.registry import spec_of
-from thali.model.settings import Settings
-from thali.posterior.interval import INTERVAL, interval_name
 
-from . import data, simulator
-from .answers import content_of
-from .answers.shared import picture
-from .content import Content
-from .document import Document, Picture, Section, Table
-from .drawing import attempted
-from .references import Cite, cited_in
-from .settings import made_by, program, versions
+from .document import Document, Section, Table
+from .settings import made_by, versions
 
 if TYPE_CHECKING:
     from thali.model.base import Model
 
-# What each section is called; the order is that of a talk.
-QUESTION, TRUST, DESCRIBES, SURE, MISSES, SETTINGS, METHODS, REFERENCES = (
-    "What was asked",
-    "Do the chains agree",
-    "Does the model describe the data",
-    "How sure",
-    "What the model misses",
-    "Settings and versions",
-    "Methods, for a paper",
-    "References",
-)
+SETTINGS, REFERENCES = "Settings and versions", "References"
 
 
-def document_of(model: "Model", command: str, words: Words, settings: Settings) -> Document:
+def document_of(model: "Model", findings: Findings, command: str, words: Words) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
-    found = attempted("the answer of the report", lambda: content_of(model, settings)) or _without_answer(model)
-    verdict = model.verdict()
+    shown = list(findings.read_in(BRIEF, FULL))
+    title = f"{_name(model)}: {model.fitted_to_}"
+    return _document(title, shown, words, _run(model), command or _python(model), made_by(_date(model)))
+
+
+def document_of_answer(title: str, findings: Findings, command: str, words: Words) -> Document:
+    """The report of anything else that has findings."""
+    return _document(title, list(findings.read_in(BRIEF, FULL)), words, (), command, made_by())
+
+
+def _document(
+    title: str, shown: list[Finding], words: Words, run: tuple[tuple[str, str], ...], command: str, made: str
+) -> Document:
+    answers = [found for found in shown if found.key != "asked" and found.verdict is None]
+    lights = [found for found in shown if found.verdict is not None]
+    asked = [found for found in shown if found.key == "asked"]
+    subtitle = next((each for found in (*answers, *asked) for each in found.sentences(words)), title)
+    cited = cited_in(text for found in shown for text in (found.sentence, *found.notes))
     sections = [
-        Section(QUESTION, (*found.question, f"Of {model.fitted_to_}.")),
-        *_lights(verdict, found.misses, words),
-        found.answer,
-        *(attempted("the simulator of the report", lambda: _simulator(model, settings)) or []),
-        *_section(SURE, lambda: _certainty(model)),
-        *([] if found.misses is None else [found.misses._replace(title=MISSES, good=None)]),
-        *_section("The data", lambda: data.section_of(model)),
-        _settings(model, command),
-        *(attempted(f"the section '{METHODS}' of the report", lambda: _methods(model, found, settings)) or []),
+        *_sections(asked, words),
+        *(_light(found, words) for found in lights),
+        *_sections([found for found in shown if found in answers or found.to_read is not None], words),
+        Section(SETTINGS, facts=(*run, *versions()), code=command),
+        *([Section(REFERENCES, entries=cited)] if cited else []),
     ]
-    return Document(
-        title=f"{_name(model)}: {model.fitted_to_}",
-        subtitle=_subtitle(found),
-        sections=tuple(sections),
-        made=made_by(_date(model)),
-    )
+    return Document(title, subtitle, tuple(sections), made)
 
 
-def _without_answer(model: Any) -> Content:
-    """What is said where a fault has cost the answer: the summary is there all the same."""
-    lost = "thali met an error of its own and could not compute the answer; every quantity of the model stands below."
-    return Content((f"{_name(model)}.",), Section("The answer", (lost,), good=False, headline="An error of thali."))
+def _light(found: Finding, words: Words) -> Section:
+    """Good news or bad, before the answers: what it is about, and its sentence."""
+    said = found.sentences(words)
+    return Section(found.question, tuple(said[:1]), good=found.verdict, headline=found.headline)
 
 
-def _lights(verdict: Any, misses: Section | None, words: Words) -> list[Section]:
-    """Do the chains agree, and does the model describe the data: each light says what it is about."""
-    by_chains = "chains" in verdict.facts
-    of_chains = ("The chains agree.", "The chains do not agree yet.")
-    of_estimate = ("The estimate was found.", "The estimate needs care.")
-    headline = (of_chains if by_chains else of_estimate)[not verdict.agrees]
-    title = TRUST if by_chains else "Was the estimate found"
-    found = [Section(title, (verdict.render(words),), good=verdict.agrees, headline=headline)]
-    if misses is not None and misses.good is not None:
-        said = "The model describes what was checked." if misses.good else "The model misses what was observed."
-        found.append(Section(DESCRIBES, misses.sentences[-1:], good=misses.good, headline=said))
-    return found
-
-
-def _section(title: str, make: Callable[[], Section]) -> list[Section]:
-    """A section; none, with a warning, where a fault of its own must not cost the others."""
-    made = attempted(f"the section '{title}' of the report", make)
-    return [] if made is None else [made]
-
-
-def _simulator(model: Any, settings: Settings) -> list[Section]:
-    """The market simulator of a model that knows the choices in any market."""
-    draws = model._market_draws()
-    if draws is None:
-        return []
-    market = settings.market
-    offered = None if market is None else simulator.offered_in(draws, model._chooser(), market)
-    return [simulator.section_of(draws, offered, settings.ci)]
-
-
-def _subtitle(found: Content) -> str:
-    """The answer in one sentence."""
-    return (*found.answer.sentences, found.question[0])[0]
+def _sections(shown: Iterable[Finding], words: Words) -> list[Section]:
+    """A section for each question."""
+    sections: list[Section] = []
+    for found in shown:
+        sentences = found.sentences(words) if found.key != "methods" else [" ".join(found.sentences(words))]
+        if found.verdict is not None:  # whose sentence is a light
+            sentences = found.sentences(words)[1:]
+        tables = () if found.to_read is None else (Table(found.title, found.to_read),)
+        pictures = () if found.picture is None else (found.picture,)
+        title = found.question if found.verdict is None else f"{found.question} (details)"
+        sections.append(Section(title, tuple(sentences), pictures, tables, found.widget))
+    return sections
 
 
 def _name(model: Any) -> str:
@@ -104,40 +75,13 @@ def _name(model: Any) -> str:
     return (type(model).__name__ if spec is None else spec.name.replace("-", " ")).capitalize()
 
 
-def _certainty(model: Any) -> Section:
-    """Monte Carlo error and traces."""
-    if _draws_of(model) is None:
-        return Section(
-            SURE, ("There are no draws; where the fit has errors or intervals, they stand beside the estimates.",)
-        )
-    summary = model.summary()
-    table = Table("Every quantity, its interval and its Monte Carlo error", summary.rename_axis("quantity"))
-    sentence = (
-        f"Each quantity has its posterior mean, standard deviation and {interval_name()}; mcse is the Monte Carlo error"
-        " of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree."
-    )
-    pictures: tuple[Picture, ...] = ()
-    spec = spec_of(model)
-    if spec is not None and "trace" in spec.pictures:
-        pictures = (
-            picture("Draws of each chain, one after the other: chains that agree cover the same band.", "trace", model),
-        )
-    return Section(SURE, (sentence,), pictures, (table,))
-
-
-def _draws_of(model: Any) -> Any:
-    """The posterior; None where the fit made no draws, or a single point, as some methods do."""
-    tree = getattr(model, "posterior_", None)
-    return None if tree is None or tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"] == 1 else tree
-
-
-def _settings(model: "Model", command: str) -> Section:
-    """What the model and the run were, and how to repeat them."""
+def _run(model: "Model") -> tuple[tuple[str, str], ...]:
+    """What the model and the run were."""
     facts = [("Model", " ".join(repr(model).split()))]
     facts += [
         (name.replace("_", " ").capitalize(), _number(name, value)) for name, value in model.run_settings().items()
     ]
-    return Section(SETTINGS, facts=(*facts, *versions()), code=command or _python(model))
+    return tuple(facts)
 
 
 def _number(name: str, value: int) -> str:
@@ -153,38 +97,6 @@ def _python(model: "Model") -> str:
     return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in model.run_settings().items())])})"
 
 
-def _methods(model: Any, found: Content, settings: Settings) -> list[Section]:
-    """A paragraph for a paper, and what it cites."""
-    sentences = [*found.methods, *_of_run(model, settings)]
-    cited = cited_in(sentences)
-    return [
-        Section(METHODS, (" ".join(map(str, sentences)),)),
-        *([Section(REFERENCES, entries=cited)] if cited else []),
-    ]
-
-
-def _of_run(model: Any, settings: Settings) -> list[str | Message]:
-    """Sentences about the draws."""
-    draws = _draws_of(model)
-    if draws is None:
-        return [f"The computations were done with {program()}."]
-    sizes, facts = draws["posterior"].sizes, model.verdict().facts
-    drawn = f"{sizes['chain']:,} chains of {sizes['draw']:,} draws each were kept, computed with {program()}."
-    judged: list[str | Message] = []
-    if "r_hat" in facts:
-        judged = [
-            Message(
-                f"Convergence was judged by R-hat (at most {facts['r_hat']:.3f}) and the effective sample sizes (at"
-                f" least {facts['ess']:,.0f}) of all reported quantities ",
-                Cite("vehtari2021"),
-                ".",
-            )
-        ]
-    others = "" if settings.ci == INTERVAL else f", those of levels, money and markets {interval_name(settings.ci)}s"
-    return [drawn, *judged, f"Intervals are central {interval_name()}s of the posterior{others}."]
-
-
 def _date(model: Any) -> str:
     """The day of the draws."""
-    draws = _draws_of(model)
-    return "" if draws is None else str(draws.attrs["created_at"])[:10]
+    return str(model.posterior_.attrs["created_at"])[:10] if has_draws(model) else ""

@@ -9,9 +9,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import printable
+from thali.model.finding import Picture
 from thali.posterior.interval import INTERVAL, interval_name
 
-from .document import Document, Picture, Section, Table
+from .document import Document, Section, Table
 from .drawing import Drawn, attempted, drawn
 from .numbers import cell
 
@@ -79,7 +80,7 @@ def _section(section: Section, numbers: Any) -> dict[str, Any]:
 
 def _named(picture: Picture) -> str:
     """A picture in a warning."""
-    return f"the picture of the report with the caption '{picture.finding}'"
+    return f"the picture of the report with the caption '{picture.caption}'"
 
 
 def _with_markup(picture: Drawn) -> Drawn:

@@ -61,7 +61,7 @@ def page_of(what: Any, command: str = "", words: Words = PYTHON, settings: Setti
 def _document(what: Any, command: str, words: Words, settings: Settings) -> Document:
     if isinstance(what, Model):
         what._require_fitted()
-        return fitted.document_of(what, command, words, settings)
+        return fitted.document_of(what, what._findings_with(settings), command, words)
     if isinstance(what, Printed):
         return tests_of_pairs.document_of(what, command)
     if isinstance(what, pandas.DataFrame) and "scorer" in what.attrs:

@@ -7,9 +7,9 @@ from thali._labels import plural
 from thali.errors import DataError
 from thali.paired.interview import QUIT, UNDO, Interview, has_ended
 from thali.paired.interview_log import TIE
+from thali.surfaces.aligned import align
 
 from ..boundary import notify
-from ..text import align
 
 _KEYS = {"t": (TIE, "neither"), "u": (UNDO, "take the last answer back"), "q": (QUIT, "leave")}
 _RANKED = 10  # options in the last table

@@ -280,7 +280,7 @@ def report(table: "pandas.DataFrame") -> str:
 
 def _aligned(table: "pandas.DataFrame", headings: dict[str, str]) -> str:
     """The columns with headings, a row a model."""
-    from ..text import align
+    from thali.surfaces.aligned import align
 
     rows = [("", *headings.values())]
     for name, row in table.iterrows():

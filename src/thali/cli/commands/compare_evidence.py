@@ -52,8 +52,7 @@ def finish_evidence(table: "pandas.DataFrame", out: Path | None, formats: Sequen
 def report(table: "pandas.DataFrame") -> str:
     """The answer in words and numbers: lines without a final line break."""
     from thali.comparison.by_evidence import evidence_sentences
-
-    from ..text import align
+    from thali.surfaces.aligned import align
 
     rows = [("", *_HEADINGS.values(), "evidence against")]
     for name, row in table.iterrows():
@@ -66,7 +65,7 @@ def report(table: "pandas.DataFrame") -> str:
 
 
 def _sensitivity(frame: "pandas.DataFrame") -> str:
-    from ..text import align
+    from thali.surfaces.aligned import align
 
     columns = ("log_evidence", "standard_error", "probability", "log_bayes_factor")
     rows = [("", "", *(_HEADINGS[column] for column in columns))]

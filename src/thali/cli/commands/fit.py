@@ -14,14 +14,13 @@ from thali.errors import ArgumentError
 from thali.inference.files import check_place
 from thali.inference.jobs import read_index
 from thali.model.spec import DATA, FIT, MODEL, ModelSpec
+from thali.surfaces.text import text_of
 
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder, write_model, write_results
 from ..loading import find_data, kind_of_data, load
 from ..models import model_implied, model_named
 from ..options import by_word, said_of_table
-from ..reports import Fitted, report_of
-from ..reports.segments import refuse, with_segments
 from ..values import value_of
 from .asked import OWN, Asked, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
@@ -83,14 +82,11 @@ def run_fit(
     found = find_data(data_name)
     if asked is None:
         asked = asked_of(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
-    spec, method, values, of = asked.spec, asked.method, asked.values, asked.arguments
-    report = report_of(spec, method)
+    spec, values, of = asked.spec, asked.values, asked.arguments
     data, recognised = load(found, spec, of(DATA))
     notify(f"{data_name}: {recognised}")
     model = _made(spec, of(MODEL), values, data)
-    fitted = Fitted(spec, method, model, data, asked.settings(), of(FIT) | of(MODEL), terminal.words)
-    fitted = fitted._replace(settings=report.prepare(fitted))
-    refuse(fitted)
+    settings = model._settings_for(data, asked.settings())
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
@@ -107,7 +103,8 @@ def run_fit(
             " are computed from these; Ctrl-C leaves them out."
         )
     try:
-        answer = with_segments(report.answer(fitted), fitted)
+        findings = model._findings_with(settings)
+        answer = text_of(findings, terminal.words)
     except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
         stopped = isinstance(fault, KeyboardInterrupt)
         if stopped:
@@ -122,19 +119,19 @@ def run_fit(
         if out is not None:
             tree = tree_of_model(model)
             noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
-            drawn = write_results(tree, answer, out, formats, noting)
+            drawn = write_results(tree, findings, out, formats, noting)
             wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
             wrote += ["the pictures"] * bool(drawn)
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
-            write_report(model, page, repeats, terminal, fitted.settings)
+            write_report(model, page, repeats, terminal, settings)
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
         raise typer.Exit(INTERRUPTED) from None
     finally:  # a full disk must not cost the answer of a long run
-        print(answer.text)
-    if (interrupted and "max-time" not in asked.values) or answer.interrupted:
+        print(answer)
+    if interrupted and "max-time" not in asked.values:
         raise typer.Exit(INTERRUPTED)
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from thali._labels import shorten
+from thali.surfaces.aligned import align
 
 from ..boundary import notify
 from ..files import check_folder, write_all, write_pictures
 from ..loading import load_pairs
 from ..options import LEADERBOARD
-from ..text import align
 from ..values import value_of
 
 MOST = 30  # rows that are printed

@@ -7,9 +7,9 @@ import numpy as np
 import typer
 
 from thali.inference.jobs import command_noted
+from thali.surfaces.aligned import align
 
 from ..boundary import INTERRUPTED, Terminal, notify
-from ..text import align
 from .jobs import OVERWRITE
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from thali._labels import plural
 from thali.errors import Argument, ArgumentError
 from thali.model.settings import Settings
 from thali.report.answers.additive import CONSTANT, ESTIMATES, POINTLESS
+from thali.surfaces.aligned import align
 
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
-from ..text import align
 from . import Fitted, groups
 from .shared import (
     and_others,

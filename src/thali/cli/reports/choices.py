@@ -11,8 +11,8 @@ import numpy as np
 
 from thali.inference.quiet import without_warnings
 from thali.model.settings import Settings
+from thali.surfaces.aligned import align
 
-from ..text import align
 from . import Fitted
 
 if TYPE_CHECKING:

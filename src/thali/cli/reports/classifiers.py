@@ -8,12 +8,12 @@ from thali._digits import in_a_column
 from thali.model.classifiers.importance import importance
 from thali.model.settings import Settings
 from thali.posterior.interval import TAILS, interval_name
+from thali.surfaces.aligned import align
 
 from ..boundary import notify
 from ..cross_validation import STOPPED, check_folds, cross_validate
 from ..files import Answer
 from ..judgement import judgement
-from ..text import align
 from . import Fitted
 from .shared import MAX_FEATURES, estimate_of
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import DataError
 from thali.model.settings import Settings
 from thali.posterior.interval import interval_name
+from thali.surfaces.aligned import align
 
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
-from ..text import align
 from . import Fitted, groups, kinds
 from .shared import (
     MAX_FEATURES,

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from thali._digits import in_a_column
 from thali.model.settings import Settings
+from thali.surfaces.aligned import align
 
 from ..files import Answer, drawn
 from ..judgement import judgement
-from ..text import align
 from . import Fitted
 from .shared import every_quantity
 

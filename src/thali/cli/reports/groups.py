@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.surfaces.aligned import align
+
 from ..files import Answer
 from ..judgement import judgement
-from ..text import align
 from . import Fitted
 from .shared import MAX_FEATURES, by_member, estimate_in, every_quantity, number_and_histogram
 

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.posterior.interval import interval_name
+from thali.surfaces.aligned import align
 
 from ..files import Answer
 from ..judgement import judgement
-from ..text import align
 from . import Fitted
 from .shared import by_member, estimate_in, every_quantity, number_and_histogram
 

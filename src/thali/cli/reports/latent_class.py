@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from thali._digits import in_a_column
+from thali.surfaces.aligned import align
 
 from ..files import Answer
 from ..judgement import judgement
-from ..text import align
 from . import Fitted
 from .choices import prepare as prepare
 from .choices import study_of

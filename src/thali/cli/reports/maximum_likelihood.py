@@ -5,9 +5,9 @@ from typing import Any
 from thali._digits import in_a_column
 from thali.model.settings import Settings
 from thali.posterior.interval import interval_name
+from thali.surfaces.aligned import align
 
 from ..files import Answer
-from ..text import align
 from . import Fitted
 from .shared import MAX_FEATURES
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from thali.model.product_classes.reports.class_table import STABLE
 from thali.model.product_classes.reports.people import MAX_PEOPLE
+from thali.surfaces.aligned import align
 
 from ..files import Answer, drawn
 from ..judgement import judgement
-from ..text import align
 from . import Fitted
 from .choices import Study, number, study_of
 from .choices import prepare as prepare

@@ -3,9 +3,9 @@
 from typing import Any
 
 from thali.posterior.interval import INTERVAL_COLUMNS, interval_name
+from thali.surfaces.aligned import align
 
 from ..files import Answer
-from ..text import align
 from . import Fitted
 
 _LONGEST = 60  # letters of a name

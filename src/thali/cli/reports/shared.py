@@ -7,8 +7,7 @@ import numpy as np
 
 from thali._digits import in_a_column
 from thali.posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
-
-from ..text import align
+from thali.surfaces.aligned import align
 
 if TYPE_CHECKING:
     import pandas

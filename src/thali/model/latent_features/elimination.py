@@ -122,6 +122,7 @@ class EliminationByAspects(ForKinds):
     """
 
     _matrix: ClassVar[str] = "PairedComparisons"
+    _FINDINGS: ClassVar[str] = "thali.model.latent_features.findings.elimination"
 
     @overload
     def __new__(

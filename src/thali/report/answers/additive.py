@@ -7,12 +7,12 @@ from thali.data.kinds import TRIPLETS
 from thali.errors import Message
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.matched_features import similar_for
+from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.trees.tree import Tree
 
 from ..content import Content, number
 from ..document import Section, Table
-from ..references import Cite
 from . import groups
 from .shared import (
     describes,

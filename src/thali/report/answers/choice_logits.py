@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 from thali.errors import Message
 from thali.model.choice_logits.hierarchical import HierarchicalLogit
+from thali.model.references import Cite
 from thali.model.settings import Settings
 
 from ..content import Content, listed
 from ..document import Section, Table
-from ..references import Cite
 from .choices import study_of
 from .segments import METHOD, with_segments
 from .shared import missed_choices

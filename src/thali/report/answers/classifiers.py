@@ -6,11 +6,11 @@ import numpy as np
 
 from thali.errors import Message
 from thali.model.classifiers.importance import importance
+from thali.model.references import Cite
 from thali.model.settings import Settings
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
-from ..references import Cite
 
 _NAMED, _WORST = 3, 10
 

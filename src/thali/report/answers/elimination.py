@@ -6,12 +6,12 @@ from thali.data.kinds import BEST_WORST
 from thali.errors import Message
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
+from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.trees.tree import Tree
 
 from ..content import Content, listed, number, probability
 from ..document import Picture, Section, Table
-from ..references import Cite
 from . import groups, kinds
 from .shared import (
     best_worst_sentence,

@@ -4,11 +4,11 @@ from typing import Any
 
 from thali.errors import Message
 from thali.model.latent_features.groups.task import SIMILAR
+from thali.model.references import Cite
 from thali.model.settings import Settings
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
-from ..references import Cite
 from .shared import estimate, interval_name, members_as_text, missed_proportions, number_of_features, picture
 
 _LIKED = 3

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import Message
 from thali.model.elimination_ml.best_worst_problem import BestWorstProblem
 from thali.model.elimination_ml.residual_table import named_row
+from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.posterior.interval import interval_name
 
 from ..content import Content, listed, number
 from ..document import Section, Table
-from ..references import Cite
 from .shared import best_worst_sentence, effects_sentence, picture, ties_sentences
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from typing import Any
 
 from thali.errors import Message
 from thali.model.product_classes.reports.class_table import STABLE
+from thali.model.references import Cite
 from thali.model.settings import Settings
 
 from ..content import Content, listed
 from ..document import Section, Table
-from ..references import Cite
 from .choices import study_of
 from .segments import METHOD, with_segments
 from .shared import missed_choices, picture

@@ -4,11 +4,11 @@ from typing import Any
 
 from thali._labels import plural
 from thali.errors import Message
+from thali.model.references import Cite
 from thali.model.settings import Settings
 
 from ..content import listed, number
 from ..document import Section, Table
-from ..references import Cite
 from .shared import picture
 
 _FEWEST = 3  # respondents

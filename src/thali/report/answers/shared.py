@@ -8,12 +8,12 @@ import numpy as np
 from thali.errors import DataError, Message
 from thali.model.latent_features.answers.matched_features import members_in_words
 from thali.model.latent_features.likelihoods.best_worst import RANKING, REVERSED
+from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.posterior.interval import TAILS, interval_name
 
 from ..content import listed, number, probability
 from ..document import Picture, Section, Table
-from ..references import Cite
 
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 

@@ -13,27 +13,24 @@ from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
-from thali.model.classifiers.training_data import TrainingData
-from thali.model.product_classes.design import Design
 
-from .content import listed, number
-from .document import Section, Table
+from .classifiers.training_data import TrainingData
+from .product_classes.design import Design
+from .wording import listed, number
 
 if TYPE_CHECKING:
-    from thali.model.base import Model
+    import pandas
 
-TITLE = "The data"
-_Facts = tuple[tuple[str, str], ...]
+    from .base import Model
+
+Facts = tuple[tuple[str, str], ...]
 _NAMED = 12  # options that are named
 
 
-def section_of(model: "Model") -> Section:
-    """What the model was fitted to."""
+def described(model: "Model") -> Facts:
+    """Names and values that describe what a model was fitted to."""
     data = model._data_of_fit()
-    if isinstance(data, TrainingData):
-        data = _Labelled(data, model)
-    tables = (_levels(data),) if isinstance(data, ChoiceExperiment | Design) else ()
-    return Section(TITLE, (f"The model was fitted to {model.fitted_to_}.",), facts=facts_of(data), tables=tables)
+    return facts_of(_Labelled(data, model) if isinstance(data, TrainingData) else data)
 
 
 class _Labelled:
@@ -45,13 +42,13 @@ class _Labelled:
 
 
 @singledispatch
-def facts_of(data: Any) -> _Facts:
+def facts_of(data: Any) -> Facts:
     """Names and values that describe data of any type; nothing where they are not known."""
     return ()
 
 
 @facts_of.register
-def _(data: PairedComparisons) -> _Facts:
+def _(data: PairedComparisons) -> Facts:
     n, counts = data.n_options, data.wins + data.losses + data.tied
     possible = n * (n - 1) // 2
     of_option = np.bincount(np.concatenate([data.first, data.second]), np.tile(counts, 2), minlength=n)
@@ -68,7 +65,7 @@ def _(data: PairedComparisons) -> _Facts:
 
 
 @facts_of.register
-def _(data: Groups) -> _Facts:
+def _(data: Groups) -> Facts:
     missing = [f"{name}: {listed(absent)}" for name, absent in data.missing.items()]
     return (
         ("Groups", f"{len(data):,}: {listed(data.names, _NAMED)}"),
@@ -78,7 +75,7 @@ def _(data: Groups) -> _Facts:
 
 
 @facts_of.register
-def _(data: Choices) -> _Facts:
+def _(data: Choices) -> Facts:
     sizes = np.diff(data.start)
     return (
         ("Options", f"{data.n_options:,}: {listed(data.labels, _NAMED)}"),
@@ -90,7 +87,7 @@ def _(data: Choices) -> _Facts:
 
 
 @facts_of.register
-def _(data: Similarities) -> _Facts:
+def _(data: Similarities) -> Facts:
     n = data.n_options
     possible = n * (n - 1) // 2
     known = () if data.sigma is None else (("Standard deviation given with the data", number(data.sigma)),)
@@ -104,7 +101,7 @@ def _(data: Similarities) -> _Facts:
 
 
 @facts_of.register
-def _(data: Triplets) -> _Facts:
+def _(data: Triplets) -> Facts:
     answers = np.add.reduceat(data.counts, data.start[:-1])
     pairs = len(np.unique(data.first * data.n_options + data.second))
     possible = data.n_options * (data.n_options - 1) // 2
@@ -119,10 +116,10 @@ def _(data: Triplets) -> _Facts:
 
 @facts_of.register(ChoiceExperiment)
 @facts_of.register(Design)
-def _(data: Any) -> _Facts:
+def _(data: Any) -> Facts:
     offered = np.diff(data.first_row)
     chosen = data.row_product[data.first_row[:-1] + data.chosen]
-    none: _Facts = ()
+    none: Facts = ()
     if data.scheme.none:
         share = _is_none(data)[chosen].mean()
         none = (("No-choice option", f"chosen in {100 * share:.1f} % of the tasks"),)
@@ -136,7 +133,7 @@ def _(data: Any) -> _Facts:
 
 
 @facts_of.register
-def _(data: _Labelled) -> _Facts:
+def _(data: _Labelled) -> Facts:
     counts = [f"{label}: {count:,}" for label, count in zip(data.classes, data.counts.tolist(), strict=True)]
     return (
         ("Rows", f"{data.rows:,}"),
@@ -155,14 +152,14 @@ def _ties(ties: float, comparisons: float) -> str:
     return f", {ties:,} of them ties ({100 * ties / comparisons:.3g} %)" if ties else ""
 
 
-def _parts(components: list[Any]) -> _Facts:
+def _parts(components: list[Any]) -> Facts:
     """Groups of options that nothing links."""
     if len(components) == 1:
         return ()
     return (("Linked groups of options", f"{len(components):,}: no comparison links one with another"),)
 
 
-def _people(subjects: Any, people: Any) -> _Facts:
+def _people(subjects: Any, people: Any) -> Facts:
     """Who answered, where that is known."""
     known = (("Columns of the respondents", listed(people.columns)),) if people is not None else ()
     return (("Who answered", plural(len(subjects), "respondent")), *known) if subjects else ()
@@ -175,7 +172,7 @@ def _is_none(data: Any) -> np.ndarray:
     return data.products[:, 0] == 0 if data.scheme.has_inside else (data.products < 0).all(axis=1)
 
 
-def _levels(data: Any) -> Table:
+def levels_shown(data: Any) -> "pandas.DataFrame":
     """How often each level was shown, and chosen where it was shown."""
     import pandas as pd
 
@@ -190,5 +187,4 @@ def _levels(data: Any) -> Table:
             own = data.products[:, place] == code
             times = int(shown[own].sum())
             rows.append((name, level, times, chosen[own].sum() / times if times else np.nan))
-    frame = pd.DataFrame(rows, columns=["attribute", "level", "times shown", "chosen where shown"])
-    return Table("Levels: how often shown, and which part of that chosen", frame)
+    return pd.DataFrame(rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"])

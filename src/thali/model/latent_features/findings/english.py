@@ -1,0 +1,111 @@
+"""The sentences of what latent-feature models find out."""
+
+ENGLISH = {
+    # features
+    "features": "The most probable {word}s that several share: {named}.",
+    "features.one": "{members} (probability {probability}, weight {weight})",
+    "features.none": "No {word} that several share is present often enough to be named.",
+    "features.title": "{Word}s, their weights and who has them",
+    "features.matched": "Features of different draws with similar owners are taken for one.",
+    "features.not_agreed": "The chains do not agree on the probability of {members} (R-hat above {limit:g}); another"
+    " seed may well give another.",
+    "features.place": "Of {total:.2f} {word}s (posterior mean) that some {of} share and others lack, {clade:.2f} are"
+    " those of a clade of the tree and {across:.2f} cut across it.",
+    "features.no_place": "No {word} is shared by some {of} and not by all.",
+    "features.caption": "{Word}s and who has them.",
+    "number": "The number of {what} is about {estimate}.",
+    "number.fixed": "The number of {what} is {number:g} in every draw.",
+    "number.title": "How many {word}s there are",
+    # elimination
+    "elimination.silent": "Choices tell nothing of an aspect that all options have, and of the aspects of one option"
+    " alone only the sum.",
+    "ranks.sure": "{option} is the option most preferred (probability {probability}).",
+    "ranks.open": "Which option is most preferred is not settled; the likeliest are {named}.",
+    "ranks.title": "Rank of the options by the weight of all their aspects",
+    "ranks.caption": "Rank of each option by the weight of all its aspects, and its interval: on average {best} has"
+    " {first}, {worst} {last}.",
+    "unique_weights.title": "Weight of what each option has alone, and its share of their sum",
+    "choice_probabilities.caption": "Observed proportions against predicted probabilities: the closer to the diagonal,"
+    " the better predicted.",
+    "covariates": "The factors by which a unit of each covariate multiplies the odds of the first of two options:"
+    " {factors}.",
+    "covariates.title": "What a unit of each covariate adds to the log odds of the first of two options, and multiplies"
+    " its odds by",
+    "covariates.zero": "Choice probabilities are of comparisons whose covariates are 0; those of options are part of"
+    " their weights.",
+    "parameters.alpha": "Concentration α: {value}.",
+    "parameters.tie": "Ties: nu is {value}; between equal options a comparison ends in a tie with probability nu / (2 +"
+    " nu).",
+    "parameters.log_likelihood": "Log-likelihood of all the data, no constant left out: {value}.",
+    "parameters.lapse": "Lapse, the probability of a blind choice, fixed at {lapse:g}.",
+    "check.title": "Each observed proportion and its predictive interval, the worst first",
+    "check.caption": "Observed proportions against what the model predicts.",
+    # methods of papers
+    "methods.luce": "Choices were modelled by the choice rule of {source}, with a Gamma(1, 1) prior on the worth of"
+    " each option.",
+    "methods.elimination": "Choices were modelled as elimination by aspects {source}: an aspect that some but not all"
+    " of the options at hand have is selected with probability proportional to its weight, and the options that lack it"
+    " are eliminated.",
+    "methods.tree": "Which options have which aspects, and how many aspects there are, was inferred under the"
+    " phylogenetic Indian buffet process prior {source} on a given tree of the options.",
+    "methods.ibp": "Which options have which aspects, and how many aspects there are, was inferred under the Indian"
+    " buffet process prior {source}.",
+    "methods.finite": "Which options have which of {number} aspects was inferred under a beta-Bernoulli prior.",
+    "methods.given": "Which options have which aspects was given beforehand.",
+    "methods.alpha": "Its concentration parameter {how}.",
+    "methods.alpha.learned": "had a Gamma(1, 1) prior",
+    "methods.alpha.fixed": "was fixed at {alpha:g}",
+    "methods.own": "Every option had one aspect of its own besides; all weights had Gamma(1, 1) priors.",
+    "methods.no_own": "All weights had Gamma(1, 1) priors.",
+    "methods.best_worst.ranking": "The best and the worst of a set were modelled as the first and the last of a"
+    " ranking, whatever the order of the others {source}.",
+    "methods.best_worst.maxdiff": "The best and the worst of a set were modelled as the two options that differ most,"
+    " by maximum difference {source}.",
+    "methods.ties": "Ties were modelled by the rule of {source}{prior}.",
+    "methods.ties.prior": ", its parameter having a Gamma(1, 1) prior",
+    "methods.covariates": "{names} added to the log odds of a choice, each with a coefficient that had a Normal(0, 1)"
+    " prior.",
+    "methods.lapse": "With probability {lapse:g} a choice was made at random among the options.",
+    # groups and kinds of people
+    "groups.asked": "Do {names} attend to the same {word}s, and how much does each weigh in each group?",
+    "groups.more": "{members} weighs more for {more} than for {less} (probability {sure}, if there is such a {word}:"
+    " {probability})",
+    "groups.same": "No {word} that several options share weighs certainly more in one group than in another.",
+    "groups.none": "No {word} that some share and others lack is present often enough to be listed.",
+    "groups.title": "{Word}s that some share and others lack, and their weight in each group",
+    "groups.caption": "Weight of each {word} in each group.",
+    "groups.kappa": "How similar the groups are, kappa, is {estimate}; weights of one feature differ between groups by"
+    " a standard deviation of about one over its root, relative to their mean.",
+    "groups.log_likelihood": "Log-likelihood of all groups, no constant left out: {value}.",
+    "groups.methods": "The {number} groups had {word}s in common and weights of their own{how}",
+    "groups.methods.free": ", independent of those of the other groups.",
+    "groups.methods.similar": ", which varied about a common weight v as Gamma(kappa, kappa / v), with kappa learned"
+    " under a Gamma(2, 0.1) prior.",
+    "kinds.asked": "Which kinds of people are there, who is of the same kind, and what does each kind prefer?",
+    "kinds": "The answers come from {number} of the {most} kinds that there may be (probability {probability}).",
+    "kinds.each": "Kind {kind} has {sample} % of the people who answered, and {population} % of the population that"
+    " they are a sample of ({interval} {low} to {high}); the best mean ranks have {liked}.",
+    "kinds.title": "Kinds of people, the largest first: their share of those who answered and of the population, and"
+    " how many people most probably are of each",
+    "kinds.same": "The probability that two people are of the same kind.",
+    "kinds.ranks": "Rank of the options by the weight of all their aspects, for each kind",
+    "kinds.features": "{Word}s that some share and others lack, and their weight in each kind",
+    "kinds.kappa": "How similar the kinds are, kappa, is {estimate}.",
+    "kinds.n_kinds": "Kinds that somebody is of: {value}.",
+    "kinds.agreement": "Pairs of people of whom a draw says as the most typical one whether they are of the same kind:"
+    " {value}.",
+    "kinds.log_likelihood": "Log-likelihood of all people, no constant left out: {value}.",
+    "kinds.methods": "Everybody was of one of {number} kinds, whose shares had a Dirichlet(1, ..., 1) prior and whose"
+    " members were inferred. The kinds had aspects in common and weights of their own{how}",
+    "kinds.methods.free": ", independent of those of the other kinds.",
+    "kinds.methods.similar": ", which varied about a common weight v as Gamma(kappa, kappa / v), kappa having a"
+    " Gamma(2, 0.1) prior.",
+    "kinds.methods.matched": "Kinds of different draws were matched by their members {source}.",
+    # what was asked
+    "elimination.asked.plain": "How strongly is each option preferred, if every option has a worth of its own?",
+    "elimination.asked.tree": "By which aspects do people choose among these options, if related options tend to share"
+    " aspects?",
+    "elimination.asked.latent": "By which aspects do people choose among these options, how many are there, and how"
+    " much does each weigh?",
+    "elimination.asked.given": "How much does each aspect weigh, and which options do people prefer?",
+}

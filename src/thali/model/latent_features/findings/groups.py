@@ -1,0 +1,91 @@
+"""What a fit to several groups of people finds out, of choices or of similarities."""
+
+from typing import TYPE_CHECKING, Any
+
+from ...common_findings import asked, data, summary
+from ...finding import Finding, Maker, Picture, Text, finding
+from ...settings import Settings
+from ...wording import estimate, listed, probability, said
+from ..answers.matched_features import members_in_words
+from ..groups.task import SIMILAR
+from .english import ENGLISH
+from .features import by_member, check, labels_of, number_finding, row_in_words
+
+if TYPE_CHECKING:
+    import pandas
+
+MAX_GROUPS = 7  # whose weights one picture shows: so many colours are told apart
+_SURE = 0.95  # probability from which on a difference is named
+_NAMED = 3
+
+
+def makers_of(word: str) -> tuple[Maker, ...]:
+    """The makers of the findings but for how it is said in a paper; `word`: aspect or feature."""
+
+    @finding("features", f"Do the groups attend to the same {word}s?")
+    def features(model: Any, settings: Settings) -> Finding:
+        return _features(model, settings, word)
+
+    @finding("n_features", f"How many {word}s are there?")
+    def n_features(model: Any, settings: Settings) -> Finding:
+        posterior = model.posterior_["posterior"]
+        draws = posterior["n_shared_features" if "n_shared_features" in posterior else "n_features"].to_numpy()
+        return number_finding(model, draws, word, f"{word}s")
+
+    question = asked(lambda model: said(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
+    return (question, features, n_features, parameters, check, summary, data)
+
+
+def _features(model: Any, settings: Settings, word: str) -> Finding:
+    """The features that some but not all share, with their weight in each group."""
+    table = model.features(similar=settings.similar)
+    labels = labels_of(model)
+    shared = table[table["members"].map(len).between(2, len(labels) - 1)]
+    written = by_member(table, labels)
+    if not len(shared):
+        return Finding(said(ENGLISH, "groups.none", word=word), table=written, rows=0)
+    sentence = differences(shared, word)
+    picture = Picture("group_weights", f"{said(ENGLISH, 'groups.caption', word=word)} {sentence}", (model,))
+    names = [str(name) for name in shared.columns]
+    kept = [name for name in names if name in ("probability", "mcse") or name.startswith(("weight[", "P("))]
+    shown = shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]])
+    return Finding(
+        sentence,
+        title=str(said(ENGLISH, "groups.title", Word=word.capitalize())),
+        table=written,
+        shown=shown,
+        picture=picture if len(model.groups_) <= MAX_GROUPS else None,
+    )
+
+
+def differences(shared: "pandas.DataFrame", word: str) -> str:
+    """Which features certainly weigh more in one group than in another."""
+    found = []
+    for row in shared.to_dict("records"):
+        for name, sure in row.items():
+            if str(name).startswith("P(") and not 1 - _SURE < sure < _SURE:
+                a, b = str(name)[2:-1].split(" > ")
+                more, less = (a, b) if sure > 0.5 else (b, a)
+                how = {"sure": probability(max(sure, 1 - sure)), "probability": probability(row["probability"])}
+                members = listed(row["members"])
+                found.append(str(said(ENGLISH, "groups.more", members=members, more=more, less=less, word=word, **how)))
+    return "; ".join(found[:_NAMED]) + "." if found else str(said(ENGLISH, "groups.same", word=word))
+
+
+@finding("parameters", "What else was learned, or assumed?")
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The parameters that are not of single features."""
+    rows, posterior = model.summary(), model.posterior_["posterior"]
+    notes: list[Text] = []
+    if "alpha" in rows.index:
+        notes.append(said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
+    if "kappa" in posterior:
+        notes.append(said(ENGLISH, "groups.kappa", estimate=estimate(posterior["kappa"].to_numpy())))
+    notes.append(said(ENGLISH, "groups.log_likelihood", value=row_in_words(rows, "log_likelihood")))
+    return Finding(notes=tuple(notes))
+
+
+def modelled(model: Any, word: str) -> Text:
+    """How the groups were modelled."""
+    how = ENGLISH["groups.methods.similar" if model.weights == SIMILAR else "groups.methods.free"]
+    return said(ENGLISH, "groups.methods", number=len(model.groups_), word=word, how=how)

@@ -1,0 +1,101 @@
+"""A table as people read it: the index as columns, headings in words, the two ends of an interval in one column."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from thali._described import is_numbered
+from thali.model.columns import heading
+from thali.posterior.interval import INTERVAL, interval_name
+
+if TYPE_CHECKING:
+    import pandas
+
+Cell = Callable[[str, Any], str]  # the text of a value of the column of that name
+
+
+class Readable(NamedTuple):
+    """A table as text."""
+
+    head: list[str]
+    rows: list[list[str]]
+    is_text: list[bool]  # of each column
+    sides: int  # columns that are those of the index
+
+
+def readable(table: "pandas.DataFrame", cell: Cell, most: int | None = None) -> Readable:
+    """The first rows of a table as text.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of a finding.
+    cell : callable
+        (column, value) -> text.
+    most : int, optional
+        Rows; None: all.
+    """
+    level = table.attrs.get("interval", INTERVAL)
+    sides = 0 if is_numbered(table) else table.index.nlevels
+    frame = (table if most is None else table.head(most)).copy(deep=False)
+    if sides:
+        names = ["" if name is None else str(name) for name in frame.index.names]
+        index = frame.index.to_frame(index=False)
+    head, columns, is_text = [], [], []
+    for place in range(sides):
+        head.append(names[place].replace("_", " "))
+        columns.append([_label(cell, names[place], value) for value in index.iloc[:, place].tolist()])
+        is_text.append(True)
+    columns_of = [str(name) for name in frame.columns]
+    cells = [_whole(frame.iloc[:, place].tolist()) for place in range(len(columns_of))]
+    for place, name in enumerate(columns_of):
+        values = cells[place]
+        base = _high_of(name)
+        if base in columns_of and name != base:  # the lower end, which takes both
+            ends = zip(values, cells[columns_of.index(base)], strict=True)
+            head.append(_interval_heading(name, columns_of, place, level))
+            columns.append([f"{cell(name, low)} to {cell(base, high)}" for low, high in ends])
+            is_text.append(False)
+        elif not (name != _low_of(name) and _low_of(name) in columns_of):
+            head.append(heading(name))
+            columns.append([cell(name, value) for value in values])
+            is_text.append(frame.dtypes.iloc[place].kind not in "iufb")
+    return Readable(head, [list(row) for row in zip(*columns, strict=True)], is_text, sides)
+
+
+def _whole(values: list[Any]) -> list[Any]:
+    """The values, without decimals where all of them are whole numbers."""
+    is_whole = all(isinstance(value, float) and value.is_integer() for value in values)
+    return [int(value) for value in values] if is_whole else values
+
+
+def _label(cell: Cell, name: str, value: Any) -> str:
+    """A name of a row, which is text whatever it is."""
+    return str(value) if isinstance(value, str | int) else cell(name, value)
+
+
+def _high_of(name: str) -> str:
+    """What the upper end is called whose lower end a column is; its own name otherwise."""
+    if name == "low" or name.endswith("_low"):
+        return f"{name[:-3]}high"
+    stem, bracket, rest = name.partition("[")
+    return f"{stem[:-3]}high{bracket}{rest}" if bracket and stem.endswith("_low") else name
+
+
+def _low_of(name: str) -> str:
+    """The same the other way round."""
+    if name == "high" or name.endswith("_high"):
+        return f"{name[:-4]}low"
+    stem, bracket, rest = name.partition("[")
+    return f"{stem[:-4]}low{bracket}{rest}" if bracket and stem.endswith("_high") else name
+
+
+def _interval_heading(name: str, columns: list[str], place: int, level: float) -> str:
+    """The interval of the column before it, or that of another one by name."""
+    own = name.replace("_low", "", 1) if name != "low" else columns[place - 1] if place else ""
+    if own == "people":
+        return f"{100 * level:.6g} % of people"
+    return (
+        interval_name(level)
+        if place and columns[place - 1] in (own, "sd")
+        else f"{heading(own)}, {interval_name(level)}"
+    )
