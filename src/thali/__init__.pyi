@@ -29,6 +29,7 @@ from .model.saved import load as load
 from .model.sparse_logit.model import SparseMultinomialLogit as SparseMultinomialLogit
 from .paired.leaderboard import leaderboard as leaderboard
 from .reading.table import read_table as read_table
+from .surfaces.findings import findings as findings
 from .trees.tree import Tree as Tree
 
 __version__: str

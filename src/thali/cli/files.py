@@ -80,8 +80,24 @@ def write_results(
     DataError
         If the model or a table cannot be written; none of them is there then.
     """
+    return write_findings(findings, folder, formats, {**_model_file(tree), **others})
+
+
+def write_findings(
+    findings: Findings,
+    folder: Path,
+    formats: Iterable[str] = ("csv",),
+    others: Mapping[str, bytes | memoryview] = MappingProxyType({}),
+) -> list[str]:
+    """Write the tables of findings in these formats with other files, all or none; then each picture.
+
+    Returns
+    -------
+    list of str
+        The names of the pictures that are there.
+    """
     tables = {found.key: found.table for found in findings if found.table is not None}
-    write_all(folder, {**_model_file(tree), **table_files(tables, formats), **others})
+    write_all(folder, {**others, **table_files(tables, formats)})
     return write_pictures(folder, {found.picture.name: found.picture.draw for found in findings if found.picture})
 
 

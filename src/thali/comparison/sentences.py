@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError
+from thali.errors import Argument, ArgumentError, Message
 from thali.posterior.verdict import HIGHEST_R_HAT
 
 from .scorer import mean_and_error
@@ -139,7 +139,7 @@ def is_established(difference: tuple[float, float] | None, n: int) -> bool:
     return mean > 0 and mean >= float(stdtrit(n - 1, ESTABLISHED)) * error
 
 
-def unconverged(table: "pandas.DataFrame") -> str:
+def unconverged(table: "pandas.DataFrame") -> str | Message:
     """Whose chains do not agree on the pair left out, in a sentence; "" where they do, or where chains are not kept."""
     if "predictions" not in table.attrs:
         return ""
@@ -155,7 +155,11 @@ def unconverged(table: "pandas.DataFrame") -> str:
             )
     if not said:
         return ""
-    return (
+    return Message(
         f"Chains do not agree on the pair left out: {'; '.join(said)}; wanted is an R-hat of at most {HIGHEST_R_HAT}. "
-        "Compare again with more draws and tune, or live with that error."
+        "Compare again with more ",
+        Argument("draws"),
+        " and ",
+        Argument("tune"),
+        ", or live with that error.",
     )

@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     import pandas
 
 _ENDS = {"_lb": "_low", "_ub": "_high"}
+_OTHERS = {"lower": "low", "upper": "high"}
+_ERRORS = {"_mcse": "MC error", "_se": "std. error"}
+_PLAIN = (str, int, float, tuple, list, dict)  # attrs that stay; tables among them belong to other findings
 _ARVIZ = re.compile(r"^eti\d+(_lb|_ub)$")
 
 
@@ -16,6 +19,7 @@ class Column(NamedTuple):
     heading: str = ""  # "": its name
     unit: str = ""
     error: str = ""  # the column of its standard or Monte Carlo error
+    decimals: int | None = None  # in a terminal; None: as usual
 
 
 PROBABILITY, WEIGHT, UTILITY = "probability", "of the total weight, or relative weight", "utility"
@@ -39,13 +43,27 @@ COLUMNS = {
     "utility": Column(unit="utility", error="std_error"),
     "estimate": Column(error="std_error"),
     "std_error": Column("std. error"),
-    "se": Column("std. error"),
     "effect": Column("preferred", PROBABILITY),
     "importance": Column("part of choices", "share", "se"),
     "range_share": Column("part of ranges", "share"),
     "wtp": Column("amount", "units of the price", "wtp_se"),
-    "wtp_se": Column("std. error", "units of the price"),
-    "share_se": Column("std. error", "share"),
+    "se": Column("std. error"),
+    **dict.fromkeys(("rating", "rating_low", "rating_high"), Column(unit="400 points: odds of 10 to 1", decimals=0)),
+    # comparisons of models
+    "nll": Column("score", "nats a pair", "nll_mcse"),
+    "information": Column("bits", "bits a comparison"),
+    "mean_log_pred": Column("log pred.", "nats a pair", "mean_log_pred_mcse"),
+    "log_score": Column(unit="nats", error="log_score_se"),
+    "log_loss": Column(unit="nats", error="log_loss_se"),
+    "hit_rate": Column("hits", "share", "hit_rate_se"),
+    "accuracy": Column("right", "share", "accuracy_se"),
+    "brier": Column("Brier"),
+    "squared_error": Column("sq. error"),
+    "difference": Column("to best", "as the score", "difference_se"),
+    "together": Column(unit="nats a choice", error="together_se"),
+    "log_evidence": Column(unit="nats", error="standard_error"),
+    "standard_error": Column("std. error", "nats"),
+    "log_bayes_factor": Column("log BF of best", "nats", "log_bayes_factor_se"),
 }
 
 
@@ -54,7 +72,7 @@ def described(table: "pandas.DataFrame") -> "pandas.DataFrame":
     renamed = table.rename(columns={name: _plain_end(name) for name in table.columns if isinstance(name, str)})
     names = [str(name) for name in renamed.columns]
     known = {name: COLUMNS[name] for name in names if name in COLUMNS}
-    renamed.attrs = table.attrs | {
+    renamed.attrs = {name: value for name, value in table.attrs.items() if isinstance(value, _PLAIN)} | {
         "columns": {
             name: {"unit": column.unit, "error": column.error if column.error in names else ""}
             for name, column in known.items()
@@ -67,10 +85,13 @@ def _plain_end(name: str) -> str:
     """An end of an interval as findings call it: ArviZ calls it after the probability."""
     if found := _ARVIZ.match(name):
         return _ENDS[found[1]].removeprefix("_")
-    return name
+    return _OTHERS.get(name, name)
 
 
 def heading(name: str) -> str:
     """How a column is headed."""
     known = COLUMNS.get(name)
-    return known.heading if known is not None and known.heading else name.replace("_", " ")
+    if known is not None and known.heading:
+        return known.heading
+    end = next((each for each in _ERRORS if name.endswith(each)), None)
+    return name.replace("_", " ") if end is None else _ERRORS[end]

@@ -137,7 +137,7 @@ def _as_json(table: "pandas.DataFrame") -> dict[str, Any]:
         "index_names": names,
         "index": [_plain(each) for each in split["index"]],
         "data": [[_plain(value) for value in row] for row in split["data"]],
-        "attrs": {str(name): _plain(value) for name, value in table.attrs.items()},
+        "attrs": _plain(table.attrs),
     }
 
 

@@ -3,17 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import pandas
-
-from thali._printed import Printed
-from thali.comparison.by_evidence import EVIDENCE
-from thali.errors import PYTHON, ArgumentError, Words
+from thali.errors import PYTHON, Words
 from thali.inference.files import atomic_write
 from thali.model.base import Model
 from thali.model.settings import USUAL, Settings
+from thali.surfaces.findings import findings
 
-from . import comparison, fitted, tests_of_pairs
 from .document import Document
+from .findings import document_of, document_of_answer
 from .page import rendered
 
 
@@ -26,7 +23,7 @@ def report(what: Any, path: Any) -> None:
 
     Parameters
     ----------
-    what : fitted model, table of thali.compare, or result of a function of thali.paired
+    what : fitted model, table of thali.compare, leaderboard, or result of a function of thali.paired or thali.designs
     path : str or path
         Of the file; one that exists is replaced.
 
@@ -60,15 +57,5 @@ def page_of(what: Any, command: str = "", words: Words = PYTHON, settings: Setti
 
 def _document(what: Any, command: str, words: Words, settings: Settings) -> Document:
     if isinstance(what, Model):
-        what._require_fitted()
-        return fitted.document_of(what, what._findings_with(settings), command, words)
-    if isinstance(what, Printed):
-        return tests_of_pairs.document_of(what, command)
-    if isinstance(what, pandas.DataFrame) and "scorer" in what.attrs:
-        return comparison.document_of(what, command)
-    if isinstance(what, pandas.DataFrame) and what.attrs.get("by") == EVIDENCE:
-        return comparison.document_of_evidence(what, command)
-    raise ArgumentError(
-        "report writes about fitted models, tables of thali.compare and results of thali.paired; got"
-        f" {type(what).__name__}."
-    )
+        return document_of(what, what._findings_with(settings), command, words)
+    return document_of_answer(findings(what), command, words)

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._digits import in_a_column
 from thali.errors import Words
+from thali.model.columns import COLUMNS
 from thali.model.finding import BRIEF, Finding, Findings
 from thali.posterior.histogram import bars
 
@@ -55,6 +56,8 @@ def cell(column: str, value: Any) -> str:
     if isinstance(value, int | np.integer):
         return f"{value:,}"
     if isinstance(value, float | np.floating):
+        if (known := COLUMNS.get(column)) is not None and known.decimals is not None and math.isfinite(value):
+            return f"{value:,.{known.decimals}f}"
         small = 0.0 < abs(value) < 5e-4 and not column.startswith("mcse")
         return f"{value:.2g}" if small and math.isfinite(value) else in_a_column(column, float(value))
     return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -21,7 +21,7 @@ from thali.data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.jobs import read_index
 from thali.model.spec import DATA, ModelSpec, Option
 
@@ -32,8 +32,6 @@ from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, said_of_table
 from ..values import value_of
-from .compare_evidence import finish_evidence, refuse_prediction, refuse_sensitivity
-from .compare_texts import TEXTS
 from .jobs import JOB, OVERWRITE, job_in, noted
 
 if TYPE_CHECKING:
@@ -52,6 +50,7 @@ DEFAULTS = {
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
 # How models are compared, by default.
+_OF_PREDICTION = ("leave_out", "folds")  # what a comparison by evidence has not
 UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))
 _OWN = (
     *(Option(name, "", bool if name == "sensitivity" else str) for name in ("models", *UNSAID)),
@@ -106,7 +105,7 @@ def run_compare(
     terminal.know(_known(specs, OVERWRITE))
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
     by_evidence = one_of("by", own["by"] or PREDICTION, (PREDICTION, EVIDENCE)) == EVIDENCE
-    (refuse_prediction if by_evidence else refuse_sensitivity)(own)
+    (_refuse_prediction if by_evidence else _refuse_sensitivity)(own)
     shard = checked_shard(_shard(own["shard"]), out, values.get("seed"))
     if out is not None:
         check_folder(out)
@@ -142,7 +141,7 @@ def run_compare(
     finished = fits - int((table.attrs["missing"]["why"] != ELSEWHERE).sum())
     done = f"{finished:,} of {fits:,} {'models' if by_evidence else 'fits'} are"
     if shard is None:
-        _finish(table, out, formats)
+        _finish(terminal, table, out, formats)
     elif not table.attrs["interrupted"]:
         print(f"shard {own['shard']}: {done} finished, in {out}; thali merge joins the shards.")
     if table.attrs["interrupted"]:
@@ -171,7 +170,7 @@ def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
         command["arguments"].get("own", {})["shard"] = None
     with job_in(out, False, command) as job:
         table = thali.merge([folder / JOB for folder in folders], job)
-    _finish(table, out)
+    _finish(terminal, table, out)
 
 
 def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
@@ -183,19 +182,38 @@ def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
         notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
 
 
-def _finish(table: "pandas.DataFrame", out: Path | None, formats: Sequence[str] = ("csv",)) -> None:
+def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str] = ("csv",)) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     from thali.comparison.by_evidence import EVIDENCE
+    from thali.comparison.findings import findings_of
+    from thali.report.write import page_of
+    from thali.surfaces.text import text_of
 
-    if table.attrs.get("by") == EVIDENCE:
-        finish_evidence(table, out, formats)
-        return
+    from ..files import write_all, write_findings
+
+    findings = findings_of(table)
     try:
         if out is not None:
-            picture = " and the picture" * bool(_write(table, out, formats))
-            notify(f"wrote the table, every prediction's scores{picture} to {out}.")
+            wrote = f"the tables{' and the pictures' * bool(write_findings(findings, out, formats))}"
+            if table.attrs.get("by") == EVIDENCE:
+                write_all(out, {"report.html": page_of(table)})
+                wrote += " and the report"
+            notify(f"wrote {wrote} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        print(report(table))
+        print(text_of(findings, terminal.words))
+
+
+def _refuse_prediction(own: dict[str, Any]) -> None:
+    """Refuse options that are for a comparison by prediction."""
+    for name in _OF_PREDICTION:
+        if own[name] is not None:
+            raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
+
+
+def _refuse_sensitivity(own: dict[str, Any]) -> None:
+    """Refuse the option that is for a comparison by evidence."""
+    if own["sensitivity"]:
+        raise ArgumentError(Argument("sensitivity"), " goes with ", Setting("by", "evidence"), ".")
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:
@@ -247,65 +265,3 @@ def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[s
         raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
     if kind in (PAIRS, PAIR_GROUPS) and own["folds"] is not None:
         raise ArgumentError(f"--folds is not for {kind}, of which {data_name} holds some; leave it out.")
-
-
-def report(table: "pandas.DataFrame") -> str:
-    """The answer in words and numbers: the table, what it establishes, and whether the chains agree.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `thali.compare` returns it.
-
-    Returns
-    -------
-    str
-        Lines without a final line break.
-    """
-    from thali.comparison.sentences import sentences, unconverged
-
-    text = TEXTS[table.attrs["scorer"]]
-    count, of_all = int(table[text.count].iloc[0]), table.attrs["units"]
-    counted = f"{count:,}" if count == of_all else f"{count:,} of {of_all:,}"
-    parts = [
-        f"What each model predicts for {text.unit} that it has not seen ({counted} {text.unit})\n"
-        + _aligned(table, text.headings),
-        text.legend.format(unit=table.attrs["unit"]),
-        "\n".join(sentences(table)),
-    ]
-    if sentence := unconverged(table):
-        parts.append(f"WARNING: {sentence}".replace("more draws and tune", "larger --draws and --tune"))
-    return "\n\n".join(parts)
-
-
-def _aligned(table: "pandas.DataFrame", headings: dict[str, str]) -> str:
-    """The columns with headings, a row a model."""
-    from thali.surfaces.aligned import align
-
-    rows = [("", *headings.values())]
-    for name, row in table.iterrows():
-        rows.append((str(name), *(_cell(column, float(row[column])) for column in headings)))  # type: ignore[arg-type]
-    return align(rows, left={0})
-
-
-def _cell(column: str, value: float) -> str:
-    from thali._digits import in_a_column
-
-    if column in ("information", "squared_error") and value == value:
-        return f"{value:.4f}"
-    return in_a_column("mcse" if column.endswith("mcse") else column, value)
-
-
-def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> list[str]:
-    """Write the table in these formats and predictions.csv, all or none; then of pairs comparison.png."""
-    from ..files import csv, table_files, write_all, write_pictures
-
-    contents = table_files({"comparison": table}, formats)
-    if "predictions" in table.attrs:
-        contents["predictions.csv"] = csv(table.attrs["predictions"], index=False)
-    else:
-        contents["predictions.csv"] = csv(table.attrs[TEXTS[table.attrs["scorer"]].count])
-    write_all(folder, contents)
-    if "pairs" in table.attrs and table["pairs"].iloc[0] > 0:
-        return write_pictures(folder, {"comparison": lambda plots: plots.comparison(table)})
-    return []

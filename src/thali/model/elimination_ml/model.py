@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._described import Facts
 from thali._labels import plural
@@ -80,6 +80,8 @@ class MaximumLikelihoodElimination(EstimatedChoices):
     """
 
     estimates_: "Estimates"
+    _FINDINGS: ClassVar[str] = "thali.model.elimination_ml.findings"
+    method: ClassVar[str] = "maximum-likelihood"
 
     def __init__(
         self,

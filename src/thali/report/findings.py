@@ -26,9 +26,11 @@ def document_of(model: "Model", findings: Findings, command: str, words: Words) 
     return _document(title, shown, words, _run(model), command or _python(model), made_by(_date(model)))
 
 
-def document_of_answer(title: str, findings: Findings, command: str, words: Words) -> Document:
-    """The report of anything else that has findings."""
-    return _document(title, list(findings.read_in(BRIEF, FULL)), words, (), command, made_by())
+def document_of_answer(findings: Findings, command: str, words: Words) -> Document:
+    """The report of anything else that has findings; its title is the first question."""
+    shown = list(findings.read_in(BRIEF, FULL))
+    title = next(found.question for found in shown if found.key != "asked")
+    return _document(title, shown, words, (), command, made_by())
 
 
 def _document(

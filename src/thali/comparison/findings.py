@@ -1,0 +1,163 @@
+"""What a comparison of models finds out, by prediction or by evidence."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali.model.finding import FILE, FULL, Finding, Findings, Picture, finding
+from thali.model.wording import said
+
+from .by_evidence import EVIDENCE, evidence_sentences
+from .english import ENGLISH, LEGENDS
+from .sentences import sentences, unconverged
+from .ways import SCORERS
+
+if TYPE_CHECKING:
+    import pandas
+
+# What a reader wants of the table of each kind of score, and the column that counts what was left out.
+_DIFFERENCE = ("difference", "difference_se")
+_CHOICES = ("log_score", "log_score_se", "hit_rate", "hit_rate_se", *_DIFFERENCE)
+_PAIRS = ("nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse", *_DIFFERENCE, "r_hat")
+_SIMILARITIES = ("log_score", "log_score_se", "log_score_mcse", "squared_error", *_DIFFERENCE, "r_hat")
+_PEOPLE = (*_CHOICES, "together", "together_se")
+_READ = {
+    "BinomialScorer": ("pairs", _PAIRS),
+    "ChoiceScorer": ("tasks", _CHOICES),
+    "GroupChoiceScorer": ("tasks", _CHOICES),
+    "PeopleScorer": ("tasks", _PEOPLE),
+    "GroupPeopleScorer": ("tasks", _PEOPLE),
+    "ClassScorer": ("rows", ("log_loss", "log_loss_se", "accuracy", "accuracy_se", "brier", *_DIFFERENCE)),
+    "GaussianScorer": ("pairs", _SIMILARITIES),
+    "GroupGaussianScorer": ("pairs", _SIMILARITIES),
+    "TripletScorer": ("answers", (*_CHOICES[:2], "log_score_mcse", *_CHOICES[2:])),
+}
+_UNITS = {"BinomialScorer": "pairs", "ClassScorer": "rows", "TripletScorer": "answers"}
+_UNITS |= dict.fromkeys(("GaussianScorer", "GroupGaussianScorer"), "similarities")
+
+
+def findings_of(table: "pandas.DataFrame") -> Findings:
+    """The findings of the table that `thali.compare` returned."""
+    return Findings(table, BY_EVIDENCE if table.attrs.get("by") == EVIDENCE else BY_PREDICTION)
+
+
+# by prediction ------------------------------------------------------------------------------------------------
+
+
+@finding("asked", "What was asked?", FULL)
+def asked(table: "pandas.DataFrame", settings: None) -> Finding:
+    """What was left out."""
+    return Finding(said(ENGLISH, "asked", part=table.attrs["part"]))
+
+
+@finding("comparison", "Which model predicts best what was left out?")
+def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
+    """The scores, and what they establish."""
+    attrs, found = table.attrs, sentences(table)
+    name = attrs["scorer"]
+    count, columns = _READ[name]
+    counted, units = int(table[count].iloc[0]), _UNITS.get(name, "choices")
+    of_all = f"{counted:,}" if counted == attrs["units"] else f"{counted:,} of {attrs['units']:,}"
+    caption = f"{said(ENGLISH, 'comparison.caption', unit=attrs['unit'])} {found[0]}"
+    is_drawn = SCORERS[name].units == "pairs" and attrs["best"] is not None
+    return Finding(
+        found[0],
+        title=str(said(ENGLISH, "comparison.title", units=units, count=of_all)),
+        table=table.rename_axis("model"),
+        shown=table[[each for each in columns if each in table]].rename_axis("model"),
+        rows=None,
+        picture=Picture("comparison", caption, (table,)) if is_drawn else None,
+        notes=(LEGENDS[name].format(unit=attrs["unit"]), *found[1:]),
+    )
+
+
+@finding("scores", "How was each predicted?", FULL)
+def scores(table: "pandas.DataFrame", settings: None) -> Finding:
+    """The score of each unit."""
+    unit, units = table.attrs["unit"], table.attrs["units"]
+    return Finding(
+        said(ENGLISH, "scores", units=f"{units:,}", unit=unit),
+        title=str(said(ENGLISH, "scores.title", unit=unit)),
+        table=table.attrs[SCORERS[table.attrs["scorer"]].units].reset_index(),
+    )
+
+
+@finding("predictions", "What did each model predict?", FILE)
+def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
+    """What each model predicts for what was left out."""
+    attrs = table.attrs
+    if "predictions" in attrs:
+        return Finding(table=attrs["predictions"].reset_index(drop=True))
+    return Finding(table=attrs[_READ[attrs["scorer"]][0]])
+
+
+@finding("chains", "Do the chains agree?")
+def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
+    """Whose chains do not agree."""
+    if not (sentence := unconverged(table)):
+        return None
+    return Finding(sentence, verdict=False, headline=ENGLISH["chains"])
+
+
+# by evidence --------------------------------------------------------------------------------------------------
+
+
+@finding("asked", "What was asked?", FULL)
+def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
+    """What evidence is, and what was known before the data."""
+    prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
+    return Finding(ENGLISH["evidence.asked"], notes=(said(ENGLISH, "evidence.prior", prior=prior),))
+
+
+@finding("comparison", "Which model do the data support?")
+def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
+    """The evidence of each model, and their probabilities."""
+    found = evidence_sentences(table)
+    columns = ("log_evidence", "standard_error", "probability", "log_bayes_factor", "log_bayes_factor_se")
+    return Finding(
+        found[0],
+        title=ENGLISH["evidence.title"],
+        table=table.rename_axis("model"),
+        shown=table[[*columns, "evidence_against"]].rename_axis("model"),
+        rows=None,
+        picture=Picture("evidence", f"{ENGLISH['evidence.caption']} {found[0]}", (table,)),
+        notes=(ENGLISH["evidence.legend"], *found[1:]),
+    )
+
+
+@finding("sensitivity", "And under other priors?")
+def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
+    """The evidence under other priors."""
+    if "sensitivity" not in table.attrs:
+        return None
+    found = table.attrs["sensitivity"]
+    columns = [each for each in ("log_evidence", "standard_error", "probability", "log_bayes_factor") if each in found]
+    return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns], rows=None)
+
+
+@finding("temperatures", "How was the evidence found?", FULL)
+def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
+    """The mean log-likelihood along the temperatures of each model."""
+    import pandas as pd
+
+    paths: dict[str, Any] = {name: each.path for name, each in table.attrs["evidence"].items() if len(each.path)}
+    if not paths:
+        return None
+    joined = pd.concat(paths, names=["model", None]).reset_index(level=0).reset_index(drop=True)
+    return Finding(
+        title=ENGLISH["temperatures"],
+        table=joined,
+        picture=Picture("temperatures", ENGLISH["temperatures"], (table,)),
+    )
+
+
+@finding("verdict", "Can the evidence be relied on?")
+def verdict(table: "pandas.DataFrame", settings: None) -> Finding:
+    """Whether the evidence of every model is usable."""
+    found = table.attrs["evidence"]
+    usable = all(each.usable for each in found.values())
+    said_of_each = tuple(f"{name}: {each.verdict}" for name, each in found.items())
+    headline = ENGLISH["evidence.good" if usable else "evidence.bad"]
+    return Finding(" ".join(said_of_each), verdict=usable, headline=headline)
+
+
+BY_PREDICTION = (asked, comparison, scores, predictions, chains)
+BY_EVIDENCE = (asked_for_evidence, evidence, sensitivity, temperatures, verdict)
