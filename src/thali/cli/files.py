@@ -98,7 +98,7 @@ def write_findings(
     """
     tables = {found.key: found.table for found in findings if found.table is not None}
     write_all(folder, {**others, **table_files(tables, formats)})
-    return write_pictures(folder, {found.picture.name: found.picture.draw for found in findings if found.picture})
+    return write_pictures(folder, {found.picture.stem: found.picture.draw for found in findings if found.picture})
 
 
 def write_model(tree: "xarray.DataTree", folder: Path) -> None:

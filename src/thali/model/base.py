@@ -185,7 +185,8 @@ class Model(Parameters, Described):
             Probability of intervals, where a model's answers have intervals of any probability.
         **settings
             What else the answers depend on: random_seed (of checks and simulated people), cores, and those of the
-            model, such as similar (Jaccard index), kind (of estimate), market (a data frame), price, segments, folds.
+            model, such as similar (Jaccard index), kind (of estimate), market (a data frame), price, segments, folds
+            (of a cross-validation) with rows (the X and y of the fit).
 
         Returns
         -------
@@ -274,8 +275,8 @@ class Model(Parameters, Described):
 
 
 def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two fits left the very same objects."""
-    return one.keys() == other.keys() and all(value is other[name] for name, value in one.items())
+    """Whether two fits left the very same objects; the second may have some more."""
+    return all(value is other.get(name) for name, value in one.items())
 
 
 class Sampled(Model):

@@ -91,6 +91,11 @@ def verdict(model: Any, settings: Settings) -> Finding:
     return Finding(found.message, verdict=found.agrees, headline=headline)
 
 
+def makers_of(model: Any) -> tuple[Maker, ...]:
+    """The makers of the findings of a model that has none of its own."""
+    return (summary, data, verdict)
+
+
 def check_of(
     table: "pandas.DataFrame", sentence: str, good: bool | None, title: str, picture: Picture | None = None
 ) -> Finding:

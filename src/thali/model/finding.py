@@ -26,10 +26,16 @@ Text = str | Message
 class Picture:
     """A picture of `thali.plots`: what it draws, and what it shows in words."""
 
-    name: str  # of the function, and of the file
+    name: str  # of the function
     caption: str
     draws: tuple[Any, ...] = ()  # tables, or the model for pictures of its draws
     settings: Mapping[str, Any] = field(default_factory=dict)
+    file: str = ""  # its file, where that is not called as the function
+
+    @property
+    def stem(self) -> str:
+        """What its file is called."""
+        return self.file or self.name
 
     def draw(self, plots: Any) -> Any:
         """Axes, made by the module `thali.plots`."""
@@ -72,6 +78,7 @@ class Finding(Described):
     verdict: bool | None = None
     headline: str = ""
     widget: Any = None  # what a page lets its reader change, such as a market
+    stopped: bool = False  # whether Ctrl-C cut it short
     key: str = ""
     question: str = ""
     place: str = BRIEF  # who shows it: BRIEF, FULL or FILE

@@ -37,7 +37,9 @@ class Settings:
     kind : str
         The estimate of similarities.
     folds : int
-        Parts of the cross-validation.
+        Parts of the cross-validation; 0: none.
+    rows : (X, y), optional
+        Of the fit of a classifier: for its cross-validation, and for pictures of its covariates.
     """
 
     ci: float = INTERVAL
@@ -48,7 +50,8 @@ class Settings:
     segments: Any = None
     similar: float | None = None
     kind: str = "expectation"
-    folds: int = 5
+    folds: int = 0
+    rows: Any = None
 
     def given(self, *names: str) -> dict[str, Any]:
         """Those of these settings that are not None, as arguments."""
@@ -80,7 +83,7 @@ def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str 
         If the model's answer has no setting of a name, or a value is out of its range.
     """
     options = {} if spec is None else {each.name: each for each in spec.options_of(method) if each.to == REPORT}
-    known = ("ci", *(name for name in options if name != "ci"), *_OF_EVERY_RUN)
+    known = ("ci", *(name for name in options if name != "ci"), *_OF_EVERY_RUN, *(("rows",) * ("folds" in options)))
     for name, value in given.items():
         if name not in known:
             raise ArgumentError(

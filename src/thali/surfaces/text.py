@@ -58,7 +58,7 @@ def cell(column: str, value: Any) -> str:
     if isinstance(value, float | np.floating):
         if (known := COLUMNS.get(column)) is not None and known.decimals is not None and math.isfinite(value):
             return f"{value:,.{known.decimals}f}"
-        small = 0.0 < abs(value) < 5e-4 and not column.startswith("mcse")
+        small = 1e-9 < abs(value) < 5e-4 and not column.startswith("mcse")
         return f"{value:.2g}" if small and math.isfinite(value) else in_a_column(column, float(value))
     return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 

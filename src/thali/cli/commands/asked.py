@@ -13,6 +13,7 @@ from ..models import options_of, settings_of_alias
 from ..values import value_of
 from .jobs import OVERWRITE
 
+FOLDS = 5  # of the cross-validation, unless others are typed
 OWN = (Option("model", "The name of the model."), OVERWRITE)  # of every model
 
 
@@ -36,6 +37,8 @@ class Asked(NamedTuple):
 
         of_run = self.arguments(FIT) | self.arguments(MODEL)
         wanted = {"random_seed": of_run.get("random_seed") or 0, "cores": of_run.get("cores")} | self.arguments(REPORT)
+        if any(option.name == "folds" for option in self.spec.options):
+            wanted.setdefault("folds", FOLDS)
         if "market" in wanted:
             wanted["market"] = load(folder / wanted["market"]).frame.reset_index(drop=True)
         return Settings(**wanted)

@@ -131,7 +131,7 @@ def run_fit(
         raise typer.Exit(INTERRUPTED) from None
     finally:  # a full disk must not cost the answer of a long run
         print(answer)
-    if interrupted and "max-time" not in asked.values:
+    if (interrupted and "max-time" not in asked.values) or any(found.stopped for found in findings):
         raise typer.Exit(INTERRUPTED)
 
 

@@ -1,17 +1,19 @@
 """What the classifiers share: scikit-learn's interface, and checks of what is passed to it."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from thali._labels import plural
+from thali._late import carried_out_by
 from thali.errors import (
     ConvergenceWarning,
     DataError,
     ThaliWarning,
 )
 from thali.inference.chains import Run, checked_run
+from thali.reading.layouts.covariates import Observations
 
 from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group
@@ -24,6 +26,8 @@ from .weights import warn_of_shares, weighted_classes, weights_of
 
 if TYPE_CHECKING:
     import xarray
+
+    from ..settings import Settings
 
 
 class Classifier(Predictions, HasPrior):
@@ -43,6 +47,16 @@ class Classifier(Predictions, HasPrior):
     feature_names_in_ : array of str (d,)
         Names of the covariates; only after a fit to a data frame whose columns are named by strings.
     """
+
+    _FINDINGS: ClassVar[str] = "thali.model.classifiers.findings"
+
+    def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
+        """The settings with the rows of the fit, once it is clear that they can be divided into so many folds."""
+        if isinstance(data, Observations):
+            settings = replace(settings, rows=(data.covariates, data.labels))
+        if settings.rows is not None:
+            carried_out_by("Classifier.check_folds")(np.asarray(settings.rows[1]), settings.folds)
+        return settings
 
     def _job(self, data: TrainingData) -> Job:
         """The fit, checked."""

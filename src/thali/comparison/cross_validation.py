@@ -1,48 +1,12 @@
 """How well a classifier predicts rows that it has not seen, beside what is known without any covariates."""
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from thali.errors import Argument, ArgumentError, IncompleteWarning, InterruptedWarning
-
-if TYPE_CHECKING:
-    import pandas
-
-    from thali.reading.layouts.covariates import Observations
-
-STOPPED = "stopped by Ctrl-C"
-
-
-class Scores(NamedTuple):
-    """What each left-out row cost, under the model and under the class frequencies of the other folds."""
-
-    fold: np.ndarray
-    errors: np.ndarray  # whether the most probable class was wrong
-    losses: np.ndarray  # -ln probability of the class
-    base_errors: np.ndarray
-    base_losses: np.ndarray
-    folds: int  # that were asked for
-    fault: str = ""  # why not all of them were finished
-
-    @property
-    def done(self) -> int:
-        """Folds that were finished."""
-        return len(np.unique(self.fold))
-
-    def table(self) -> "pandas.DataFrame":
-        """Means of each fold, one row a fold."""
-        import pandas as pd
-
-        columns = {
-            "error_rate": self.errors,
-            "majority_error_rate": self.base_errors,
-            "log_loss": self.losses,
-            "proportions_log_loss": self.base_losses,
-        }
-        table = pd.DataFrame({"fold": self.fold, "rows": 1, **columns})
-        return table.groupby("fold").agg({"rows": "sum"} | dict.fromkeys(columns, "mean"))
+from thali.model.classifiers.scores import STOPPED, Scores
 
 
 def check_folds(labels: np.ndarray, folds: int) -> None:
@@ -59,7 +23,7 @@ def check_folds(labels: np.ndarray, folds: int) -> None:
 
 
 def cross_validate(
-    model: Any, data: "Observations", folds: int, seed: int | None, cores: int | None = None, progressbar: bool = True
+    model: Any, rows: tuple[Any, Any], folds: int, seed: int | None, cores: int | None = None, progressbar: bool = True
 ) -> Scores:
     """Predict every fold from a fit to the others.
 
@@ -67,7 +31,8 @@ def cross_validate(
     ----------
     model : classifier
         Whose arguments every fit has; it is not changed.
-    data : Observations
+    rows : covariates and classes
+        As `fit` takes them.
     folds : int
     seed : int or None
         Of the folds and of the fits; None is 0, so that the folds are the same for all models.
@@ -91,7 +56,7 @@ def cross_validate(
             warnings.simplefilter("ignore", IncompleteWarning)
             table = run_comparison(
                 {"model": model},
-                Rows((data.covariates, data.labels)),
+                Rows(rows),
                 ClassScorer(),
                 prepared={},
                 settings={},
@@ -103,13 +68,13 @@ def cross_validate(
                 progressbar=progressbar,
             )
     except KeyboardInterrupt:  # before the first fold was finished
-        return Scores(*np.zeros((5, 0)), folds=folds, fault=STOPPED)
+        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=STOPPED)
     except ArgumentError as error:
-        return Scores(*np.zeros((5, 0)), folds=folds, fault=str(error))
+        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
     losses, hits = table.attrs["rows"], table.attrs["hits"]
     there = losses["model"].notna().to_numpy()
     missing = table.attrs["missing"]["why"]
     fault = STOPPED if table.attrs["interrupted"] else missing.iloc[0] if len(missing) else ""
     columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
     fold, *costs = (column.to_numpy()[there] for column in (table.attrs["fold"], *columns))
-    return Scores(fold, *costs, folds=folds, fault=fault)
+    return Scores(fold, *costs, folds=folds, seed=seed or 0, fault=fault)

@@ -1,0 +1,41 @@
+"""The scores of a cross-validation: what each left-out row cost."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
+
+STOPPED = "stopped by Ctrl-C"
+
+
+class Scores(NamedTuple):
+    """What each left-out row cost, under the model and under the class frequencies of the other folds."""
+
+    fold: np.ndarray
+    errors: np.ndarray  # whether the most probable class was wrong
+    losses: np.ndarray  # -ln probability of the class
+    base_errors: np.ndarray
+    base_losses: np.ndarray
+    folds: int  # that were asked for
+    seed: int = 0  # of the folds
+    fault: str = ""  # why not all of them were finished
+
+    @property
+    def done(self) -> int:
+        """Folds that were finished."""
+        return len(np.unique(self.fold))
+
+    def table(self) -> "pandas.DataFrame":
+        """Means of each fold, one row a fold."""
+        import pandas as pd
+
+        columns = {
+            "error_rate": self.errors,
+            "majority_error_rate": self.base_errors,
+            "log_loss": self.losses,
+            "proportions_log_loss": self.base_losses,
+        }
+        table = pd.DataFrame({"fold": self.fold, "rows": 1, **columns})
+        return table.groupby("fold").agg({"rows": "sum"} | dict.fromkeys(columns, "mean"))
