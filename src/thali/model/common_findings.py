@@ -14,6 +14,7 @@ from .product_classes.design import Design
 from .references import Cite
 from .registry import spec_of
 from .settings import Settings
+from .versions import program
 from .wording import said
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ SENTENCES = {
     "estimate doubtful": "The estimate needs care.",
     "check good": "The model describes what was checked.",
     "check bad": "The model misses what was observed.",
-    "kept": "{chains} chains of {draws} draws each were kept.",
+    "kept": "{chains} chains of {draws} draws each were kept, computed with {program}.",
+    "computed": "The computations were done with {program}.",
     "judged": "Convergence was judged by R-hat (at most {r_hat}) and the effective sample sizes (at least {ess}) of all"
     " reported quantities {source}.",
     "intervals": "Intervals are central {interval}s of the posterior{others}.",
@@ -112,9 +114,9 @@ def methods_of(model: Any, modelled: tuple[Text, ...], settings: Settings) -> Fi
 def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
     """Sentences about the draws."""
     if not has_draws(model):
-        return ()
+        return (said(SENTENCES, "computed", program=program()),)
     sizes, facts = model.posterior_["posterior"].sizes, model.verdict().facts
-    kept = {"chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
+    kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
     sentences: list[Text] = [said(SENTENCES, "kept", **kept)]
     if "r_hat" in facts:
         shown = {"r_hat": f"{facts['r_hat']:.3f}", "ess": f"{facts['ess']:,.0f}"}

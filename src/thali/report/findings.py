@@ -9,9 +9,9 @@ from thali.model.common_findings import has_draws
 from thali.model.finding import BRIEF, FULL, Finding, Findings
 from thali.model.references import cited_in
 from thali.model.registry import spec_of
+from thali.model.versions import made_by, versions
 
 from .document import Document, Section, Table
-from .settings import made_by, versions
 
 if TYPE_CHECKING:
     from thali.model.base import Model

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import printable
 from thali.model.finding import Picture
-from thali.posterior.interval import INTERVAL, interval_name
+from thali.surfaces.readable import readable
 
 from .document import Document, Section, Table
 from .drawing import Drawn, attempted, drawn
@@ -18,9 +18,7 @@ from .numbers import cell
 
 if TYPE_CHECKING:
     import jinja2
-    import pandas
 
-_LOWER_END = re.compile(r"_low(?=\[|$)")  # of an interval, as columns are called
 _LONG = 15  # rows, above which a table is folded
 MAX_ROWS = 1_000  # of a table that are shown
 
@@ -90,29 +88,12 @@ def _with_markup(picture: Drawn) -> Drawn:
 def _rows(table: Table) -> _Rows:
     """The cells of a table as text."""
     frame = table.frame
-    has_index = any(name is not None for name in frame.index.names)
-    if has_index:
-        frame = frame.reset_index()
-    kinds = ["" if _is_number(frame.iloc[:, k]) else "text" for k in range(frame.shape[1])]
-    head = [(str(name).replace("_", " "), kind) for name, kind in zip(frame.columns, kinds, strict=True)]
+    shown = readable(frame, cell, MAX_ROWS)
+    kinds = ["text" if is_text else "" for is_text in shown.is_text]
     size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"the first {MAX_ROWS:,} of {len(frame):,} rows"
-    rows = [
-        [(cell(str(name), value), kind) for name, value, kind in zip(frame.columns, values, kinds, strict=True)]
-        for values in frame.head(MAX_ROWS).itertuples(index=False)
-    ]
-    return _Rows(table.title + _level(frame), size, head, rows, has_index, len(frame) > _LONG)
-
-
-def _level(frame: "pandas.DataFrame") -> str:
-    """The probability of the intervals of a table: that of its attrs, or of columns such as weight and weight_low."""
-    names = set(map(str, frame.columns))
-    ends = [name for name in names if _LOWER_END.search(name) and _LOWER_END.sub("", name) in names]
-    level = frame.attrs.get("interval", INTERVAL if ends else None)
-    return "" if level is None else f" ({interval_name(level)}s)"
-
-
-def _is_number(column: "pandas.Series") -> bool:
-    return column.dtype.kind in "fiu"
+    head = list(zip(shown.head, kinds, strict=True))
+    rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
+    return _Rows(table.title, size, head, rows, shown.sides > 0, len(frame) > _LONG)
 
 
 def _markup(text: str) -> Any:
