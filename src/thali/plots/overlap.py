@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
+from thali.model.latent_features.findings.additive import MAX_OBJECTS
 
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
@@ -13,7 +14,6 @@ from ._style import COLOURS, label_width, new_axes, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_OBJECTS = 30
 _WIDTH, _HEIGHT = 6.2, 5.2  # inches that the objects are spread over
 _LETTER, _LINE = 0.09, 0.15  # inches of a letter across, and of a line up
 _FIRST, _STEP = 0.07, 0.075  # inches from a label to its innermost outline, and from one outline to the next

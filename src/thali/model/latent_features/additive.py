@@ -17,6 +17,7 @@ from thali.trees.tree import Tree
 from ..prepared import Prepared
 from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
+from ..settings import Settings
 from ..spec import MODEL
 from .answers.group_tree import tree_of_group
 from .answers.kind import kind_of, of_similarities
@@ -127,6 +128,7 @@ class AdditiveClustering(SimilarityAnswers, ForGroups, TripletAnswers):
     """
 
     _matrix: ClassVar[str] = "Similarities"
+    _FINDINGS: ClassVar[str] = "thali.model.latent_features.findings.additive"
 
     def __init__(
         self,
@@ -156,6 +158,13 @@ class AdditiveClustering(SimilarityAnswers, ForGroups, TripletAnswers):
         self.weights = weights
 
     _kept_as = {"features": "_features"}
+
+    def _settings_for(self, data: Any, settings: Settings) -> Settings:
+        """The settings; another estimate than the usual one is refused for data that have no other."""
+        if settings.kind != Settings().kind and isinstance(data, Triplets | Groups):
+            what = TRIPLETS if isinstance(data, Triplets) else f"{SIMILARITIES} of several groups"
+            raise ArgumentError(Argument("kind"), f" is for {SIMILARITIES}, and these data are {what}; leave it out.")
+        return settings
 
     def _parts(self, data: Any) -> dict[Any, Any]:
         parts = self._parts_but_sigma(data)

@@ -44,6 +44,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
     """
 
     _matrix: ClassVar[str] = ""  # the kind of data that a plain matrix is taken for
+    _FINDINGS: ClassVar[str] = "thali.model.latent_features.findings.open"
 
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError

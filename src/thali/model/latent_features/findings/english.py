@@ -132,4 +132,79 @@ ENGLISH = {
     "ml.methods.observed": "are those of the observed information",
     "ml.methods.people": "and tests of fit are over people {source}",
     "ml.methods.lapse": "The probability of a choice at random was fixed at {lapse}.",
+    # the open combination
+    "open.asked": "What was asked: {answers}.",
+    "open.unknown": "thali does not know what a likelihood of your own predicts, and checks nothing here.",
+    # additive clustering
+    "additive.asked": "Which features do the objects share, how many are there, and how much does each add to the"
+    " similarity of those that share it?",
+    "additive.silent": "Similarities tell nothing of a feature of a single object; such are left out here.",
+    "additive.membership": "The share of the draws with a feature in which each object has it",
+    "additive.counted": "features with two owners or more",
+    "additive.counted.triplets": "features that answers depend on",
+    "additive.all": "all features, those of a single object included,",
+    "additive.explained": "{whose} account for {share} % of the variance of the data.",
+    "additive.of.expectation": "The expected similarities",
+    "additive.of.map-features": "The similarities of the estimate map-features",
+    "additive.of.conditional-map": "The similarities of the estimate conditional-map",
+    "additive.of.joint-map": "The similarities of the estimate joint-map",
+    "additive.estimate.expectation": "Expectation over all features (of which the most probable are listed)",
+    "additive.estimate.map-features": "Most probable set of features, with the weights that suit it best",
+    "additive.estimate.conditional-map": "Best draw among those with the most probable number of features",
+    "additive.estimate.joint-map": "Best draw of features and weights together",
+    "additive.deviation": ", at a standard deviation of {sigma}, the root of the posterior mean of its square",
+    "additive.overlap": "Objects on a plane; an outline holds those that share a feature.",
+    "additive.similarity": "Similarities of the data and of the model.",
+    "additive.check": "Observed similarities against what the model predicts.",
+    "additive.check.title": "Observed similarities and their predictive intervals, the worst first",
+    "additive.pairs": "Pairs, the most similar first: {named}.",
+    "additive.ends": "Most similar pairs: {most}; least similar: {least}.",
+    "additive.pairs.title": "Pairs of objects in the order of their similarity",
+    "additive.alpha": "Concentration α: {alpha}, fixed.",
+    "additive.link": "Value of a pair: {link} ({setting}).",
+    "additive.link.exp": "exp of the shared weight",
+    "additive.link.ratio": "shared weight and a constant",
+    "additive.answers": "Log-likelihood of all answers, natural logarithm: {value}.",
+    "additive.density": "Log-likelihood of all the data, the logarithm of a density: {value}.",
+    "additive.sigma.judgement": "one judgement",
+    "additive.sigma.similarity": "a similarity",
+    "additive.sigma.several": ", divided by the mean of 1 / judgements",
+    "additive.sigma.learned": "Standard deviation σ of {of}: {value}, learned with the prior σ² ~ InverseGamma({shape},"
+    " {share} times the variance of the similarities{more}).",
+    "additive.sigma.chosen": "Standard deviation σ of {of}: {value}, which of {number} values predicts similarities"
+    " left out best; {setting} learns it.",
+    "additive.sigma.fixed": "Standard deviation σ of {of}: {value}, fixed.",
+    "additive.sigma.data": "Standard deviation σ of {of}: {value}, that of the data.",
+    "additive.prior": "Prior of {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the scale of the"
+    " similarities; for similarities c times as large take a rate c times as small.",
+    "additive.prior.constant": "each weight and of the constant",
+    "additive.prior.alone": "each weight",
+    "tempering.none": "The chains were not tempered.",
+    "tempering.short": "Tempered: {number} temperatures from 1 to {highest}; the fit was too short to tell how often"
+    " neighbours swapped.",
+    "tempering": "Tempered: {number} temperatures from 1 to {highest}; neighbours swapped in {rate} % of the trials or"
+    " more.",
+    "additive.point": "The most probable set of features that was found has {number} of two objects or more.",
+    "additive.point.title": "The features, their weights and who has them",
+    "additive.constant": "Additive constant: {value}.",
+    "additive.variance": "Variance accounted for: {share} %.",
+    "additive.point.likelihood": "Log-likelihood of the data, natural logarithm: {value}.",
+    "additive.methods.ibp": "Which objects have which features, and how many features there are, was inferred under the"
+    " Indian buffet process prior {source}.",
+    "additive.methods.tree": "Which objects have which features, and how many features there are, was inferred under"
+    " the phylogenetic Indian buffet process prior {source} on a given tree of the objects.",
+    "additive.methods.prior": "Weights had a Gamma prior with shape {shape} and rate {rate}.",
+    "additive.methods.exp": "Which pair of a set was called the most similar was modelled by additive clustering: each"
+    " pair in proportion to the exponential of the sum of the weights of the features that both of its objects have"
+    " {source}.",
+    "additive.methods.ratio": "Which pair of a set was called the most similar was modelled by additive clustering:"
+    " each pair in proportion to a constant plus the sum of the weights of the features that both of its objects have.",
+    "additive.methods.lapse": "With probability {lapse} a pair was named at random.",
+    "additive.methods.constant": "Similarities were modelled by additive clustering {source}: the similarity of two"
+    " objects is the sum of the weights of the features that both have, plus a constant, with normal error.",
+    "additive.methods.no_constant": "Similarities were modelled by additive clustering {source}: the similarity of two"
+    " objects is the sum of the weights of the features that both have, with normal error.",
+    "additive.methods.learned": "The standard deviation of the error was learned: {value}.",
+    "additive.methods.sigma": "The standard deviation of the error was {value}{chosen}.",
+    "additive.methods.chosen": ", chosen by cross-validation over pairs of objects",
 }

@@ -1,0 +1,328 @@
+"""What additive clustering finds out, of similarities or of triplets."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import plural
+from thali.data.kinds import TRIPLETS
+from thali.errors import Setting
+from thali.trees.tree import Tree
+
+from ...common_findings import asked, check_of, data, describes, methods, summary, verdict
+from ...finding import FULL, Finding, Maker, Picture, Text, finding
+from ...references import Cite
+from ...settings import Settings
+from ...wording import estimate as in_words
+from ...wording import number, said
+from ..answers.check import check_sentence
+from ..answers.kind import kind_of
+from ..answers.matched_features import similar_for
+from ..answers.pair_coordinates import pair_index
+from ..answers.similarities import judgements_of
+from ..answers.swaps import swap_sentence
+from ..answers.tree import MAX_PAIRS
+from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
+from . import groups
+from .english import ENGLISH
+from .features import (
+    by_member,
+    check,
+    features_finding,
+    labels_of,
+    number_finding,
+    number_of_features,
+    place_sentence,
+    row_in_words,
+    to_read,
+)
+
+if TYPE_CHECKING:
+    import pandas
+
+CONSTANT = "additive constant"
+# Columns of a table of features that say nothing of a single set of them.
+_POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "converged", "probability"]
+MAX_OBJECTS = 30  # that a plane shows
+
+
+def makers_of(model: Any) -> tuple[Maker, ...]:
+    """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
+    if model.method == "map":
+        return OF_A_POINT
+    if model.groups_:
+        return (*groups.makers_of("feature"), *LAST)
+    return OF_TRIPLETS if kind_of(model.posterior_) == TRIPLETS else OF_SIMILARITIES
+
+
+def _similar(model: Any, settings: Settings) -> float | None:
+    """From which Jaccard index on features of different draws are taken for one."""
+    return similar_for(model.posterior_["posterior"].sizes["option"], settings.similar)
+
+
+@finding("features", "Which features do the objects share?")
+def features(model: Any, settings: Settings) -> Finding:
+    """The features that objects share, with their probabilities and weights."""
+    similar, notes = _similar(model, settings), ()
+    table = model.features(similar=similar)
+    if len(table) and "place" in table:
+        notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
+    posterior = model.posterior_["posterior"].dataset
+    if "sigma" in posterior and bool((posterior["n_features"] > posterior["n_shared_features"]).any()):
+        notes += (ENGLISH["additive.silent"],)
+    return features_finding(model, table, "feature", similar, notes)
+
+
+@finding("membership", "Who has the matched features?", FULL)
+def membership(model: Any, settings: Settings) -> Finding | None:
+    """The table of memberships where features were matched."""
+    similar = _similar(model, settings)
+    if similar is None:
+        return None
+    return Finding(title=ENGLISH["additive.membership"], table=model.membership(similar=similar))
+
+
+@finding("n_features", "How many features are there?")
+def n_features(model: Any, settings: Settings) -> Finding:
+    """The number of features that the data depend on, and of all."""
+    posterior = model.posterior_["posterior"]
+    shared, every = (posterior[name].to_numpy() for name in ("n_shared_features", "n_features"))
+    what = "additive.counted.triplets" if kind_of(model.posterior_) == TRIPLETS else "additive.counted"
+    found = number_finding(model, shared, "feature", ENGLISH[what])
+    if np.array_equal(shared, every):
+        return found
+    return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"]),))
+
+
+@finding("estimate", "Which set of features describes the similarities?")
+def estimate(model: Any, settings: Settings) -> Finding:
+    """One estimate of the features with the constant, and how much it explains."""
+    found = model.estimate(settings.kind)
+    whose = ENGLISH[f"additive.of.{found.kind}"]
+    sentence = said(ENGLISH, "additive.explained", whose=whose, share=f"{100 * found.variance_accounted_for():.1f}")
+    title = ENGLISH[f"additive.estimate.{found.kind}"]
+    if found.learned_sigma and found.kind != "expectation":
+        title += str(said(ENGLISH, "additive.deviation", sigma=f"{found.sigma:.3g}"))
+    several = len(found.features) and len(found.similarity) <= MAX_OBJECTS
+    return Finding(
+        sentence,
+        title=title,
+        table=_with_constant(found, model.constant),
+        shown=_to_read(found, model),
+        picture=Picture("overlap", ENGLISH["additive.overlap"], (found,)) if several else None,
+    )
+
+
+def _with_constant(found: Any, has_constant: bool) -> "pandas.DataFrame":
+    """The features of an estimate and, as the last row, the additive constant."""
+    table = by_member(found.features, found.similarity.index.tolist())
+    table.insert(0, "term", "feature")
+    if has_constant:
+        last = {"term": "constant", "members": CONSTANT, "probability": 1.0, "weight": float(found.constant)}
+        missing = dict.fromkeys(found.features.columns, float("nan"))
+        table.loc[len(table)] = [(missing | last).get(str(column), 1) for column in table.columns]
+    return table
+
+
+def _to_read(found: Any, model: Any) -> "pandas.DataFrame":
+    """The same as people read it."""
+    import pandas as pd
+
+    shown = to_read(found.features, model, "feature")
+    last = [{"members": CONSTANT, "weight": float(found.constant)}] * bool(found.has_constant)
+    return pd.concat([shown, pd.DataFrame(last, columns=shown.columns)], ignore_index=True) if last else shown
+
+
+@finding("similarity", "Which similarities does it predict?", FULL)
+def similarity(model: Any, settings: Settings) -> Finding:
+    """The similarities of the estimate beside those of the data."""
+    found = model.estimate(settings.kind)
+    caption = ENGLISH["additive.similarity"]
+    return Finding(
+        title=ENGLISH[f"additive.of.{found.kind}"],
+        table=found.similarity.rename_axis("object"),
+        picture=Picture("similarity", caption, (model,)),
+    )
+
+
+@finding("check", "Does the model describe the data?")
+def check_of_similarities(model: Any, settings: Settings) -> Finding:
+    """Which observed similarities the model misses."""
+    table = model.check(settings.random_seed)
+    drawn = Picture("check", ENGLISH["additive.check"], (table,))
+    return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
+
+
+@finding("pairs", "Which pairs are most similar?")
+def pairs(model: Any, settings: Settings) -> Finding | None:
+    """The pairs of objects in the order of their similarity, where there are not too many."""
+    n = len(labels_of(model))
+    if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
+        return None
+    table = model.pair_ranks()
+    named = [f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)]
+    if len(named) < 7:
+        sentence = said(ENGLISH, "additive.pairs", named="; ".join(named))
+    else:
+        sentence = said(ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:]))
+    return Finding(sentence, title=ENGLISH["additive.pairs.title"], table=table, rows=0)
+
+
+@finding("parameters", "What else was learned, or assumed?")
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The concentration, the error or the rule, the prior of weights, and the likelihood."""
+    rows = model.summary()
+    notes = [said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
+    if not notes and model.alpha is not None:
+        notes.append(said(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
+    if kind_of(model.posterior_) == TRIPLETS:
+        link = ENGLISH[f"additive.link.{model.link}"]
+        notes.append(said(ENGLISH, "additive.link", link=link, setting=Setting("link", model.link)))
+        notes.append(said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}"))
+    else:
+        notes += [deviation(model, rows), _weight_prior(model)]
+    key = "additive.answers" if kind_of(model.posterior_) == TRIPLETS else "additive.density"
+    return Finding(notes=(*notes, said(ENGLISH, key, value=row_in_words(rows, "log_likelihood"))))
+
+
+def deviation(model: Any, rows: "pandas.DataFrame") -> Text:
+    """The standard deviation of the similarities, and where it is from."""
+    several = bool((judgements_of(model.posterior_) != 1).any())
+    of = ENGLISH["additive.sigma.judgement" if several else "additive.sigma.similarity"]
+    if "sigma" in rows.index:
+        more = ENGLISH["additive.sigma.several"] if several else ""
+        prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": more}
+        return said(ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior)
+    if "sigma_scores_" in vars(model):
+        how = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
+        return said(ENGLISH, "additive.sigma.chosen", of=of, setting=Setting("sigma", "learned"), **how)
+    if model.sigma is not None:
+        return said(ENGLISH, "additive.sigma.fixed", of=of, value=f"{model.sigma:g}")
+    return said(ENGLISH, "additive.sigma.data", of=of, value=f"{_first(model, 'sigma'):.3g}")
+
+
+def _first(model: Any, name: str) -> float:
+    return float(model.posterior_["posterior"][name][0, 0])
+
+
+def _weight_prior(model: Any) -> Text:
+    shape, rate = model.weight_prior_
+    whose = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
+    numbers = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
+    return said(ENGLISH, "additive.prior", whose=whose, **numbers)
+
+
+@finding("tempering", "Do the chains change between families of features?")
+def tempering(model: Any, settings: Settings) -> Finding:
+    """The temperatures, and how often neighbours swapped."""
+    stats = model.posterior_["sample_stats"].to_dataset()
+    if "temperature" not in stats:
+        return Finding(ENGLISH["tempering.none"])
+    temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
+    levels = np.isfinite(temperature).sum(axis=1)
+    counted = f"{levels.min()}" if np.ptp(levels) == 0 else f"{levels.min()} to {levels.max()}"
+    numbers = {"number": counted, "highest": f"{np.nanmax(temperature):g}"}
+    if not np.isfinite(rates).any():
+        return Finding(said(ENGLISH, "tempering.short", **numbers))
+    wrong = swap_sentence(model.posterior_)
+    sentence = said(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
+    return Finding(sentence, notes=() if wrong is None else (wrong,))
+
+
+# a single set of features -------------------------------------------------------------------------------------
+
+
+@finding("features", "Which features do the objects share?")
+def best_features(model: Any, settings: Settings) -> Finding:
+    """The most probable set of features alone, which has no intervals and nothing to check."""
+    table = model.features().drop(columns=_POINTLESS, errors="ignore")
+    sentence = str(said(ENGLISH, "additive.point", number=plural(len(table), "feature")))
+    return Finding(
+        sentence,
+        title=ENGLISH["additive.point.title"],
+        table=by_member(table, labels_of(model)),
+        shown=to_read(table, model, "feature"),
+        rows=None,
+        picture=Picture("features", sentence, (model,)) if len(table) else None,
+    )
+
+
+@finding("parameters", "What else was found?")
+def point(model: Any, settings: Settings) -> Finding:
+    """The constant, what is explained, and the likelihood at the point."""
+    notes: list[Text] = []
+    if kind_of(model.posterior_) != TRIPLETS:
+        if model.constant:
+            notes.append(said(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
+        share = f"{100 * model.estimate().variance_accounted_for():.1f}"
+        notes += [said(ENGLISH, "additive.variance", share=share), deviation(model, model.summary())]
+    likelihood = f"{_first(model, 'log_likelihood'):.3f}"
+    return Finding(notes=(*notes, said(ENGLISH, "additive.point.likelihood", value=likelihood)))
+
+
+# how a paper says what was done -------------------------------------------------------------------------------
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How the similarities, or the answers, were modelled."""
+    rule, fixed = (_of_answers if kind_of(model.posterior_) == TRIPLETS else _of_similarities)(model)
+    sentences: list[Text] = [rule]
+    given = model.get_params()["features"]
+    if isinstance(given, str):
+        sentences.append(said(ENGLISH, "additive.methods.ibp", source=Cite("navarro2007")))
+    elif isinstance(given, Tree):
+        sentences.append(said(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
+    shape, rate = model.weight_prior_
+    prior = said(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
+    shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
+    return (*sentences, prior, fixed, *shared)
+
+
+def _of_answers(model: Any) -> tuple[Text, Text]:
+    """How triplets were modelled, and what was fixed."""
+    rule = said(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
+    return rule, said(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
+
+
+def _of_similarities(model: Any) -> tuple[Text, Text]:
+    """How similarities were modelled, and their error."""
+    key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
+    rule = said(ENGLISH, key, source=Cite("shepard1979"))
+    sigma = model.posterior_["posterior"]["sigma"].to_numpy()
+    if (sigma != sigma.flat[0]).any():
+        return rule, said(ENGLISH, "additive.methods.learned", value=in_words(sigma))
+    chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
+    return rule, said(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
+
+
+LAST = (methods(modelled), verdict)
+_ASKED = asked(lambda model: ENGLISH["additive.asked"])
+OF_SIMILARITIES = (
+    _ASKED,
+    features,
+    n_features,
+    estimate,
+    similarity,
+    parameters,
+    check_of_similarities,
+    tempering,
+    summary,
+    data,
+    membership,
+    *LAST,
+)
+OF_TRIPLETS = (
+    _ASKED,
+    features,
+    n_features,
+    pairs,
+    parameters,
+    check,
+    tempering,
+    summary,
+    data,
+    membership,
+    *LAST,
+)
+OF_A_POINT = (_ASKED, best_features, point, data, *LAST)

@@ -1,0 +1,54 @@
+"""What the open combination of a prior and a likelihood finds out."""
+
+from typing import Any
+
+from thali.data.kinds import CHOICES, OWN, PAIRS, TRIPLETS
+
+from ...common_findings import asked, data, methods, summary, verdict
+from ...finding import Finding, Maker, finding
+from ...registry import spec_of
+from ...settings import Settings
+from ...wording import said
+from ..answers.kind import kind_of
+from ..answers.similarities import fitted_draws, measured_similarities
+from .english import ENGLISH
+from .features import check, features_finding, number_finding
+
+
+def makers_of(model: Any) -> tuple[Maker, ...]:
+    """The makers of the findings, with the check that there is for the kind of data."""
+    checked = check if kind_of(model.posterior_) in (PAIRS, CHOICES, TRIPLETS) else explained
+    return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), verdict)
+
+
+def _asked(model: Any) -> Any:
+    spec = spec_of(model)
+    return said(ENGLISH, "open.asked", answers="what the data say" if spec is None else spec.answers)
+
+
+@finding("features", "Which features are there?")
+def features(model: Any, settings: Settings) -> Finding:
+    """The features, with their probabilities and weights, and who has them."""
+    return features_finding(model, model.features(), "feature", None)
+
+
+@finding("n_features", "How many features are there?")
+def n_features(model: Any, settings: Settings) -> Finding:
+    """The number of features."""
+    return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "feature", "features")
+
+
+@finding("check", "Does the model describe the data?")
+def explained(model: Any, settings: Settings) -> Finding:
+    """What is known of a likelihood of which no replicates are drawn."""
+    if kind_of(model.posterior_) == OWN:
+        return Finding(ENGLISH["open.unknown"])
+    return Finding(said(ENGLISH, "additive.explained", whose=ENGLISH["additive.of.expectation"], share=_share(model)))
+
+
+def _share(model: Any) -> str:
+    """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs, in percent."""
+    measured = measured_similarities(model.posterior_)
+    residuals = measured.values - fitted_draws(model.posterior_, measured)[0].mean(axis=(0, 1))
+    deviations = measured.values - measured.values.mean()
+    return f"{100.0 * (1.0 - float((residuals**2).sum() / (deviations**2).sum())):.1f}"
