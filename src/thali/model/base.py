@@ -226,7 +226,7 @@ class Model(Parameters, Described):
         kept = vars(self).get("_found")
         if kept is not None and kept[0].are(settings) and _are_the_same(kept[1], fitted):
             return kept[2]
-        found = Findings(self, import_module(self._FINDINGS).makers_of(self), settings)
+        found = Findings(self, import_module(self._FINDINGS).makers_of(self, settings), settings)
         self._found = settings, fitted, found
         return found
 

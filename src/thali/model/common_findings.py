@@ -93,7 +93,7 @@ def verdict(model: Any, settings: Settings) -> Finding:
     return Finding(found.message, verdict=found.agrees, headline=headline)
 
 
-def makers_of(model: Any) -> tuple[Maker, ...]:
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a model that has none of its own."""
     return (summary, data, verdict)
 

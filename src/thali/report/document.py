@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from thali.model.choice_answers.simulator import Simulator
 from thali.model.finding import Picture
 
 if TYPE_CHECKING:
@@ -13,25 +14,6 @@ class Table(NamedTuple):
 
     title: str
     frame: "pandas.DataFrame"  # its index is shown if it has a name
-
-
-class Share(NamedTuple):
-    """The share of a product in percent, as it is printed: the mean, and the ends and the width of the interval."""
-
-    name: str
-    mean: str
-    low: str
-    high: str
-    width: str
-
-
-class Simulator(NamedTuple):
-    """A market that the reader may change where a script may run."""
-
-    data: str  # JSON, for the script
-    products: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # of the first market: name, (attribute, level)
-    shares: tuple[Share, ...]  # of the first market
-    interval: str  # what the interval is called
 
 
 class Section(NamedTuple):

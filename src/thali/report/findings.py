@@ -64,7 +64,8 @@ def _sections(shown: Iterable[Finding], words: Words) -> list[Section]:
         sentences = found.sentences(words) if found.key != "methods" else [" ".join(found.sentences(words))]
         if found.verdict is not None:  # whose sentence is a light
             sentences = found.sentences(words)[1:]
-        tables = () if found.to_read is None else (Table(found.title, found.to_read),)
+        table = found.to_read
+        tables = () if table is None or not len(table) else (Table(found.title, table),)
         pictures = () if found.picture is None else (found.picture,)
         title = found.question if found.verdict is None else f"{found.question} (details)"
         sections.append(Section(title, tuple(sentences), pictures, tables, found.widget))

@@ -57,5 +57,6 @@ def page_of(what: Any, command: str = "", words: Words = PYTHON, settings: Setti
 
 def _document(what: Any, command: str, words: Words, settings: Settings) -> Document:
     if isinstance(what, Model):
-        return document_of(what, what._findings_with(settings), command, words)
+        what._require_fitted()
+        return document_of(what, what._findings_with(what._settings_for(what._data_of_fit(), settings)), command, words)
     return document_of_answer(findings(what), command, words)

@@ -1,6 +1,6 @@
 """What every logit answers about markets, by its people and their tastes."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..choice_answers.methods import ChoiceAnswers
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 class LogitAnswers(ChoiceAnswers):
     """The answers of a logit. A subclass has `_chooser`."""
+
+    _FINDINGS: ClassVar[str] = "thali.model.choice_logits.findings"
 
     def _chooser(self) -> "LogitChooser":
         raise NotImplementedError

@@ -33,7 +33,7 @@ class Segments(Described):
     ----------
     sizes : pandas.DataFrame
         One row a segment, the largest first: `name` (the levels that it prefers most beyond everybody), `people`,
-        `share` of these respondents (mean over draws) and its interval `eti89_lb` to `eti89_ub`.
+        `share` of these respondents (mean over draws) and its interval `low` to `high`.
     profiles : pandas.DataFrame
         One row a segment and level: `preferred`, how often the level is preferred to another one of its attribute, all
         else being equal (.5: indifferent), its interval over draws, and `everybody`, the same of all respondents.
@@ -187,7 +187,7 @@ def _answer(
     import pandas as pd
 
     from thali._tables import Table
-    from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
+    from thali.posterior.interval import TAILS
 
     probabilities = _probabilities(labels, number)
     assigned = probabilities.argmax(axis=1)
@@ -201,7 +201,7 @@ def _answer(
             "name": names_of(preferences.levels, means, everybody),
             "people": np.bincount(assigned, minlength=number),
             "share": shares.mean(axis=0),
-            **dict(zip(INTERVAL_COLUMNS, np.quantile(shares, TAILS, axis=0), strict=True)),
+            **dict(zip(("low", "high"), np.quantile(shares, TAILS, axis=0), strict=True)),
         },
         index,
     )
@@ -211,8 +211,8 @@ def _answer(
         "attribute": [attribute for attribute, _ in preferences.levels] * number,
         "level": [level for _, level in preferences.levels] * number,
         "preferred": means.ravel(),
-        INTERVAL_COLUMNS[0]: low.ravel(),
-        INTERVAL_COLUMNS[1]: high.ravel(),
+        "low": low.ravel(),
+        "high": high.ravel(),
         "everybody": np.tile(everybody, number),
     }
     people = pd.Index(preferences.respondents, name="respondent")

@@ -26,7 +26,7 @@ _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
 _NAMED, _WORST, _PRINTED = 3, 10, 12
 
 
-def makers_of(model: Any) -> tuple[Maker, ...]:
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings: of relative weights, or of coefficients."""
     ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
     of_draws = (quantities,) if hasattr(model, "posterior_") else ()

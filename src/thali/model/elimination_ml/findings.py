@@ -17,7 +17,7 @@ from .residual_table import named_row
 _BEST, _WORST = 3, 3
 
 
-def makers_of(model: Any) -> tuple[Maker, ...]:
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     return MAKERS
 

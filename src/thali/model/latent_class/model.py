@@ -1,7 +1,7 @@
 """`LatentClassLogit`: a few segments of people, each with tastes of its own."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -122,6 +122,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     >>> model.coef_["price[150]"].round(2).tolist()
     [-1.95, 1.95]
     """
+
+    _FINDINGS: ClassVar[str] = "thali.model.latent_class.findings"
 
     n_classes_: int
     sizes_: "pd.Series"

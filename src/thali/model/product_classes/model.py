@@ -1,7 +1,7 @@
 """Classes of products that people care about, from choice experiments."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -94,6 +94,8 @@ class ProductClasses(Reports, ClassEvidence, HasPriorOfData):
     >>> th.ProductClasses(monotone={"price": "decreasing"}, method="smc")
     ProductClasses(monotone={'price': 'decreasing'}, method='smc')
     """
+
+    _FINDINGS: ClassVar[str] = "thali.model.product_classes.findings"
 
     posterior_: "xarray.DataTree"
     log_evidence_: float

@@ -47,7 +47,7 @@ _POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "co
 MAX_OBJECTS = 30  # that a plane shows
 
 
-def makers_of(model: Any) -> tuple[Maker, ...]:
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
     if model.method == "map":
         return OF_A_POINT

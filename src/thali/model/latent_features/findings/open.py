@@ -15,7 +15,7 @@ from .english import ENGLISH
 from .features import check, features_finding, number_finding
 
 
-def makers_of(model: Any) -> tuple[Maker, ...]:
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
     checked = check if kind_of(model.posterior_) in (PAIRS, CHOICES, TRIPLETS) else explained
     return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), verdict)

@@ -1,4 +1,4 @@
-"""The market simulator of a report: what the page shows at once, and what its script needs to go on."""
+"""The market simulator of a page: what it shows at once, and what its script needs to go on."""
 
 import json
 import math
@@ -7,19 +7,40 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.model.choice_answers.market import markets_of
 from thali.posterior.interval import INTERVAL, interval_name, tails_of
 
-from .document import Section, Share, Simulator
+from ..finding import Finding
+from ..wording import said
+from .english import ENGLISH
+from .market import markets_of
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali.model.choice_answers.chooser import Chooser
-    from thali.model.market_draws.market import MarketAttribute, MarketDraws, Product
+    from ..market_draws.market import MarketAttribute, MarketDraws, Product
+    from .chooser import Chooser
 
-TITLE, NONE = "Market simulator", "none of them"
+NONE = "none of them"
 _LONGEST = 80  # characters of a label that the page shows
+
+
+class Share(NamedTuple):
+    """The share of a product in percent, as it is printed: the mean, and the ends and the width of the interval."""
+
+    name: str
+    mean: str
+    low: str
+    high: str
+    width: str
+
+
+class Simulator(NamedTuple):
+    """A market that the reader may change where a script may run."""
+
+    data: str  # JSON, for the script
+    products: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # of the first market: name, (attribute, level)
+    shares: tuple[Share, ...]  # of the first market
+    interval: str  # what the interval is called
 
 
 class Offered(NamedTuple):
@@ -33,7 +54,7 @@ class Offered(NamedTuple):
 def first_task(draws: "MarketDraws") -> Offered:
     """The products that a respondent saw together."""
     products = {f"Product {chr(ord('A') + number)}": product for number, product in enumerate(draws.first_task)}
-    return Offered("that of the first task", products, None if draws.none is None else NONE)
+    return Offered(ENGLISH["market.first"], products, None if draws.none is None else NONE)
 
 
 def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFrame") -> Offered:
@@ -46,7 +67,9 @@ def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFram
         for name, row in zip(market.labels, cells.tolist(), strict=True)
     }
     nothing = [name for name, product in products.items() if product == draws.none]
-    what = "the one that was asked for" if market.scenario is None else f"scenario {market.scenario}"
+    what = ENGLISH["market.asked"]
+    if market.scenario is not None:
+        what = str(said(ENGLISH, "market.scenario", scenario=market.scenario))
     return Offered(
         what,
         {name: product for name, product in products.items() if name not in nothing},
@@ -61,8 +84,10 @@ def _asked(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> 
     return cell if attribute.takes_any else attribute.levels.index(levels[int(cell)])
 
 
-def section_of(draws: "MarketDraws", offered: Offered | None = None, ci: float = INTERVAL) -> Section:
+def simulated(draws: "MarketDraws", offered: Offered | None = None, ci: float = INTERVAL) -> Finding:
     """A market, that of the first task unless another is offered, and its shares, which a reader may change."""
+    import pandas as pd
+
     offered = first_task(draws) if offered is None else offered
     names = [*offered.products, *([] if offered.none is None else [offered.none])]
     none = [] if offered.none is None or draws.none is None else [draws.none]
@@ -73,15 +98,19 @@ def section_of(draws: "MarketDraws", offered: Offered | None = None, ci: float =
         for name, values in zip(names, np.transpose([mean, low, high, high - low]), strict=True)
     )
     first = shares[int(mean.argmax())]
-    sentences = (
-        "Which share of the respondents would choose each product of a market? At first it is"
-        f" {offered.what}. The largest share there: {first.name}, {first.mean} % ({interval_name(ci)} {first.low} to"
-        f" {first.high}).",
-        f"Computed from {draws.size}.",
-    )
+    facts = {"first": first.name, "mean": first.mean, "low": first.low, "high": first.high}
+    sentence = said(ENGLISH, "market", what=offered.what, interval=interval_name(ci), **facts)
     products = [(name, _levels(draws.attributes, product)) for name, product in offered.products.items()]
-    shown = Simulator(_for_script(draws, offered, ci), tuple(products), shares, interval_name(ci))
-    return Section(TITLE, sentences, simulator=shown)
+    table = pd.DataFrame({"share": mean, "share_low": low, "share_high": high}, pd.Index(names, name="product"))
+    table.attrs["interval"] = ci
+    return Finding(
+        sentence,
+        table=table,
+        shown=table.iloc[:0],
+        rows=0,
+        notes=(said(ENGLISH, "market.size", size=draws.size),),
+        widget=Simulator(_for_script(draws, offered, ci), tuple(products), shares, interval_name(ci)),
+    )
 
 
 def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,98 @@
+"""The sentences of what models of choice experiments find out."""
+
+ENGLISH = {
+    "importance": "The attributes with the largest parts in the ranges of utility: {named}.",
+    "importance.title": "Part of each attribute in the ranges of utility, and the part of choices that it decides",
+    "importance.caption": "Part of each attribute in the ranges of utility.",
+    "effects": "The strongest preference is for {attribute} {more} over {less} (probability {chance}, {interval} {low}"
+    " to {high}).",
+    "effects.none": "No preference is told from indifference: every {interval} of one holds .5.",
+    "effects.title": "Probability that a level is preferred to another, all else being equal (0.5: indifferent)",
+    "effects.bound": "At its bound: a direction ({named}) allows nothing below 0.5, so that this is no certainty.",
+    "effects.inside": "“{inside}” is what every product has and the no-choice option lacks.",
+    "pay": "{whose} would pay {paid} ({interval} {low} to {high}).",
+    "pay.median": "The median person",
+    "pay.everybody": "Everybody",
+    "pay.no_end": "no end",
+    "pay.limit": "at least {amount}",
+    "pay.for": "{amount} for {attribute} {level}",
+    "pay.none": "No amount is told from 0: every {interval} of what people would pay holds it, or has no end.",
+    "pay.title": "Willingness to pay, in units of {price}",
+    "pay.title.median": "Willingness to pay of the median person, in units of {price}",
+    "pay.infinite": "inf: whoever does not mind the price would pay any amount for what is better.",
+    "shares.title": "Shares of the market",
+    "shares.caption": "Share of each product of the market and its {interval}.",
+    "market": "Which share of the respondents would choose each product of a market? At first it is {what}. The largest"
+    " share there: {first}, {mean} % ({interval} {low} to {high}).",
+    "market.size": "Computed from {size}.",
+    "market.first": "that of the first task",
+    "market.asked": "the one that was asked for",
+    "market.scenario": "scenario {scenario}",
+    "segments": "Grouped by what they prefer, the respondents make {number}: {shares}. Their stability is {stability}"
+    " (adjusted Rand index of the segments of a draw with the assignment; 1: all draws agree, 0: as chance does).",
+    "segments.sizes": "Segments of the respondents, and what each prefers more than everybody",
+    "segments.numbers": "Numbers of segments that were tried",
+    "segments.profiles": "How often a level is preferred to another one, all else being equal (.5: indifferent)",
+    "segments.each": "The segment of each respondent",
+    "segments.methods": "Segments were made by k-means of the log odds of how often each person prefers a level to the"
+    " other levels of its attribute; in every draw each person belongs to the nearest centre; their number is the most"
+    " stable from 2 to 6 by the adjusted Rand index {source}.",
+    "check.title": "Numbers that describe the choices, and the interval of their replicates; the worst first",
+    # multinomial and hierarchical logit
+    "logit.asked": "How much do the levels of each attribute add to the utility of a product, what would people pay for"
+    " them, and what share would each product of a market have?",
+    "logit.asked.people": "How much do the levels of each attribute add to the utility of each person of a product,"
+    " what would people pay for them, and what share would each product of a market have?",
+    "logit.population": "Tastes in the population: means, standard deviations",
+    "logit.no_check": "An estimate has no draws of the posterior, whose replicates the choices could be held against.",
+    "logit.compare": "How well it predicts tasks that were left out is what thali compare says.",
+    "logit.individuals": "Posterior mean tastes of each respondent",
+    "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum likelihood; standard"
+    " errors are those of the observed information.",
+    "hierarchical.methods": "Choices were modelled by a hierarchical multinomial logit {source}: the tastes of the"
+    " respondents are normally distributed.",
+    "hierarchical.signs": "Utility was constrained to be monotone in {named}: these tastes are exponentials.",
+    "hierarchical.covariates": "Their mean depends on {named} of the respondent.",
+    "hierarchical.prior": "Means had a normal prior with standard deviation {sd}{logarithms}, the covariance of tastes"
+    " an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale {scale}.",
+    "hierarchical.logarithms": " (2 of a logarithm)",
+    "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of"
+    " the population with everybody's tastes, beside Gibbs steps {source}.",
+    # latent classes
+    "latent.asked": "Which segments of people are there, how large is each, what does each prefer, and what share would"
+    " each product of a market have?",
+    "latent.several": "There are {number} classes of people, with {shares} of them.",
+    "latent.one": "One class holds everybody.",
+    "latent.maximum": "The best maximum of the likelihood (natural logarithm of all choices {log_likelihood}, BIC"
+    " {bic}; people count) was found by {found} of {starts} starts.",
+    "latent.entropy": "Entropy R²: {entropy} (1: everybody belongs to one class for certain).",
+    "latent.classes": "Classes of people, the largest first: sizes and coefficients",
+    "latent.numbers": "Numbers of classes that were tried",
+    "latent.membership": "Probability of each respondent's class",
+    "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum likelihood over all"
+    " tasks of a person: expectation and maximisation from many starts, then Newton's method; standard errors are those"
+    " of the observed information.",
+    "latent.chosen": "The number of classes was chosen by {criterion}.",
+    "latent.left_out": "the log-likelihood of people left out in {folds} parts",
+    # product classes
+    "classes.asked": "Which classes of products do people like or dislike, which attributes decide their choices, and"
+    " what share would each product of a market have?",
+    "classes": "The most important class is {name}; {share} % of the respondents care about it.",
+    "classes.none": "Nobody owns a class: the choices look blind.",
+    "classes.unstable": "No class is found by most chains.",
+    "classes.hidden": "Classes of products that are less important or different from chain to chain, {hidden} of"
+    " {every}, have {rest} of the importance together.",
+    "classes.title": "Classes of products that most chains find, the most important first, similar ones counted as one",
+    "classes.similar": "{name} (and {more} similar)",
+    "classes.caption": "Classes of products that people care about.",
+    "classes.evidence": "Log evidence of all choices (natural logarithm): {value}, standard error {error}; standard"
+    " deviation between groups {sd}.",
+    "classes.path": "The evidence, step by step.",
+    "classes.methods": "Choices were modelled by latent classes of products {source}: a person's utility of a product"
+    " is the sum of the values of the person's classes to which it belongs, and the product of the highest utility is"
+    " chosen, ties being split evenly; with probability {lapse} a choice was made at random.",
+    "classes.monotone": "Utility was constrained to be monotone in {named}.",
+    "classes.prior": "The number of classes was inferred under a two-parameter Indian buffet process prior.",
+    "classes.annealed": "Posterior draws were made by independent annealed Markov chains.",
+    "classes.smc": "Posterior draws and the evidence were computed by sequential Monte Carlo.",
+}
