@@ -17,14 +17,13 @@ from remembering import remembering
 import thali
 from thali._labels import plural
 from thali.cli.messages import OptionWords
-from thali.cli.reports import Fitted
-from thali.cli.reports.additive import report
 from thali.data import kinds
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers import matched_features
-from thali.model.latent_features.answers.check import check_sentence
 from thali.model.latent_features.spec import ADDITIVE
+from thali.model.wording import number
 from thali.reading.recognise import read
+from thali.surfaces.text import text_of
 
 DRINKS = ["tea", "coffee", "milk", "water"]
 TABLE = ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\nwater,.1,.15,.2,1\n"
@@ -184,12 +183,12 @@ def test_the_estimate_that_was_asked_for(run, fake, folder):
     for kind in ("expectation", "map-features", "conditional-map", "joint-map"):
         result = run("fit", "alike.csv", "--sigma", 0.1, "--alpha", 1, "--draws", 50, "--estimate", kind)
         assert result.code == 0, result.err
-        printed[kind] = re.search(r"^FEATURE.*?^variance accounted for: .*? %$", result.out, re.DOTALL | re.MULTILINE)[
+        printed[kind] = re.search(r"^.* account for .*? %.*?additive constant$", result.out, re.DOTALL | re.MULTILINE)[
             0
         ]
-    assert ["PROB." in text for text in printed.values()] == [True, False, False, False]
+    assert ["probability" in text for text in printed.values()] == [True, False, False, False]
     model = fake(sigma=0.1, alpha=1.0).fit(read("alike.csv", kinds.SIMILARITIES)[0], draws=50)
-    assert str(model.estimate("conditional-map")).startswith(printed["conditional-map"])
+    assert f"{100 * model.estimate('conditional-map').variance_accounted_for():.1f} %" in printed["conditional-map"]
 
 
 # options of the other model -------------------------------------------------------------------------------
@@ -264,21 +263,20 @@ def test_an_exported_table_says_which_sigma_it_lost(run, folder):
 
 
 def reported(model, kind="expectation"):
-    fitted = Fitted(ADDITIVE, "", model, None, {}, {}, OptionWords(ADDITIVE.options))
-    checked = check_sentence(model.check(0))
-    return report(fitted, model.summary(), model.features(), model.estimate(kind), checked)
+    model.fitted_to_ = "objects"
+    return text_of(model.findings(kind=kind), OptionWords(ADDITIVE.options))
 
 
 def test_the_number_of_features_with_and_without_singles():
     model = made_up(4, draws=50, beside=3.0)
     posterior = model.posterior_["posterior"]
     text = reported(model)
-    assert f"two owners or more: {round(float(posterior['n_shared_features'].mean()), 3):g} (89 %" in text
-    assert f"single object included: {round(float(posterior['n_features'].mean()), 3):g} (89 %" in text
+    assert f"two owners or more is about {number(float(posterior['n_shared_features'].mean()))} (89 %" in text
+    assert f"single object included, is about {number(float(posterior['n_features'].mean()))} (89 %" in text
     assert re.search(r"^ *\d \| #+", text, re.MULTILINE)
     same = reported(made_up(4, draws=20, beside=0.0, common=()))
-    assert same.startswith("Number of features with two owners or more: 0 in every draw\n")
-    assert "No feature that objects share" in same and "additive constant" in same
+    assert "The number of features with two owners or more is 0 in every draw.\n" in same
+    assert "No feature that several share" in same and "additive constant" in same
 
 
 def test_features_of_a_single_object_are_left_out_and_that_is_said():
@@ -286,17 +284,16 @@ def test_features_of_a_single_object_are_left_out_and_that_is_said():
     text = reported(model)
     assert re.search(r"^ *0\.\d{3} +0\.\d{3} +0\.\d+ +0\.\d+ to 0\.\d+  tea, coffee$", text, re.MULTILINE)
     assert not re.search(r"  milk$", text, re.MULTILINE)
-    assert "Note: similarities tell nothing of a feature of a single object" in text
-    assert "Note: " not in reported(made_up(4, DRINKS, beside=0.0))
+    assert "Similarities tell nothing of a feature of a single object" in text
+    assert "tell nothing" not in reported(made_up(4, DRINKS, beside=0.0))
 
 
-def test_probabilities_that_are_not_settled_are_marked():
+def test_probabilities_that_are_not_settled_are_said_to_be():
     model = made_up(4, DRINKS, common=((0, 1),), beside=0.0, kept_by={0: (1, 2, 3)})
     text = reported(model)
-    assert re.search(r"^ *0\.250\* .*  coffee, milk, water$", text, re.MULTILINE)
-    assert re.search(r"^ *0\.\d{3}  .*  tea, coffee$", text, re.MULTILINE)
-    assert "* The chains do not agree on this probability (R-hat above 1.05)" in text
-    assert "*" not in reported(made_up(4, DRINKS, common=((0, 1),), beside=0.0))
+    assert re.search(r"^ *0\.250  .*  coffee, milk, water$", text, re.MULTILINE)
+    assert "chains do not agree on the probability of coffee, milk and water (R-hat above 1.05)" in text
+    assert "do not agree on the probability" not in reported(made_up(4, DRINKS, common=((0, 1),), beside=0.0))
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,20 @@ import pandas as pd
 import pytest
 
 import thali
-from thali.cli.cross_validation import STOPPED, Scores, cross_validate
 from thali.cli.models import TYPED
 from thali.cli.options import by_word
-from thali.cli.reports.classifiers import cross_validation, importance
+from thali.comparison.cross_validation import cross_validate
 from thali.comparison.leave_rows import fold_of_rows
 from thali.data import kinds
-from thali.errors import DataError
+from thali.errors import PYTHON, DataError
+from thali.model.classifiers import findings
+from thali.model.classifiers.importance import importance
+from thali.model.classifiers.scores import STOPPED, Scores
+from thali.model.settings import Settings
 from thali.posterior import store
 from thali.reading.layouts.covariates import Observations
 from thali.reading.recognise import read
+from thali.surfaces.text import part_of
 
 MAP = ["--target", "kind", "--method", "map"]
 SHORT = ["--draws", 40, "--tune", 20, "--chains", 2, "--cores", 1]
@@ -225,13 +229,24 @@ class Fake:
         return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
 
 
+def rows_of(data):
+    return data.covariates, data.labels
+
+
+def text_of_scores(scores):
+    """What a terminal shows of the scores of Plackett-Luce regression."""
+    model = thali.PlackettLuceRegression()
+    model.cross_validation_ = scores
+    return part_of(findings.cross_validation(model, Settings(folds=scores.folds, random_seed=scores.seed)), PYTHON)
+
+
 @pytest.fixture
 def fake():
     return type("Fake", (Fake,), {"seen": []})
 
 
 def test_no_row_is_predicted_by_a_fit_to_itself(fake):
-    scores = cross_validate(fake(), observations(), 5, 2, progressbar=False)
+    scores = cross_validate(fake(), rows_of(observations()), 5, 2, progressbar=False)
     fold = fold_of_rows(observations().labels, 5, 2)
     assert [sorted(rows) for rows, _, _ in fake.seen] == [list(np.flatnonzero(fold != number)) for number in range(5)]
     assert len({seed.spawn_key for _, _, seed in fake.seen}) == 5
@@ -245,8 +260,8 @@ def test_a_covariate_that_does_not_vary_in_a_fold_means_nothing_there():
     table["rare"] = 0.0
     table.loc[7, "rare"] = 1.0
     model = thali.PlackettLuceRegression(method="map", a=1.0)
-    scores = cross_validate(model, observations(table), 3, 0, progressbar=False)
-    without = cross_validate(model, observations(), 3, 0, progressbar=False)
+    scores = cross_validate(model, rows_of(observations(table)), 3, 0, progressbar=False)
+    without = cross_validate(model, rows_of(observations()), 3, 0, progressbar=False)
     fold = fold_of_rows(observations().labels, 3, 0)
     np.testing.assert_array_equal(scores.losses[scores.fold == fold[7]], without.losses[scores.fold == fold[7]])
     assert np.any(scores.losses != without.losses)
@@ -264,10 +279,10 @@ def test_what_was_finished_is_told_when_a_fold_fails_or_is_stopped(fake):
     for error, why, done in ((failed, "DataError: no weight is left", 4), (KeyboardInterrupt(), STOPPED, 2)):
         fake.seen.clear()
         fake.happens = third(error)
-        scores = cross_validate(fake(), observations(), 5, 2, progressbar=False)
+        scores = cross_validate(fake(), rows_of(observations()), 5, 2, progressbar=False)
         assert scores.done == done and scores.folds == 5 and len(scores.errors) == 12 * done
-        text = cross_validation("plackett-luce", scores)
-        assert f"{12 * done} rows in {done} folds" in text and text.endswith(f"ended after {done} of 5 folds: {why}")
+        text = text_of_scores(scores)
+        assert f"{12 * done} rows in {done} folds" in text and text.endswith(f"ended after {done} of 5 folds: {why}.")
         assert scores.table()["rows"].tolist() == [12] * done
 
 
@@ -283,13 +298,13 @@ def test_nothing_is_claimed_of_covariates_that_say_nothing(run):
 
 def test_a_model_worse_than_none_is_said_to_be():
     right, wrong = np.zeros(40), np.ones(40)
-    text = cross_validation("plackett-luce", Scores(np.arange(40) % 2, wrong, wrong, right, right, folds=2))
-    assert text.endswith("errs MORE often than always naming the majority class (by 1.000, standard error 0.000).")
+    text = text_of_scores(Scores(np.arange(40) % 2, wrong, wrong, right, right, folds=2))
+    assert "errs MORE often than always naming the majority class (by 1.000, standard error 0.000)." in text
 
 
 def test_an_impossible_class_costs_an_infinite_log_loss_and_is_told(fake):
     fake.predict_proba = lambda self, X: np.eye(3)[np.zeros(len(X), int)]
-    text = cross_validation("plackett-luce", cross_validate(fake(), observations(), 5, 0, progressbar=False))
+    text = text_of_scores(cross_validate(fake(), rows_of(observations()), 5, 0, progressbar=False))
     assert "infinite, because 40 rows have a class whose predicted probability is 0" in text
     assert "nan" not in text and re.search(r"plackett-luce +0\.667 .* inf +-$", text, re.M)
 

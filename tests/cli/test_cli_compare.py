@@ -9,13 +9,15 @@ import pytest
 
 import thali as th
 from thali import reproduce
-from thali.cli.commands.compare import report
+from thali.cli.messages import OptionWords
 from thali.data.kinds import CHOICES, PAIRS
 from thali.errors import ArgumentError, ThaliWarning
 from thali.inference import workers
+from thali.model.options import DRAWS, TUNE
 from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper
 from thali.reproduce.finished import finished_parts
+from thali.surfaces.text import text_of
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
 QUICK = ["--draws", 40, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
@@ -57,7 +59,7 @@ def test_compare_prints_the_table_of_the_library(run):
             cores=1,
             progressbar=False,
         )
-    assert result.out == report(table) + "\n"
+    assert result.out == text_of(th.findings(table), OptionWords([DRAWS, TUNE])) + "\n"
     for name, row in table.iterrows():
         assert any(line.split()[:2] == [name, f"{row['nll']:.3f}"] for line in result.out.splitlines())
     assert "4 x 3 fits" in result.err

@@ -4,9 +4,8 @@ import pytest
 
 import thali as th
 from thali import plots
-from thali.cli.reports import maximum_likelihood
-from thali.errors import IncompleteWarning
-from thali.report import fitted
+from thali.model.elimination_ml import findings
+from thali.model.finding import BRIEF, Maker
 
 pytestmark = pytest.mark.fit  # pictures are drawn
 FIT = ("fit", "celebrities", "--method", "maximum-likelihood", "--aspects", "unique")
@@ -41,20 +40,25 @@ def test_no_picture_costs_a_comparison_its_table(run, folder, monkeypatch):
     assert found.code == 0 and "What each model predicts" in found.out
     assert found.err.count("comparison.png could not be made") == 1
     assert {"comparison.csv", "predictions.csv"} <= {path.name for path in (folder / "found").iterdir()}
-    assert "wrote the table, every prediction's scores to found." in found.err
+    assert "wrote the tables to found." in found.err
 
 
-def test_a_section_costs_itself_alone(folder, monkeypatch):
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
-    monkeypatch.setattr(fitted, "content_of", fails)
-    with pytest.warns(IncompleteWarning, match=r"the answer of the report could not be made \(ValueError"):
-        th.report.report(model, folder / "report.html")
-    page = (folder / "report.html").read_text()
-    assert "thali met an error of its own and could not compute the answer" in page and "How sure" in page
+def test_an_answer_costs_itself_alone(run, folder, monkeypatch):
+    others = [each for each in findings.MAKERS if each.key != "residuals"]
+    monkeypatch.setattr(findings, "MAKERS", (*others, Maker("residuals", "What does it predict worst?", BRIEF, fails)))
+    found = run(*FIT, "--out", "found", "--report", "page.html")
+    assert found.code == 0 and "This could not be computed: ValueError: too many values." in found.out
+    assert "the answer 'residuals' could not be computed (ValueError: too many values)" in found.err
+    assert "Utility scale" in found.out and (folder / "found" / "utility_scale.csv").exists()
+    page = (folder / "page.html").read_text()
+    assert "This could not be computed" in page and "Utility scale" in page
+    assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5
 
 
-def test_the_fit_outlives_an_answer_that_fails(run, folder, monkeypatch):
-    monkeypatch.setattr(maximum_likelihood, "answer", fails)
-    with pytest.raises(ValueError, match="too many values"):
-        run(*FIT, "--out", "found")
+def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, monkeypatch):
+    def stopped(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(findings, "MAKERS", (Maker("residuals", "What does it predict worst?", BRIEF, stopped),))
+    assert run(*FIT, "--out", "found").code == 130
     assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5

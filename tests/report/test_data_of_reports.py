@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from product_class_fits import experiment
+from thali.report.data import facts_of, section_of
 from tiny_models import TINY
 
 import thali as th
 from thali.model.classifiers.training_data import merged
 from thali.model.product_classes.design import design_of
-from thali.report.data import facts_of, section_of
 
 
 def test_paired_comparisons():

@@ -16,24 +16,24 @@ from PIL import Image
 from places import PROJECT
 from product_class_fits import experiment
 from product_class_fits import fitted as holding
-from tiny_models import TINY
-
-import thali as th
-from thali.cli.commands.fit import _repeatable
-from thali.errors import ArgumentError, DataError, Message, NotFittedError
-from thali.model.settings import USUAL
-from thali.report import bibtex, report
 from thali.report.answers import general
 from thali.report.answers.choices import _strongest
 from thali.report.answers.elimination import _best
 from thali.report.answers.shared import most_probable
 from thali.report.content import listed, number, probability
+from thali.report.simulator import offered_in, section_of
+from tiny_models import TINY
+
+import thali as th
+from thali.cli.commands.fit import _repeatable
+from thali.errors import ArgumentError, DataError, Message, NotFittedError
+from thali.model.references import REFERENCES, Cite, cited_in
+from thali.model.settings import USUAL
+from thali.report import bibtex, report
 from thali.report.document import Document
 from thali.report.drawing import _few_colours
 from thali.report.numbers import cell
 from thali.report.page import MAX_ROWS, rendered
-from thali.model.references import REFERENCES, Cite, cited_in
-from thali.report.simulator import offered_in, section_of
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

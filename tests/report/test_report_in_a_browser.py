@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from experiment_data import simulated
 from product_class_fits import experiment, fitted
+from thali.report.simulator import Offered, section_of
 from tiny_models import TINY
 
 import thali as th
@@ -17,7 +18,6 @@ from thali.posterior.interval import TAILS
 from thali.report import report
 from thali.report.document import Document
 from thali.report.page import rendered
-from thali.report.simulator import Offered, section_of
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

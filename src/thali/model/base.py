@@ -166,6 +166,11 @@ class Model(Parameters, Described):
         self._require_fitted()
         return {}
 
+    def _as_python(self) -> str:
+        """The fit as Python."""
+        made = f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\n"
+        return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in self.run_settings().items())])})"
+
     def _data_of_fit(self) -> Any:
         """The data that the model was fitted to, or what is kept of them; None where nothing is."""
         return None

@@ -1,8 +1,7 @@
 """What a report consists of: sections of sentences, pictures and tables, before any of it is HTML."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali.model.choice_answers.simulator import Simulator
 from thali.model.finding import Picture
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ class Section(NamedTuple):
     sentences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     tables: tuple[Table, ...] = ()
-    simulator: Simulator | None = None
+    simulator: Any = None  # the market of a finding's `widget`
     facts: tuple[tuple[str, str], ...] = ()  # names and values
     code: str = ""
     entries: tuple[str, ...] = ()  # a list, such as of references

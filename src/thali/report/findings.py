@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import Words
-from thali.model.classifiers.classifier import Classifier
 from thali.model.common_findings import has_draws
 from thali.model.finding import BRIEF, FULL, Finding, Findings
 from thali.model.references import cited_in
@@ -23,7 +22,7 @@ def document_of(model: "Model", findings: Findings, command: str, words: Words) 
     """The report of a model; `command` is what was typed, "" if that is not known."""
     shown = list(findings.read_in(BRIEF, FULL))
     title = f"{_name(model)}: {model.fitted_to_}"
-    return _document(title, shown, words, _run(model), command or _python(model), made_by(_date(model)))
+    return _document(title, shown, words, _run(model), command or model._as_python(), made_by(_date(model)))
 
 
 def document_of_answer(findings: Findings, command: str, words: Words) -> Document:
@@ -90,14 +89,6 @@ def _run(model: "Model") -> tuple[tuple[str, str], ...]:
 def _number(name: str, value: int) -> str:
     """A setting as it is read; a seed as it is typed."""
     return str(value) if name == "random_seed" else f"{value:,}"
-
-
-def _python(model: "Model") -> str:
-    """The fit as Python."""
-    made = f"import thali as th\n\nmodel = th.{' '.join(repr(model).split())}\n"
-    if isinstance(model, Classifier):  # whose run stands in the constructor
-        return f"{made}model.fit(X, y)"
-    return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in model.run_settings().items())])})"
 
 
 def _date(model: Any) -> str:

@@ -10,9 +10,10 @@ from experiment_data import simulated
 from product_class_fits import experiment, fitted, single
 from real_data import needs_data, real_data
 from scipy.optimize import brentq
+from thali.cli.reports.choices import pay_text
+from thali.report.answers.choices import _dearest
 
 import thali as th
-from thali.cli.reports.choices import pay_text
 from thali.errors import ArgumentError, EstimateWarning
 from thali.model.choice_answers.pay import (
     Prices,
@@ -29,7 +30,6 @@ from thali.model.choice_logits.chooser import LogitChooser
 from thali.model.choice_logits.coding import coding_of
 from thali.model.product_classes.design import design_of
 from thali.model.product_classes.reports.chooser import ClassChooser
-from thali.report.answers.choices import _dearest
 
 pytestmark = pytest.mark.fit
 

@@ -58,6 +58,10 @@ class Classifier(Predictions, HasPrior):
             carried_out_by("Classifier.check_folds")(np.asarray(settings.rows[1]), settings.folds)
         return settings
 
+    def _as_python(self) -> str:
+        """The fit as Python; its run stands in the constructor."""
+        return f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\nmodel.fit(X, y)"
+
     def _job(self, data: TrainingData) -> Job:
         """The fit, checked."""
         raise NotImplementedError
