@@ -32,6 +32,7 @@ EVERYTHING = [
     "choice_probabilities.png",
     "features.csv",
     "features.png",
+    "n_features.csv",
     "n_features.png",
     "posterior.nc",
     "ranks.csv",
@@ -62,7 +63,7 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(run, fake):
     result = run("fit", "tea.csv")
     assert result.code == 0
     assert result.err.startswith("thali: tea.csv: long table") and "3 options" in result.err
-    assert re.search(r"^Number of latent aspects besides each option's own: \d", result.out, re.MULTILINE)
+    assert re.search(r"^The number of latent aspects besides each option's own is about \d", result.out, re.MULTILINE)
     assert re.search(r"^ *5 \| #+", result.out, re.MULTILINE)  # a line of the histogram
     assert re.search(r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
     assert "Concentration α: " in result.out and "Log-likelihood of all the data" in result.out
@@ -88,13 +89,13 @@ def test_chains_that_do_not_agree_are_said_to(run, fake):
 def test_a_fixed_number_of_aspects_needs_no_histogram(run, fake):
     fake.common, fake.beside, fake.learned_alpha = (), 0.0, False
     printed = run("fit", "tea.csv", "--aspects", "unique").out
-    assert "besides each option's own: 0 in every draw" in printed
-    assert "No latent aspect" in printed and "Concentration" not in printed
+    assert "besides each option's own is 0 in every draw" in printed
+    assert "Aspects" not in printed and "Concentration" not in printed
 
 
 @pytest.mark.fit  # for its time
 def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
-    note = "Note: choices tell nothing of an aspect that all options have"
+    note = "Choices tell nothing of an aspect that all options have"
     fake.common = ((0, 1, 2),)
     assert note in run("fit", "tea.csv").out
     fake.beside = 0
@@ -191,7 +192,7 @@ def test_a_failure_while_writing_leaves_nothing_but_the_answer(run, fake, folder
     result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")
     assert result.code == 2 and "Traceback" not in result.err
     assert "error: Cannot write 'new/results/" in result.err and "No space left on device; free some" in result.err
-    assert "Number of latent aspects" in result.out
+    assert "number of latent aspects" in result.out
     assert os.listdir(folder) == ["tea.csv"]
 
 
@@ -271,7 +272,7 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     result = run("fit", "tea.csv", "--draws", 50, "--out", "results")
     assert result.code == 130
     assert "thali: stopped early; kept 4 chains of 50 draws; thali resume results goes on." in result.err
-    assert "Number of latent aspects" in result.out
+    assert "number of latent aspects" in result.out
     assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
     assert "; kept 1 chain of 1 draw." in run("fit", "tea.csv", "--draws", 1, "--chains", 1).err
 
@@ -379,7 +380,7 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
     chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")  # a chain far behind is left out
     assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
     assert kept["chain"] in (1, 2) and kept["draw"] >= 1
-    assert "Number of latent aspects" in out
+    assert "number of latent aspects" in out
     assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
 
 
@@ -387,11 +388,11 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
 _ANSWERING = """
 import os, signal
 from thali.cli.commands import fit
-def endless(answer, fitted):
+def endless(findings, words):
     os.kill(os.getpid(), signal.SIGSTOP)
     while True:
-        fitted.model.check(), fitted.model.summary(), fitted.model.ranks()
-fit.with_segments = endless
+        findings._source.check(), findings._source.summary(), findings._source.ranks()
+fit.text_of = endless
 from thali.cli import main
 main()
 """

@@ -23,7 +23,7 @@ def test_worths_by_maximum_likelihood(run, rule):
     found = run("fit", "maxdiff.csv", "--model", "BTL", "--method", "maximum-likelihood", *words, "--out", "out")
     assert found.code == 0, found.err
     assert "24 best-worst choices; e.g. " in found.err and " best and " in found.err
-    assert "Choices out of sets that it predicts worst" in found.out
+    assert "The choices that it predicts worst" in found.out
     data = th.Choices.from_best_worst(pd.read_csv("maxdiff.csv"))
     model = th.EliminationByAspects("unique", method="maximum-likelihood", best_worst=rule).fit(data)
     weights = pd.read_csv("out/weights.csv", index_col=0, dtype={0: str})["weight"]

@@ -65,7 +65,7 @@ def test_the_table_is_described(run):
     assert result.code == 0
     said = "60 rows, 3 covariates; 3 classes in 'kind': fern 20, moss 20, reed 20"
     assert result.err == f"thali: plants.csv: {said}\n"
-    assert result.out.startswith(said) and "Cross-validation" not in result.out
+    assert "60 rows, 3 covariates, 3 classes" in result.out and "Cross-validation" not in result.out
 
 
 @pytest.mark.fit
@@ -77,13 +77,13 @@ def test_the_support_of_the_maximum_is_exact(run):
     wanted = [(f"{row.weight:.3f}", row["class"], row.column) for _, row in model.support_.iterrows()]
     assert lines == wanted and 0 < len(wanted) < 10
     assert f"{len(wanted)} of 21 are above zero, all others exactly zero" in printed
-    assert f"Log-likelihood of all the data: {model.log_likelihood_:.3f}\n" in printed
+    assert f"Log-likelihood of all the data: {model.log_likelihood_:.3f}.\n" in printed
 
 
 @pytest.mark.fit
 def test_with_a_above_one_all_weights_are_there(run):
     printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 0).out
-    assert "all 21 are above zero" in printed and "... and 1 smaller ones" in printed
+    assert "all 21 are above zero" in printed and "... and 1 more" in printed
     assert "Shape a of the prior of the weights: 1.1, fixed" in printed
 
 
@@ -91,8 +91,8 @@ def test_with_a_above_one_all_weights_are_there(run):
 def test_draws_are_told_with_intervals_diagnostics_and_a_verdict(run):
     result = run("fit", "plants.csv", "--target", "kind", "--folds", 2, "--seed", 1, *SHORT)
     assert result.code == 0, result.err
-    assert re.search(r"^ *\d\.\d{3}  \d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE)
-    assert re.search(r"^Shape a .*89 % interval.*learned with p\(a\) ∝ 1/a from 0\.001 to 100$", result.out, re.M)
+    assert re.search(r"^ *\d\.\d{3} +\d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE)
+    assert re.search(r"^Shape a .*89 % interval.*learned with p\(a\) ∝ 1/a from 0\.001 to 100\.$", result.out, re.M)
     assert re.search(r"^a +\d.*\d$", result.out, re.M) and re.search(r"^log_likelihood +-\d", result.out, re.M)
     assert "WARNING: The 2 chains" in result.out and "--draws" in result.out.splitlines()[-1]
 

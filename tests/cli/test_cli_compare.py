@@ -94,7 +94,7 @@ def test_trees_of_a_file_are_models(run, folder):
     (folder / "groups.csv").write_text(GROUPS)
     result = run("compare", "tea.csv", "--models", "near=tree:0.1,tree:0.5,ibp", "--tree", "groups.csv", *QUICK)
     assert result.code == 0
-    assert [line.split()[0] for line in result.out.splitlines()[2:7]] == ["BASE", "near", "tree:0.5", "ibp", "EMP"]
+    assert [line.split()[0] for line in result.out.splitlines()[3:8]] == ["BASE", "near", "tree:0.5", "ibp", "EMP"]
 
 
 @pytest.mark.fit

@@ -1,6 +1,7 @@
 """`thali compare` on covariates and classes, similarities and choice experiments, from words to files."""
 
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 def figures(printed, name):
     """The numbers in the row of a model."""
     table = printed.partition("\n\n")[0]
-    (line,) = (line for line in table.splitlines() if line.split()[:1] == [name])
+    (line,) = re.findall(rf"^{name} +[\d.-]+ .*$", table, re.MULTILINE)
     return [float(cell) if cell != "-" else np.nan for cell in line.split()[1:]]
 
 

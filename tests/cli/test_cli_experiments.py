@@ -103,16 +103,16 @@ def test_the_report(run, fake):
     result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE)
     model = fake[0][0]
     out = result.out
-    assert out.startswith("8 respondents, 40 tasks") and "battery: 4 h < 8 h < 12 h" in out
+    assert re.search(r"^battery +4 h < 8 h < 12 h$", out, re.MULTILINE)
     table = model.classes()
     shown = table[table["stability"] >= 0.5].head(20)
     for row in shown.itertuples():
         similar = f" (and {row.rules - 1:.0f} similar)" if row.rules > 1 else ""
-        assert f"{row.importance:.3f}" in out and out.count(f"  {row.stability:.2f}  {row._1}{similar}\n") == 1
+        assert f"{row.importance:.3f}" in out and out.count(f"  {row.stability:.3f}  {row._1}{similar}\n") == 1
     assert (shown["rules"] > 1).any()
     rest, others = table["importance"].sum() - shown["importance"].sum(), table.attrs["classes"] - len(shown)
-    assert f"... {others} more, less important or different from chain to chain, which have {rest:.3f} of the" in out
-    assert out.index("Probability that a level is preferred") < out.index("Classes of products, the most important")
+    assert f"different from chain to chain, {others} of {table.attrs['classes']}, have {rest:.3f} of the" in out
+    assert out.index("Probability that a level is preferred") < out.index("Classes of products that most chains find")
     effect = model.level_effects().set_index(["attribute", "level", "over"]).loc[("price", "100", "250")]
     line = re.search(r"^price +100 over 250 +(.*)$", out, re.MULTILINE)[1]
     assert line.split("  ")[0] == f"{effect['effect']:.3f}"
@@ -128,21 +128,22 @@ def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
 
     def at_bound(self, **settings):
         price = (table := effects(self, **settings))["attribute"] == "price"
-        return table.assign(at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "eti89_lb")})
+        return table.assign(at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "low")})
 
     run("fit", "camera.csv", "--none", "none", *LEVELS)
     monkeypatch.setattr(thali.ProductClasses, "level_effects", at_bound)
     result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE)
-    assert len(re.findall(r"^price .* 0\.500 .*  at its bound$", result.out, re.MULTILINE)) == 6
+    assert len(re.findall(r"^price .* 0\.500 .*  yes$", result.out, re.MULTILINE)) == 6
     assert "At its bound: a direction (decreasing price) allows nothing below 0.5, so that this is no" in result.out
-    assert result.out.count("at its bound") == 6
 
 
 def test_columns_of_people_are_no_attributes(run, fake):
     rows = pd.read_csv("camera.csv")
     rows.assign(income=rows["id"].str[1:].astype(int) % 3).to_csv("income.csv", index=False)
-    result = run("fit", "income.csv", "--none", "none", *LEVELS, *MONOTONE)
-    assert result.code == 0 and "\ncolumns of people: 'income'\n" in result.out and "warning" not in result.err
+    result = run("fit", "income.csv", "--none", "none", *LEVELS, "--model", "multinomial-logit")
+    assert (
+        result.code == 0 and re.search(r"^Columns of people +income$", result.out, re.M) and "warning" not in result.err
+    )
 
 
 @pytest.mark.rendered
@@ -161,9 +162,9 @@ def test_files(run, fake, folder):
     result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--out", "found")
     assert result.code == 0, result.err
     assert "wrote the posterior, the tables and the pictures to found." in result.err
-    tables = ["attribute_importance", "classes", "level_effects", "people", "summary", "willingness_to_pay"]
+    tables = ["attribute_importance", "check", "classes", "level_effects", "people", "summary", "willingness_to_pay"]
     tables += ["individual_importance", "individual_level_effects", "individual_willingness_to_pay"]
-    pictures = ["attribute_importance", "classes", "evidence_path", "level_effects", "segments", "willingness_to_pay"]
+    pictures = ["attribute_importance", "classes", "evidence_path", "level_effects", "willingness_to_pay"]
     wanted = {"posterior.nc", *(f"{name}.csv" for name in tables), *(f"{name}.png" for name in pictures)}
     assert set(os.listdir(folder / "found")) == {*wanted, "command.json"}  # this made-up fit leaves no job
     model = thali.load(folder / "found" / "posterior.nc")

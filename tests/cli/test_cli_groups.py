@@ -40,7 +40,7 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
     result = run("fit", "people.csv", *words)
     assert result.code == 0, result.err
     assert "by 'sex': 2 groups: 'm' (6 comparisons), 'f' (6 comparisons); 3 options" in result.err
-    for said in ("Number of aspects", "Similarity of the groups, kappa", "choice_probability[m][tea, milk]"):
+    for said in ("number of aspects", "How similar the groups are, kappa", "choice_probability[m][tea, milk]"):
         assert said in result.out
     written = {path.name for path in (folder / "found").iterdir()}
     assert {"posterior.nc", "summary.csv", "features.csv", "check.csv", "trace.png"} <= written

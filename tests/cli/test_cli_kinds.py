@@ -23,7 +23,7 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
     words = ("--kinds", 2, "--subject", "person", "--weights", "similar", *RUN)
     result = run("fit", "people.csv", *words, "--out", "found", "--report", "report.html")
     assert result.code == 0, result.err
-    for said in ("Kinds of people, the largest first", "P(occupied)", "kind_agreement", "Similarity of the kinds"):
+    for said in ("Kinds of people, the largest first", "P(occupied)", "kind_agreement", "How similar the kinds are"):
         assert said in result.out
     written = {path.name for path in (folder / "found").iterdir()}
     assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", "ranks.csv", "same_kind.png"} <= written

@@ -40,9 +40,9 @@ def test_the_study_of_an_estimate(run, folder):
     shares = pd.read_csv("found/market_shares.csv", index_col="product")
     pd.testing.assert_frame_equal(shares, model.market_shares(pd.DataFrame(MARKET), ci=0.95), check_frame_type=False)
     for name, row in shares.iterrows():
-        assert re.search(rf"^{name} +{row['share']:.3f} +{row['share_se']:.3f} ", result.out, re.MULTILINE)
+        assert re.search(rf"^{name} +{row['share']:.3f} .* {row['share_se']:.3f}$", result.out, re.MULTILINE)
     pay = model.willingness_to_pay("price", ci=0.95).set_index("attribute").loc["zoom"]
-    assert re.search(rf"^zoom +yes over no +{pay['wtp']:.4g} +{pay['wtp_se']:.4g} ", result.out, re.MULTILINE)
+    assert re.search(rf"^zoom +yes over no +{pay['wtp']:.3f} .* {pay['wtp_se']:.3f}$", result.out, re.MULTILINE)
     assert "95 % interval" in result.out and "89 %" not in result.out and "% of people" not in result.out
     assert re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE) and "The maximum was found." in result.out
 
@@ -67,7 +67,7 @@ def test_the_study_of_a_posterior(run):
     assert all(title in result.out for title in titles) and result.out.count("89 % of people") == 3
     with open("study.html", encoding="utf-8") as file:
         text = file.read()
-    assert "Market simulator" in text and "Willingness to pay, in units of price" in text
+    assert "Market simulator" in text and "Willingness to pay of the median person, in units of price" in text
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_a_sign_that_the_choices_contradict(run):
     assert "inf: whoever does not mind the price would pay any amount for what is better." in result.out
     effects = re.findall(r"^price .* (0\.\d+) +0\.\d+ to", result.out, re.MULTILINE)
     assert all(float(effect) < 0.55 for effect in effects)
-    assert ("At its bound: a direction (increasing price)" in result.out) == ("at its bound" in result.out)
+    assert ("At its bound: a direction (increasing price)" in result.out) == ("at bound" in result.out)

@@ -27,7 +27,7 @@ def test_classes_and_segments_are_printed_and_written(run, folder):
     model = th.LatentClassLogit((2, 3), "price").fit(data, random_seed=1, progressbar=False)
     found = model.segments(3, random_seed=1)
     written = {path.name for path in (folder / "out").iterdir()}
-    tables = {"segments.csv", "segment_sizes.csv", "segment_profiles.csv", "summary.csv"}
+    tables = {"segments.csv", "segment_sizes.csv", "segment_profiles.csv", "summary.csv", "check.csv"}
     tables |= {"classes.csv", "numbers_of_classes.csv", "membership.csv"}
     study = {"level_effects", "attribute_importance", "willingness_to_pay"}
     tables |= {f"individual_{name}.csv" for name in ("importance", "level_effects", "willingness_to_pay")}
@@ -35,8 +35,8 @@ def test_classes_and_segments_are_printed_and_written(run, folder):
     assert written == {"command.json", "model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
-    assert "Segments of the respondents\nsegment" in result.out and found.sizes.loc[1, "name"] in result.out
-    assert "Numbers of classes that were tried" in result.out and "Stability" in result.out
+    assert "Segments of the respondents, and what each" in result.out and found.sizes.loc[1, "name"] in result.out
+    assert "Numbers of classes that were tried" in result.out and "Their stability is" in result.out
     plain = run("fit", "study.csv", *MODEL, "--classes", "1")
     assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out
 

@@ -8,8 +8,8 @@ ODD = (
 )
 SIMILAR = ",tea,coffee,milk\ntea,1,.8,.3\ncoffee,.8,1,.4\nmilk,.3,.4,1\n"
 RUN = ("--draws", 12, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
-EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "membership.png", "n_features.png"]
-EVERYTHING += ["pairs.csv", "posterior.nc", "summary.csv", "trace.png"]
+EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "membership.png"]
+EVERYTHING += ["n_features.csv", "n_features.png", "pairs.csv", "posterior.nc", "summary.csv", "trace.png"]
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +27,8 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled, link):
     result = run("fit", "odd.csv", "--link", link, "--lapse", 0.05, *RUN, "--out", "found", "--report", "report.html")
     assert result.code == 0, result.err
     for said in (
-        "Number of features that answers depend on",
-        f"(--link {link}); lapse: 0.05, fixed",
+        "number of features that answers depend on",
+        f"(--link {link}).\nLapse, the probability of a blind choice, fixed at 0.05.",
         "Pairs, the most",
     ):
         assert said in result.out

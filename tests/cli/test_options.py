@@ -118,5 +118,14 @@ def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
     tables = ["attribute_importance", "level_effects", "willingness_to_pay"]
     study = [f"{table}.{ending}" for table in tables for ending in ("csv", "png")]
     individual = [f"individual_{table}.csv" for table in ("importance", "level_effects", "willingness_to_pay")]
-    drawn = ["job", "posterior.nc", "summary.csv", "trace.png", *individual]
+    drawn = [
+        "job",
+        "posterior.nc",
+        "summary.csv",
+        "trace.png",
+        "check.csv",
+        "individuals.csv",
+        "population.csv",
+        *individual,
+    ]
     assert written == sorted([*study, *(["command.json", "model.nc", "summary.csv"] if model == "MNL" else drawn)])

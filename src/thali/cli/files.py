@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from thali._labels import shorten
 from thali.errors import ArgumentError, DataError, ThaliError
 from thali.inference.files import cannot_write, write_together
-from thali.model.finding import Findings
+from thali.model.finding import FILES, Findings
 
 from .boundary import notify
 
@@ -96,9 +96,10 @@ def write_findings(
     list of str
         The names of the pictures that are there.
     """
-    tables = {found.key: found.table for found in findings if found.table is not None}
+    shown = list(findings.of(FILES))
+    tables = {found.key: found.table for found in shown if found.table is not None}
     write_all(folder, {**others, **table_files(tables, formats)})
-    return write_pictures(folder, {found.picture.stem: found.picture.draw for found in findings if found.picture})
+    return write_pictures(folder, {found.picture.stem: found.picture.draw for found in shown if found.picture})
 
 
 def write_model(tree: "xarray.DataTree", folder: Path) -> None:

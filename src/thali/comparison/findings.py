@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.model.finding import FILE, FULL, Finding, Findings, Picture, finding
+from thali.model.finding import FILE, FULL, SHOWN, Finding, Findings, Picture, finding
 from thali.model.wording import said
 
 from .by_evidence import EVIDENCE, evidence_sentences
@@ -42,7 +42,7 @@ def findings_of(table: "pandas.DataFrame") -> Findings:
 # by prediction ------------------------------------------------------------------------------------------------
 
 
-@finding("asked", "What was asked?", FULL)
+@finding("asked", "What was asked?", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     """What was left out."""
     return Finding(said(ENGLISH, "asked", part=table.attrs["part"]))
@@ -69,7 +69,7 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     )
 
 
-@finding("scores", "How was each predicted?", FULL)
+@finding("scores", "How was each predicted?", SHOWN)
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """The score of each unit."""
     unit, units = table.attrs["unit"], table.attrs["units"]
@@ -100,7 +100,7 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
 # by evidence --------------------------------------------------------------------------------------------------
 
 
-@finding("asked", "What was asked?", FULL)
+@finding("asked", "What was asked?", SHOWN)
 def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """What evidence is, and what was known before the data."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())

@@ -39,6 +39,7 @@ COLUMNS = {
     "odds": Column(unit="factor of the odds"),
     "observed": Column(unit="proportion or similarity"),
     "predicted": Column(unit="as observed"),
+    "occupied": Column("P(occupied)", PROBABILITY),
     "p_value": Column("p", PROBABILITY),
     "utility": Column(unit="utility", error="std_error"),
     "estimate": Column(error="std_error"),

@@ -9,7 +9,7 @@ from thali.data.experiment import ChoiceExperiment
 from thali.posterior.interval import INTERVAL, interval_name
 
 from .data_facts import described, levels_shown
-from .finding import FULL, Finding, Maker, Picture, Text, finding
+from .finding import READ, SHOWN, Finding, Maker, Picture, Text, finding
 from .product_classes.design import Design
 from .references import Cite
 from .registry import spec_of
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas
 
 SENTENCES = {
+    "facts": "The data",
+    "levels": "Levels: how often shown, and which part of that chosen",
     "data": "The model was fitted to {data}.",
     "summary": "Each quantity has its posterior mean, standard deviation and {interval}; mcse is the Monte Carlo error"
     " of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree.",
@@ -47,23 +49,24 @@ def has_draws(model: Any) -> bool:
     return tree is not None and tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"] > 1
 
 
-@finding("data", "What are the data?")
+@finding("data", "What are the data?", READ)
 def data(model: Any, settings: Settings) -> Finding:
     """What the model was fitted to."""
     import pandas as pd
 
     facts = described(model)
     table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
-    return Finding(said(SENTENCES, "data", data=model.fitted_to_), title="The data", table=table, rows=0)
+    sentence = said(SENTENCES, "data", data=model.fitted_to_)
+    return Finding(sentence, title=SENTENCES["facts"], table=table, rows=None)
 
 
-@finding("levels", "Which levels were shown?", FULL)
+@finding("levels", "Which levels were shown?", SHOWN)
 def levels(model: Any, settings: Settings) -> Finding | None:
     """How often each level was shown, and chosen."""
     source = model._data_of_fit()
     if not isinstance(source, ChoiceExperiment | Design):
         return None
-    return Finding(title="Levels: how often shown, and which part of that chosen", table=levels_shown(source))
+    return Finding(title=SENTENCES["levels"], table=levels_shown(source))
 
 
 @finding("summary", "How sure is each quantity?")
@@ -147,9 +150,9 @@ def methods(make: Callable[[Any], tuple[Text, ...]]) -> Maker:
     def paragraph(model: Any, settings: Settings) -> Finding:
         return methods_of(model, make(model), settings)
 
-    return Maker("methods", "How is it said in a paper?", FULL, paragraph)
+    return Maker("methods", "How is it said in a paper?", SHOWN, paragraph)
 
 
 def asked(question: Callable[[Any], Text]) -> Maker:
     """The maker of what was asked, from a function (model) -> sentence."""
-    return Maker("asked", "What was asked?", FULL, lambda model, settings: Finding(question(model)))
+    return Maker("asked", "What was asked?", SHOWN, lambda model, settings: Finding(question(model)))

@@ -11,6 +11,7 @@ from thali.data.experiment import ChoiceExperiment
 from thali.data.experiment_scheme import INSIDE
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
+from thali.data.people import differing_columns
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 
@@ -129,6 +130,8 @@ def _(data: Any) -> Facts:
         ("Alternatives of a task", _range(offered)),
         ("Different products", f"{len(data.products) - int(_is_none(data).sum()):,}"),
         *none,
+        *data.scheme.described(),
+        *_columns_of_people(data),
     )
 
 
@@ -163,6 +166,12 @@ def _people(subjects: Any, people: Any) -> Facts:
     """Who answered, where that is known."""
     known = (("Columns of the respondents", listed(people.columns)),) if people is not None else ()
     return (("Who answered", plural(len(subjects), "respondent")), *known) if subjects else ()
+
+
+def _columns_of_people(data: Any) -> Facts:
+    """What is known of the respondents, and differs between them."""
+    differing = differing_columns(data.people) if isinstance(data, ChoiceExperiment) else ()
+    return (("Columns of people", listed(differing, _NAMED)),) if differing else ()
 
 
 def _is_none(data: Any) -> np.ndarray:

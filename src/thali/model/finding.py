@@ -15,8 +15,9 @@ from .columns import described
 if TYPE_CHECKING:
     import pandas
 
-# Who shows a finding: a terminal the brief ones, a page all that are not for files alone, a folder all tables.
-BRIEF, FULL, FILE = "brief", "full", "file"
+TEXT, PAGE, FILES = "text", "page", "files"  # the surfaces: a terminal, a page, a folder
+# Who shows a finding.
+BRIEF, FULL, FILE, READ, SHOWN = (TEXT, PAGE, FILES), (PAGE, FILES), (FILES,), (TEXT, PAGE), (PAGE,)
 MOST_ROWS = 20  # of a table that a terminal shows
 
 Text = str | Message
@@ -81,7 +82,7 @@ class Finding(Described):
     stopped: bool = False  # whether Ctrl-C cut it short
     key: str = ""
     question: str = ""
-    place: str = BRIEF  # who shows it: BRIEF, FULL or FILE
+    place: tuple[str, ...] = BRIEF  # the surfaces that show it
 
     def __post_init__(self) -> None:
         if self.table is not None:
@@ -166,7 +167,7 @@ def _plain(value: Any) -> Any:
 class Maker:
     """What makes one finding, when it is asked for."""
 
-    def __init__(self, key: str, question: str, place: str, make: Callable[..., Finding | None]) -> None:
+    def __init__(self, key: str, question: str, place: tuple[str, ...], make: Callable[..., Finding | None]) -> None:
         self.key, self.question, self.place, self._make = key, question, place, make
         self.__doc__ = make.__doc__
 
@@ -180,7 +181,9 @@ class Maker:
         return replace(found, key=self.key, question=self.question, place=self.place)
 
 
-def finding(key: str, question: str, place: str = BRIEF) -> Callable[[Callable[..., Finding | None]], Maker]:
+def finding(
+    key: str, question: str, place: tuple[str, ...] = BRIEF
+) -> Callable[[Callable[..., Finding | None]], Maker]:
     """Make a function (source, settings) -> Finding or None the maker of the finding of that key.
 
     Examples
@@ -224,10 +227,10 @@ class Findings(Sequence[Finding], Described):
         """The keys of the findings that there are."""
         return [found.key for found in self]
 
-    def read_in(self, *places: str) -> Iterator[Finding]:
-        """Those that are shown in one of these places."""
+    def of(self, surface: str) -> Iterator[Finding]:
+        """Those that a surface shows: TEXT, PAGE or FILES."""
         for key, maker in self._makers.items():
-            if maker.place in places and (found := self.find(key)) is not None:
+            if surface in maker.place and (found := self.find(key)) is not None:
                 yield found
 
     def _of(self, maker: Maker) -> Finding | None:
@@ -244,7 +247,7 @@ class Findings(Sequence[Finding], Described):
             return maker.named(lost)
 
     def __iter__(self) -> Iterator[Finding]:
-        return self.read_in(BRIEF, FULL, FILE)
+        return (found for key in self._makers if (found := self.find(key)) is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -1,7 +1,7 @@
 """What a leaderboard finds out."""
 
 from thali._labels import shorten
-from thali.model.finding import FILE, Finding, Findings, Picture, finding
+from thali.model.finding import Finding, Findings, Picture, finding
 
 from .leaderboard import Leaderboard
 
@@ -38,7 +38,7 @@ def groups(board: Leaderboard, settings: None) -> Finding | None:
     return Finding("Groups that cannot be told apart:", notes=(*lines, *more))
 
 
-@finding("order", "How sure is each order?", FILE)
+@finding("order", "How sure is each order?", ())
 def order(board: Leaderboard, settings: None) -> Finding:
     """The probability that the row is above the column."""
     return Finding(table=board.order.rename_axis("option"))

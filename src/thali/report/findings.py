@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali.errors import Words
 from thali.model.common_findings import has_draws
-from thali.model.finding import BRIEF, FULL, Finding, Findings
+from thali.model.finding import PAGE, Finding, Findings
 from thali.model.references import cited_in
 from thali.model.registry import spec_of
 from thali.model.versions import made_by, versions
@@ -20,14 +20,14 @@ SETTINGS, REFERENCES = "Settings and versions", "References"
 
 def document_of(model: "Model", findings: Findings, command: str, words: Words) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
-    shown = list(findings.read_in(BRIEF, FULL))
+    shown = list(findings.of(PAGE))
     title = f"{_name(model)}: {model.fitted_to_}"
     return _document(title, shown, words, _run(model), command or model._as_python(), made_by(_date(model)))
 
 
 def document_of_answer(findings: Findings, command: str, words: Words) -> Document:
     """The report of anything else that has findings; its title is the first question."""
-    shown = list(findings.read_in(BRIEF, FULL))
+    shown = list(findings.of(PAGE))
     title = next(found.question for found in shown if found.key != "asked")
     return _document(title, shown, words, (), command, made_by())
 

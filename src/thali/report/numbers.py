@@ -8,6 +8,11 @@ import numpy as np
 from thali._digits import by_itself
 
 
+def cells(column: str, values: list[Any]) -> list[str]:
+    """The cells of the column of that name."""
+    return [cell(column, value) for value in values]
+
+
 def cell(column: str, value: Any) -> str:
     """A cell of the column of that name."""
     if isinstance(value, bool | np.bool_):

@@ -14,7 +14,7 @@ from thali.surfaces.readable import readable
 
 from .document import Document, Section, Table
 from .drawing import Drawn, attempted, drawn
-from .numbers import cell
+from .numbers import cells
 
 if TYPE_CHECKING:
     import jinja2
@@ -88,7 +88,7 @@ def _with_markup(picture: Drawn) -> Drawn:
 def _rows(table: Table) -> _Rows:
     """The cells of a table as text."""
     frame = table.frame
-    shown = readable(frame, cell, MAX_ROWS)
+    shown = readable(frame, cells, MAX_ROWS)
     kinds = ["text" if is_text else "" for is_text in shown.is_text]
     size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"the first {MAX_ROWS:,} of {len(frame):,} rows"
     head = list(zip(shown.head, kinds, strict=True))

@@ -10,7 +10,7 @@ from thali.posterior.interval import INTERVAL, interval_name
 if TYPE_CHECKING:
     import pandas
 
-Cell = Callable[[str, Any], str]  # the text of a value of the column of that name
+Cells = Callable[[str, list[Any]], list[str]]  # the texts of the values of the column of that name
 
 
 class Readable(NamedTuple):
@@ -22,15 +22,15 @@ class Readable(NamedTuple):
     sides: int  # columns that are those of the index
 
 
-def readable(table: "pandas.DataFrame", cell: Cell, most: int | None = None) -> Readable:
+def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -> Readable:
     """The first rows of a table as text.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Of a finding.
-    cell : callable
-        (column, value) -> text.
+    cells : callable
+        (column, values) -> texts.
     most : int, optional
         Rows; None: all.
     """
@@ -43,21 +43,21 @@ def readable(table: "pandas.DataFrame", cell: Cell, most: int | None = None) -> 
     head, columns, is_text = [], [], []
     for place in range(sides):
         head.append(names[place].replace("_", " "))
-        columns.append([_label(cell, names[place], value) for value in index.iloc[:, place].tolist()])
+        columns.append(_labels(cells, names[place], index.iloc[:, place].tolist()))
         is_text.append(True)
     columns_of = [str(name) for name in frame.columns]
-    cells = [_whole(frame.iloc[:, place].tolist()) for place in range(len(columns_of))]
+    whole = [_whole(frame.iloc[:, place].tolist()) for place in range(len(columns_of))]
     for place, name in enumerate(columns_of):
-        values = cells[place]
+        values = whole[place]
         base = _high_of(name)
         if base in columns_of and name != base:  # the lower end, which takes both
-            ends = zip(values, cells[columns_of.index(base)], strict=True)
+            ends = zip(cells(name, values), cells(base, whole[columns_of.index(base)]), strict=True)
             head.append(_interval_heading(name, columns_of, place, level))
-            columns.append([f"{cell(name, low)} to {cell(base, high)}" for low, high in ends])
+            columns.append([f"{low} to {high}" for low, high in ends])
             is_text.append(False)
         elif not (name != _low_of(name) and _low_of(name) in columns_of):
             head.append(heading(name))
-            columns.append([cell(name, value) for value in values])
+            columns.append(cells(name, values))
             is_text.append(frame.dtypes.iloc[place].kind not in "iufb")
     return Readable(head, [list(row) for row in zip(*columns, strict=True)], is_text, sides)
 
@@ -68,9 +68,9 @@ def _whole(values: list[Any]) -> list[Any]:
     return [int(value) for value in values] if is_whole else values
 
 
-def _label(cell: Cell, name: str, value: Any) -> str:
-    """A name of a row, which is text whatever it is."""
-    return str(value) if isinstance(value, str | int) else cell(name, value)
+def _labels(cells: Cells, name: str, values: list[Any]) -> list[str]:
+    """Names of rows, which are text whatever they are."""
+    return list(map(str, values)) if all(isinstance(value, str | int) for value in values) else cells(name, values)
 
 
 def _high_of(name: str) -> str:

@@ -6,21 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import in_a_column
+from thali._digits import decimals_of, in_a_column
 from thali.errors import Words
 from thali.model.columns import COLUMNS
-from thali.model.finding import BRIEF, Finding, Findings
+from thali.model.finding import TEXT, Finding, Findings
 from thali.posterior.histogram import bars
 
 from .aligned import align
 from .readable import readable
 
 _BAR_WIDTH = 40
+_SMALL = 0.05  # numbers below which three decimals say too little
 
 
 def text_of(findings: Findings, words: Words) -> str:
     """What a terminal shows of findings: those that are brief, one after the other."""
-    return "\n\n".join(filter(None, (part_of(found, words) for found in findings.read_in(BRIEF))))
+    return "\n\n".join(filter(None, (part_of(found, words) for found in findings.of(TEXT))))
 
 
 def part_of(found: Finding, words: Words) -> str:
@@ -40,7 +41,7 @@ def _table(found: Finding) -> Iterable[str]:
     drawn = _DRAWN.get("" if found.picture is None else found.picture.name)
     if drawn is not None:
         return (drawn(table),)
-    shown = readable(table, cell, found.rows)
+    shown = readable(table, cells, found.rows)
     rows = [tuple(row) for row in (shown.head, *shown.rows)]
     lines = [found.title] if found.title else []
     lines.append(align(rows, {k for k, text in enumerate(shown.is_text) if text}))
@@ -49,18 +50,27 @@ def _table(found: Finding) -> Iterable[str]:
     return lines
 
 
-def cell(column: str, value: Any) -> str:
-    """A cell of the column of that name."""
+def cells(column: str, values: list[Any]) -> list[str]:
+    """The cells of the column of that name: three decimals, more where all numbers are small."""
+    numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    more = None
+    if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
+        more = decimals_of(column, numbers)
+    return [_cell(column, value, more) for value in values]
+
+
+def _cell(column: str, value: Any, decimals: int | None) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
         return f"{value:,}"
-    if isinstance(value, float | np.floating):
-        if (known := COLUMNS.get(column)) is not None and known.decimals is not None and math.isfinite(value):
-            return f"{value:,.{known.decimals}f}"
-        small = 1e-9 < abs(value) < 5e-4 and not column.startswith("mcse")
-        return f"{value:.2g}" if small and math.isfinite(value) else in_a_column(column, float(value))
-    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    if not isinstance(value, float | np.floating):
+        return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    if (known := COLUMNS.get(column)) is not None and known.decimals is not None:
+        decimals = known.decimals
+    if decimals is None or not math.isfinite(value):
+        return in_a_column(column, float(value))
+    return f"{value:,.{decimals}f}"
 
 
 def _histogram(table: Any) -> str:

@@ -13,6 +13,7 @@ from thali.data.kinds import CLASSES
 from thali.errors import ArgumentError
 from thali.inference.files import check_place
 from thali.inference.jobs import read_index
+from thali.model.finding import TEXT
 from thali.model.spec import DATA, FIT, MODEL, ModelSpec
 from thali.surfaces.text import text_of
 
@@ -131,7 +132,7 @@ def run_fit(
         raise typer.Exit(INTERRUPTED) from None
     finally:  # a full disk must not cost the answer of a long run
         print(answer)
-    if (interrupted and "max-time" not in asked.values) or any(found.stopped for found in findings):
+    if (interrupted and "max-time" not in asked.values) or any(found.stopped for found in findings.of(TEXT)):
         raise typer.Exit(INTERRUPTED)
 
 

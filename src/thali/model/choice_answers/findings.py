@@ -17,7 +17,7 @@ from ..choice_logits.check import check_sentence
 from ..choice_logits.coding_arguments import knots_by_name, linear_names
 from ..choice_segments.segments import numbers_of_segments
 from ..common_findings import check_of, describes
-from ..finding import BRIEF, FILE, FULL, Finding, Maker, Picture, Text, finding
+from ..finding import BRIEF, FILE, FULL, SHOWN, Finding, Maker, Picture, Text, finding
 from ..references import Cite
 from ..settings import Settings
 from ..wording import listed, number, probability, said
@@ -189,7 +189,7 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     return Finding(title=ENGLISH["shares.title"], table=table, rows=None, picture=picture)
 
 
-@finding("market", "Market simulator", FULL)
+@finding("market", "Market simulator", SHOWN)
 def market(model: Any, settings: Settings) -> Finding | None:
     """A market that the reader of a page may change."""
     draws = model._market_draws()
@@ -237,7 +237,9 @@ def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | N
 
 def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
     """The makers of segments: a terminal shows those that were asked for; `usual`: their number otherwise."""
-    place, kept = (FULL if settings.segments is None else BRIEF), []
+    kept: list[Any] = []
+    asked = settings.segments is not None
+    place = BRIEF if asked else SHOWN
 
     def segments(model: Any) -> Any:
         """The segments, made once; None of too few people."""
@@ -251,7 +253,7 @@ def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
         ("segment_sizes", "Which segments do the respondents make?", place, _sizes),
         ("segment_profiles", "What does each segment prefer?", place, _profiles),
         ("segment_numbers", "How many segments are there?", place, _numbers),
-        ("segments", "Of which segment is everybody?", FULL, _assignment),
+        ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
     )
     return tuple(Maker(key, question, where, partial(_about, segments, make)) for key, question, where, make in makers)
 

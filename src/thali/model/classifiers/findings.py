@@ -9,7 +9,7 @@ from thali._late import carried_out_by
 from thali.posterior.interval import TAILS, interval_name
 
 from ..common_findings import asked, data, methods, summary, verdict
-from ..finding import FILE, FULL, Finding, Maker, Picture, Text, finding
+from ..finding import FILE, SHOWN, Finding, Maker, Picture, Text, finding
 from ..references import Cite
 from ..registry import spec_of
 from ..settings import Settings
@@ -134,8 +134,11 @@ def weights(model: Any, settings: Settings) -> Finding:
 def coefficients(model: Any, settings: Settings) -> Finding:
     """The coefficients of the sparse logit, those furthest from 0 first."""
     table = importance(model)
-    shown = {"reference": model.reference_, "shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
-    title = said(ENGLISH, "coef.some" if model.method == "map" else "coef.all", **shown)
+    if model.method == "map":
+        counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
+        title = said(ENGLISH, "coef.some", reference=model.reference_, **counts)
+    else:
+        title = said(ENGLISH, "coef.all", reference=model.reference_)
     return Finding(_largest(table, "coef", "coefficients"), str(title), table, _last_named(table))
 
 
@@ -231,7 +234,7 @@ def _in_digits(draws: np.ndarray) -> str:
     return f"{draws.mean():.3g} ({interval_name()} {low:.3g} to {high:.3g})"
 
 
-@finding("unexpected_rows", "Which rows does it miss?", FULL)
+@finding("unexpected_rows", "Which rows does it miss?", SHOWN)
 def unexpected_rows(model: Any, settings: Settings) -> Finding:
     """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
     import pandas as pd

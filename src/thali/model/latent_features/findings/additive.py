@@ -11,7 +11,7 @@ from thali.errors import Setting
 from thali.trees.tree import Tree
 
 from ...common_findings import asked, check_of, data, describes, methods, summary, verdict
-from ...finding import FULL, Finding, Maker, Picture, Text, finding
+from ...finding import FILE, FULL, Finding, Maker, Picture, Text, finding
 from ...references import Cite
 from ...settings import Settings
 from ...wording import estimate as in_words
@@ -53,7 +53,8 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
         return OF_A_POINT
     if model.groups_:
         return (*groups.makers_of("feature"), *LAST)
-    return OF_TRIPLETS if kind_of(model.posterior_) == TRIPLETS else OF_SIMILARITIES
+    owners = membership if _similar(model, settings) is not None else picture_of_membership
+    return (*(OF_TRIPLETS if kind_of(model.posterior_) == TRIPLETS else OF_SIMILARITIES), owners, *LAST)
 
 
 def _similar(model: Any, settings: Settings) -> float | None:
@@ -75,12 +76,16 @@ def features(model: Any, settings: Settings) -> Finding:
 
 
 @finding("membership", "Who has the matched features?", FULL)
-def membership(model: Any, settings: Settings) -> Finding | None:
+def membership(model: Any, settings: Settings) -> Finding:
     """The table of memberships where features were matched."""
-    similar = _similar(model, settings)
-    if similar is None:
-        return None
-    return Finding(title=ENGLISH["additive.membership"], table=model.membership(similar=similar))
+    table = model.membership(similar=_similar(model, settings))
+    return Finding(title=ENGLISH["additive.membership"], table=table)
+
+
+@finding("membership", "Who has features with similar owners?", FILE)
+def picture_of_membership(model: Any, settings: Settings) -> Finding:
+    """The picture of features whose owners are similar, for whoever wants to match them."""
+    return Finding(picture=Picture("membership", ENGLISH["additive.membership"], (model,)))
 
 
 @finding("n_features", "How many features are there?")
@@ -116,12 +121,15 @@ def estimate(model: Any, settings: Settings) -> Finding:
 
 def _with_constant(found: Any, has_constant: bool) -> "pandas.DataFrame":
     """The features of an estimate and, as the last row, the additive constant."""
+    import pandas as pd
+
     table = by_member(found.features, found.similarity.index.tolist())
     table.insert(0, "term", "feature")
     if has_constant:
         last = {"term": "constant", "members": CONSTANT, "probability": 1.0, "weight": float(found.constant)}
         missing = dict.fromkeys(found.features.columns, float("nan"))
-        table.loc[len(table)] = [(missing | last).get(str(column), 1) for column in table.columns]
+        row = {column: (missing | last).get(str(column), 1) for column in table.columns}
+        table = pd.concat([table, pd.DataFrame([row])], ignore_index=True)
     return table
 
 
@@ -225,9 +233,11 @@ def tempering(model: Any, settings: Settings) -> Finding:
     numbers = {"number": counted, "highest": f"{np.nanmax(temperature):g}"}
     if not np.isfinite(rates).any():
         return Finding(said(ENGLISH, "tempering.short", **numbers))
-    wrong = swap_sentence(model.posterior_)
     sentence = said(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
-    return Finding(sentence, notes=() if wrong is None else (wrong,))
+    wrong = swap_sentence(model.posterior_)
+    if wrong is None:
+        return Finding(sentence)
+    return Finding(wrong, notes=(sentence,), verdict=False, headline=ENGLISH["tempering.seldom"])
 
 
 # a single set of features -------------------------------------------------------------------------------------
@@ -309,8 +319,6 @@ OF_SIMILARITIES = (
     tempering,
     summary,
     data,
-    membership,
-    *LAST,
 )
 OF_TRIPLETS = (
     _ASKED,
@@ -322,7 +330,5 @@ OF_TRIPLETS = (
     tempering,
     summary,
     data,
-    membership,
-    *LAST,
 )
 OF_A_POINT = (_ASKED, best_features, point, data, *LAST)

@@ -179,6 +179,7 @@ ENGLISH = {
     " similarities; for similarities c times as large take a rate c times as small.",
     "additive.prior.constant": "each weight and of the constant",
     "additive.prior.alone": "each weight",
+    "tempering.seldom": "Neighbouring temperatures seldom swap.",
     "tempering.none": "The chains were not tempered.",
     "tempering.short": "Tempered: {number} temperatures from 1 to {highest}; the fit was too short to tell how often"
     " neighbours swapped.",

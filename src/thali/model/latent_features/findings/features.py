@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 _NAMED = 3
-_READ = ("place", "probability", "mcse", "weight", "weight_low", "weight_high")  # columns that people read
+_READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")  # columns that people read
 
 
 def labels_of(model: Any) -> list[str]:
