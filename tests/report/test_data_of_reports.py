@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from product_class_fits import experiment
-from thali.report.data import facts_of, section_of
 from tiny_models import TINY
 
 import thali as th
 from thali.model.classifiers.training_data import merged
+from thali.model.data_facts import described, facts_of
 from thali.model.product_classes.design import design_of
 
 
@@ -54,10 +54,10 @@ def test_choice_experiments(none):
         chosen = data.products[data.row_product[data.first_row[:-1] + data.chosen]][:, 0] == 0
         assert found["No-choice option"] == f"chosen in {100 * chosen.mean():.1f} % of the tasks"
     model = th.MultinomialLogit().fit(data)
-    (table,) = section_of(model).tables
-    of_price = table.frame[table.frame["attribute"] == "price"]
-    assert of_price["times shown"].sum() == data.n_alternatives - none * data.n_tasks
-    chosen = (of_price["times shown"] * of_price["chosen where shown"]).sum()
+    table = model.findings()["levels"].table
+    of_price = table[table["attribute"] == "price"]
+    assert of_price["times_shown"].sum() == data.n_alternatives - none * data.n_tasks
+    chosen = (of_price["times_shown"] * of_price["chosen_where_shown"]).sum()
     real = data.products[data.row_product[data.first_row[:-1] + data.chosen], int(none)] >= 0
     assert chosen == pytest.approx(real.sum())
 
@@ -67,7 +67,7 @@ def test_classes():
     data = merged(X.to_numpy(), (np.asarray(y) == "yes").astype(np.int64))
     named = {"classes_": ["no", "yes"], "_column_names": lambda: list(X.columns)}
     model = SimpleNamespace(_data_of_fit=lambda: data, fitted_to_="20 rows", **named)
-    assert dict(section_of(model).facts) == {
+    assert dict(described(model)) == {
         "Rows": "20",
         "Covariates": "2: height and weight",
         "Rows of a class": f"no: {int((y == 'no').sum())} and yes: {int((y == 'yes').sum())}",

@@ -16,24 +16,25 @@ from PIL import Image
 from places import PROJECT
 from product_class_fits import experiment
 from product_class_fits import fitted as holding
-from thali.report.answers import general
-from thali.report.answers.choices import _strongest
-from thali.report.answers.elimination import _best
-from thali.report.answers.shared import most_probable
-from thali.report.content import listed, number, probability
-from thali.report.simulator import offered_in, section_of
 from tiny_models import TINY
 
 import thali as th
 from thali.cli.commands.fit import _repeatable
-from thali.errors import ArgumentError, DataError, Message, NotFittedError
+from thali.errors import PYTHON, ArgumentError, DataError, Message, NotFittedError
+from thali.model.choice_answers.findings import strongest
+from thali.model.choice_answers.simulator import offered_in, simulated
+from thali.model.latent_features.findings import open as of_open
+from thali.model.latent_features.findings.elimination import best_sentence
+from thali.model.latent_features.findings.features import most_probable
 from thali.model.references import REFERENCES, Cite, cited_in
 from thali.model.settings import USUAL
+from thali.model.wording import listed, number, probability
 from thali.report import bibtex, report
-from thali.report.document import Document
-from thali.report.drawing import _few_colours
-from thali.report.numbers import cell
-from thali.report.page import MAX_ROWS, rendered
+from thali.surfaces.html.document import Document
+from thali.surfaces.html.drawing import _few_colours
+from thali.surfaces.html.numbers import cell
+from thali.surfaces.html.page import MAX_ROWS, rendered
+from thali.surfaces.html.report import section_of
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -115,9 +116,9 @@ def test_every_model_has_a_report(name, tmp_path):
     assert model.fitted_to_ in said and str(model.verdict()) in said
     light = "The chains agree." if "chains" in model.verdict().facts else "The estimate was found."
     assert (light in said) == model.verdict().agrees
-    asked = "Do the chains agree" if "chains" in model.verdict().facts else "Was the estimate found"
-    order = [said.rindex(title) for title in ("What was asked", asked, "The answer", "How sure")]
-    assert order == sorted(order) and "Methods, for a paper" in said
+    light = model.findings()["verdict"].headline
+    order = [said.rindex(title) for title in ("What was asked?", "Can the fit be relied on?", light, "How sure")]
+    assert order == sorted(order) and "How is it said in a paper?" in said
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,7 @@ def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
 def test_what_has_no_report_is_refused(tmp_path):
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().report(tmp_path / "x.html")
-    with pytest.raises(ArgumentError, match="writes about fitted models"):
+    with pytest.raises(ArgumentError, match="There are findings of fitted models"):
         report(pd.DataFrame({"a": [1]}), tmp_path / "x.html")
     with pytest.raises(DataError, match="there is no folder"):
         fitted("multinomial-logit").report(tmp_path / "nowhere" / "x.html")
@@ -228,7 +229,8 @@ def test_references_are_those_that_are_cited():
 
 
 def test_every_reference_is_cited_somewhere_and_stands_in_the_bibliography():
-    sources = [path for path in (PROJECT / "src/thali/report").rglob("*.py") if path.stem != "references"]
+    sources = [path for path in (PROJECT / "src/thali/model").rglob("*findings*") if path.suffix == ".py"]
+    sources += (PROJECT / "src/thali/model").rglob("findings/*.py")
     calls = re.findall(r"\bCite\(([^)]*)\)", "".join(path.read_text("utf-8") for path in sources))
     assert {key for call in calls for key in re.findall(r'"(\w+)"', call)} == set(REFERENCES)
     assert set(REFERENCES) <= set(bibtex.entries())
@@ -258,7 +260,9 @@ def test_features_that_are_hardly_there_are_not_named():
 
 def simulator_of(model):
     """The page of the simulator alone, and what its script reads."""
-    page, text = looked_at(rendered(Document("Simulator", "", (section_of(model._market_draws()),), "")))
+    page, text = looked_at(
+        rendered(Document("Simulator", "", (section_of(simulated(model._market_draws()), PYTHON),), ""))
+    )
     (data,) = page.scripts["application/json"]
     assert not set("<>&") & set(data)
     return page, text, json.loads(data)
@@ -293,7 +297,7 @@ def test_the_simulator_begins_with_the_market_that_was_asked_for(tmp_path):
     found = offered_in(draws, model._chooser(), with_none)
     assert list(found.products) == ["x", "y"] and found.none == "none"
     both = pd.concat([market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True)
-    section = section_of(draws, offered_in(draws, model._chooser(), both), 0.95)
+    section = section_of(simulated(draws, offered_in(draws, model._chooser(), both), 0.95), PYTHON)
     assert "scenario now" in section.sentences[0] and section.simulator.interval == "95 % interval"
     _, text = looked_at(rendered(Document("Simulator", "", (section,), "")))
     assert "Ours &lt;1&gt;" in text and json.loads(section.simulator.data)["offers_none"] is False
@@ -320,10 +324,11 @@ def test_only_models_of_choice_experiments_have_a_simulator():
 
 def test_the_kind_of_data_decides_about_the_check():
     own = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": "your own data"})})
-    assert "a likelihood of your own" in general._misses(SimpleNamespace(posterior_=own), USUAL).sentences[0]
-    assert "observed proportion" in general._misses(fitted("latent-feature-model"), USUAL).sentences[0]
-    explained = general._share_explained(fitted("additive-clustering").posterior_)
-    assert explained == pytest.approx(fitted("additive-clustering").estimate().variance_accounted_for(), abs=0.02)
+    assert "a likelihood of your own" in of_open.explained(SimpleNamespace(posterior_=own), USUAL).sentence
+    assert "observed proportion" in fitted("latent-feature-model").findings()["check"].sentence
+    model = fitted("additive-clustering")
+    explained = float(re.search(r"[\d.]+(?= %)", of_open.explained(model, USUAL).sentence)[0])
+    assert explained == pytest.approx(100 * model.estimate().variance_accounted_for(), abs=2)
 
 
 def test_pictures_of_many_points_keep_their_colours():
@@ -341,7 +346,7 @@ def test_pictures_of_many_points_keep_their_colours():
 
 
 def test_a_preference_is_named_where_its_interval_leaves_indifference():
-    names = ["attribute", "level", "over", "effect", "eti89_lb", "eti89_ub", "at_bound"]
+    names = ["attribute", "level", "over", "effect", "low", "high", "at_bound"]
     rows = [
         ("price", "1", "2", 0.95, 0.5, 1.0, True),
         ("brand", "A", "B", 0.9, 0.45, 0.99, False),
@@ -351,14 +356,14 @@ def test_a_preference_is_named_where_its_interval_leaves_indifference():
     table = pd.DataFrame(rows, columns=names)
     table.attrs["interval"] = 0.89
     wanted = "The strongest preference is for brand C over A (probability .80, 89 % interval .70 to .90)."
-    assert _strongest(table) == wanted
+    assert strongest(table) == wanted
     rest = table.iloc[:2]
-    assert _strongest(rest) == "No preference is told from indifference: every 89 % interval of one holds .5."
+    assert strongest(rest) == "No preference is told from indifference: every 89 % interval of one holds .5."
 
 
 def test_an_option_is_the_best_where_that_is_probable():
     def said(likely):
-        return _best(pd.DataFrame({"p_1": [1 - likely, likely]}, index=["a", "b"]))
+        return best_sentence(pd.DataFrame({"p_1": [1 - likely, likely]}, index=["a", "b"]))
 
     assert said(0.96) == "b is the option most preferred (probability .96)."
     assert said(0.9) == "Which option is most preferred is not settled; the likeliest are b (.90) and a (.10)."

@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 from experiment_data import simulated
 from product_class_fits import experiment, fitted
-from thali.report.simulator import Offered, section_of
 from tiny_models import TINY
 
 import thali as th
+from thali.errors import PYTHON
+from thali.model.choice_answers import simulator
+from thali.model.choice_answers.simulator import Offered
 from thali.model.market_draws.logit import Columns, logit_tastes
 from thali.model.market_draws.market import MarketAttribute, MarketDraws
 from thali.posterior.interval import TAILS
 from thali.report import report
-from thali.report.document import Document
-from thali.report.page import rendered
+from thali.surfaces.html.document import Document
+from thali.surfaces.html.page import rendered
+from thali.surfaces.html.report import section_of
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -98,7 +101,8 @@ def opened(browser, tmp_path):
 
     def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
-        file.write_text(rendered(Document("Simulator", "", (section_of(draws, offered),), "")), "utf-8")
+        section = section_of(simulator.simulated(draws, offered), PYTHON)
+        file.write_text(rendered(Document("Simulator", "", (section,), "")), "utf-8")
         context = browser.new_context(**settings)
         page = context.new_page()
         pages.append(context)
@@ -177,11 +181,11 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
             asked = [*market, *([draws.none] if none else [])]
             values = draws.shares([asked])[0]
             rows = [row for row in rows_of(page) if row["share"]]
-            found = [[float(row[name]) for row in rows] for name in ("share", "share_lb", "share_ub")]
+            found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
             np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
             if before is not None:
                 both = min(len(market), before.shape[1])
-                found = [[float(r[name]) for r in rows[:both]] for name in ("change", "change_lb", "change_ub")]
+                found = [[float(r[name]) for r in rows[:both]] for name in ("change", "change_low", "change_high")]
                 wanted = draws.described(values[:, :both] - before[:, :both], TAILS)
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
         if before is None:

@@ -128,7 +128,7 @@ def write_pictures(folder: Path, pictures: Mapping[str, Callable[[ModuleType], A
     list of str
         The names of those that were written.
     """
-    from thali.report.drawing import attempted
+    from thali.surfaces.html.drawing import attempted
 
     made = {f"{name}.png": attempted(f"the picture {name}.png", partial(png, draw)) for name, draw in pictures.items()}
     contents = {name: content for name, content in made.items() if content is not None}

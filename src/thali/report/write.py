@@ -8,10 +8,9 @@ from thali.inference.files import atomic_write
 from thali.model.base import Model
 from thali.model.settings import USUAL, Settings
 from thali.surfaces.findings import findings
-
-from .document import Document
-from .findings import document_of, document_of_answer
-from .page import rendered
+from thali.surfaces.html.document import Document
+from thali.surfaces.html.page import rendered
+from thali.surfaces.html.report import document_of, document_of_answer
 
 
 def report(what: Any, path: Any) -> None:

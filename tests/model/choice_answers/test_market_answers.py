@@ -95,7 +95,7 @@ def test_shares_of_new_people_are_those_of_the_population(hierarchical):
     table = hierarchical.market_shares(MARKET, people="new")
     # what 1,024 quasi-random people in common add is below that of as many random ones, .5 / sqrt(1024)
     np.testing.assert_allclose(table["share"], np.mean(shares, axis=0), rtol=0, atol=0.02)
-    assert (table["share_ub"] - table["share_lb"]).min() > 0.02
+    assert (table["share_high"] - table["share_low"]).min() > 0.02
 
 
 def test_weights_of_product_classes():
@@ -126,8 +126,8 @@ def test_scenarios_are_markets_side_by_side(multinomial):
 def test_the_interval_is_that_of_the_draws(hierarchical):
     draws = hierarchical.market_shares(MARKET, each_draw=True)["share"]
     table = hierarchical.market_shares(MARKET, ci=0.5)
-    np.testing.assert_allclose(table[["share_lb", "share_ub"]].T, draws.quantile([0.25, 0.75]))
-    assert list(hierarchical.level_effects(ci=0.95)).count("eti95_lb") == 1
+    np.testing.assert_allclose(table[["share_low", "share_high"]].T, draws.quantile([0.25, 0.75]))
+    assert list(hierarchical.level_effects(ci=0.95)).count("low") == 1
 
 
 def test_demand_falls_with_the_price(hierarchical, data):
@@ -200,7 +200,7 @@ def test_level_effects_of_logits(hierarchical):
         p = 1 / (1 + np.exp(-beta @ np.array(step)))
         assert table.loc[row, "effect"] == pytest.approx(p.mean())
         np.testing.assert_allclose(
-            table.loc[row, ["people_lb", "people_ub"]].astype(float), np.quantile(p.mean(0), [0.055, 0.945])
+            table.loc[row, ["people_low", "people_high"]].astype(float), np.quantile(p.mean(0), [0.055, 0.945])
         )
     people = hierarchical.level_effects(each_person=True)
     assert len(people) == 8 * len(table) and list(people)[0] == "respondent"

@@ -58,17 +58,20 @@ def _light(found: Finding, words: Words) -> Section:
 
 def _sections(shown: Iterable[Finding], words: Words) -> list[Section]:
     """A section for each question."""
-    sections: list[Section] = []
-    for found in shown:
-        sentences = found.sentences(words) if found.key != "methods" else [" ".join(found.sentences(words))]
-        if found.verdict is not None:  # whose sentence is a light
-            sentences = found.sentences(words)[1:]
-        table = found.to_read
-        tables = () if table is None or not len(table) else (Table(found.title, table),)
-        pictures = () if found.picture is None else (found.picture,)
-        title = found.question if found.verdict is None else f"{found.question} (details)"
-        sections.append(Section(title, tuple(sentences), pictures, tables, found.widget))
-    return sections
+    return [section_of(found, words) for found in shown]
+
+
+def section_of(found: Finding, words: Words) -> Section:
+    """A finding as a part of a page; of one with a verdict what its light does not say."""
+    sentences = found.sentences(words)
+    if found.key == "methods":
+        sentences = [" ".join(sentences)]
+    table, title = found.to_read, found.question
+    if found.verdict is not None:
+        sentences, title = sentences[1:], f"{title} (details)"
+    tables = () if table is None or not len(table) else (Table(found.title, table),)
+    pictures = () if found.picture is None else (found.picture,)
+    return Section(title, tuple(sentences), pictures, tables, found.widget)
 
 
 def _name(model: Any) -> str:

@@ -104,7 +104,7 @@ def _markup(text: str) -> Any:
 
 
 def _file(name: str) -> str:
-    return (files("thali.report") / "page" / name).read_text("utf-8")
+    return (files("thali.surfaces.html") / "page" / name).read_text("utf-8")
 
 
 def _template() -> "jinja2.Template":
