@@ -38,7 +38,7 @@ def _sketching(make):
 def instead_of_pictures():
     """Within the block files and reports hold sketches."""
     from thali.cli import files
-    from thali.report import page
+    from thali.surfaces.html import page
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "png", _sketching(files.png))

@@ -29,10 +29,6 @@ CASES = {  # by the name of the spec, with what is special behind a comma; other
     "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
     "sparse-logit": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
 }
-LACKING = {
-    "plackett-luce": "the cross-validation, which the model does not know",
-    "sparse-logit": "the cross-validation, which the model does not know",
-}
 NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*)?\.\d+(?:e[+-]\d+)?|(?<![\w.])-?\d[\d,]{5,}")
 DIGITS = 3  # of a number in a report, or more
 
@@ -81,14 +77,7 @@ def words_of(page):
     return html.unescape(re.sub(r"<[^>]*>", " ", text))
 
 
-def of_one_answer(name):
-    """The case; where the report cannot say all that is printed, until one answer serves both, what it lacks."""
-    lacking = LACKING.get(name)
-    marks = [] if lacking is None else [pytest.mark.xfail(strict=True, raises=AssertionError, reason=lacking)]
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", map(of_one_answer, CASES))
+@pytest.mark.parametrize("name", CASES)
 def test_what_is_printed_is_mailed(name, run, folder):
     data, *words = CASES[name]
     result = run("fit", data, "--model", name.partition(",")[0], *words, "--out", "out", "--report", "mail.html")
@@ -117,7 +106,6 @@ def test_every_setting_of_every_answer_is_tried():
         asked = [option for option in spec.options if option.to == REPORT]
         assert {f"--{option.word}" for option in asked} <= typed
         assert {option.name for option in asked} <= set(Settings.__dataclass_fields__)
-    assert len(LACKING) == 2
 
 
 def test_a_number_that_the_report_lacks_is_found():
