@@ -128,7 +128,7 @@ def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
 
     def at_bound(self, **settings):
         price = (table := effects(self, **settings))["attribute"] == "price"
-        return table.assign(at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "eti89_lb")})
+        return table.assign(at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "low")})
 
     run("fit", "camera.csv", "--none", "none", *LEVELS)
     monkeypatch.setattr(thali.ProductClasses, "level_effects", at_bound)

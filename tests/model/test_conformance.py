@@ -268,12 +268,12 @@ def test_models_of_choice_experiments_answer_alike(name):
     levels = {key: own for key, own in model._chooser().data.scheme.levels.items()}
     market = pd.DataFrame({key: [own[0], own[-1]] for key, own in levels.items()}, index=["A", "B"])
     table = model.market_shares(market, change={"price": levels["price"][0]}, people=["p0", "p2"], ci=0.5)
-    assert table["share"].sum() == pytest.approx(1.0) and (table["share_lb"] <= table["share_ub"]).all()
+    assert table["share"].sum() == pytest.approx(1.0) and (table["share_low"] <= table["share_high"]).all()
     assert model.market_shares(market, people="new")["share"].sum() == pytest.approx(1.0)
     assert len(model.demand("price", "A", levels["price"], market)) == len(levels["price"])
     importance = model.attribute_importance()
     assert importance["importance"].between(0, 1).all() and importance["range_share"].sum() == pytest.approx(1.0)
-    assert model.level_effects(ci=0.95)[["eti95_lb", "effect", "eti95_ub"]].stack().between(0, 1).all()
+    assert model.level_effects(ci=0.95)[["low", "effect", "high"]].stack().between(0, 1).all()
     assert set(model.willingness_to_pay("price")["attribute"]) == {"brand", "zoom"}
     best = model.best_products({key: list(own) for key, own in levels.items()}, market.head(1), top=2)
     assert best["line"].tolist() == [1, 2] and list(best)[1:4] == list(levels)

@@ -170,11 +170,11 @@ def test_demand_and_willingness_to_pay(model):
         assert_no_overlap(ax)
         assert [text.get_text() for text in ax.get_yticklabels()][-1] == "battery: 12 h over 4 h"
         low, high = ax.get_xlim()
-        beyond = pay.assign(people_ub=np.inf, wtp_ub=np.inf)
+        beyond = pay.assign(people_high=np.inf, wtp_high=np.inf)
         ax = plots.willingness_to_pay(beyond)  # what has no end leaves the picture
         assert_no_overlap(ax)
         assert np.isfinite(ax.get_xlim()).all() and len(ax.lines[-2].get_xdata()) == len(pay)
-        endless = pay.drop(columns=["people_lb", "people_ub"]).assign(wtp=np.inf, wtp_lb=-np.inf, wtp_ub=np.inf)
+        endless = pay.drop(columns=["people_low", "people_high"]).assign(wtp=np.inf, wtp_low=-np.inf, wtp_high=np.inf)
         ax = plots.willingness_to_pay(endless)
         assert ax.get_xlim() == (-1.0, 1.0) and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
     with pytest.raises(ArgumentError, match="has no amounts"):

@@ -341,7 +341,7 @@ def test_pictures_of_many_points_keep_their_colours():
 
 
 def test_a_preference_is_named_where_its_interval_leaves_indifference():
-    names = ["attribute", "level", "over", "effect", "eti89_lb", "eti89_ub", "at_bound"]
+    names = ["attribute", "level", "over", "effect", "low", "high", "at_bound"]
     rows = [
         ("price", "1", "2", 0.95, 0.5, 1.0, True),
         ("brand", "A", "B", 0.9, 0.45, 0.99, False),

@@ -177,11 +177,11 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
             asked = [*market, *([draws.none] if none else [])]
             values = draws.shares([asked])[0]
             rows = [row for row in rows_of(page) if row["share"]]
-            found = [[float(row[name]) for row in rows] for name in ("share", "share_lb", "share_ub")]
+            found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
             np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
             if before is not None:
                 both = min(len(market), before.shape[1])
-                found = [[float(r[name]) for r in rows[:both]] for name in ("change", "change_lb", "change_ub")]
+                found = [[float(r[name]) for r in rows[:both]] for name in ("change", "change_low", "change_high")]
                 wanted = draws.described(values[:, :both] - before[:, :both], TAILS)
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
         if before is None:

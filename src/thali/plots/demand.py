@@ -37,11 +37,11 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"price": [1, 2], "share": [0.6, 0.4], "share_lb": [0.5, 0.3], "share_ub": [0.7, 0.5]})
+    >>> table = pd.DataFrame({"price": [1, 2], "share": [0.6, 0.4], "share_low": [0.5, 0.3], "share_high": [0.7, 0.5]})
     >>> demand(table).get_xlabel()
     'price'
     """
-    if not {"share", "share_lb", "share_ub"} <= set(getattr(table, "columns", ())) or table.columns[0] == "share":
+    if not {"share", "share_low", "share_high"} <= set(getattr(table, "columns", ())) or table.columns[0] == "share":
         raise ArgumentError("`table` has no demand; give the table that `demand` of a fitted model returned.")
     attribute, product = str(table.columns[0]), table.attrs.get("product")
     of = "share of choices" if product is None else f"share of {short([product])[0]}"
@@ -51,7 +51,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax = new_axes(5.6, 3.6)[0] if ax is None else ax
     rows = table.sort_values(table.columns[0], kind="stable")
     at, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
-    low, high = rows["share_lb"].to_numpy(float), rows["share_ub"].to_numpy(float)
+    low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
     ax.fill_between(at, low, high, color=COLOURS[0], alpha=0.2, linewidth=0, label=label)
     ax.plot(at, share, "o-", color=COLOURS[0], markersize=5, markeredgecolor="white", zorder=3)
     ax.set_xlabel(attribute, parse_math=False)
@@ -69,9 +69,9 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     names = short([str(value) for value in table.iloc[:, 0]])
     ax = new_axes(4.4 + label_width(names), 0.9 + 0.34 * len(names))[0] if ax is None else ax
     at = np.arange(len(names), dtype=float)
-    ax.hlines(at, table["share_lb"], table["share_ub"], color=COLOURS[0], linewidth=3.2, label=label)
+    ax.hlines(at, table["share_low"], table["share_high"], color=COLOURS[0], linewidth=3.2, label=label)
     ax.plot(table["share"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
-    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.08 * table["share_ub"].to_numpy(float).max())))
+    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.08 * table["share_high"].to_numpy(float).max())))
     ax.set_xlabel(of, parse_math=False)
     ax.set_yticks(at, names, parse_math=False)
     ax.set_title(attribute, loc="left", fontsize=9, parse_math=False)

@@ -4,10 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.model.choice_answers.figures import interval_columns
-
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -43,11 +41,10 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     width = label_width([*labels, *(f"{head} " for head in heads)])
     deepest = places[-1] + 0.16
     ax = new_axes(4.0 + width, 0.75 + deepest)[0] if ax is None else ax
-    interval = interval_of(table)
-    middle, ends = table["effect"].to_numpy(), table[list(interval_columns(interval))].to_numpy()
+    middle, ends = table["effect"].to_numpy(), table[["low", "high"]].to_numpy()
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
-    if "people_lb" in table:
-        people = table[["people_lb", "people_ub"]].to_numpy()
+    if "people_low" in table:
+        people = table[["people_low", "people_high"]].to_numpy()
         ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{level_of(table)} of people")
     ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {level_of(table)} interval")
     ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)

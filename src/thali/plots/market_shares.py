@@ -37,12 +37,12 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"share": [0.6, 0.4], "share_lb": [0.5, 0.3], "share_ub": [0.7, 0.5]}, index=["A", "B"])
+    >>> table = pd.DataFrame({"share": [0.6, 0.4], "share_low": [0.5, 0.3], "share_high": [0.7, 0.5]}, index=["A", "B"])
     >>> ax = market_shares(table)
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['A', 'B']
     """
-    if not {"share", "share_lb", "share_ub"} <= set(getattr(table, "columns", ())):
+    if not {"share", "share_low", "share_high"} <= set(getattr(table, "columns", ())):
         raise ArgumentError("`table` has no shares; give the table that `market_shares` of a fitted model returned.")
     changed = "after" in table
     names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
@@ -55,10 +55,10 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
         bars.append(("after", 0.2, COLOURS[0], "after the change"))
     for name, shift, colour, label in bars:
         values = table[name].to_numpy(float)
-        ends = table[[f"{name}_lb", f"{name}_ub"]].to_numpy(float)
+        ends = table[[f"{name}_low", f"{name}_high"]].to_numpy(float)
         ax.barh(at + shift, values, height=height, color=colour, zorder=2, label=label)
         ax.hlines(at + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
-    ends = table.filter(regex="^(share|after)_ub$").to_numpy(float)
+    ends = table.filter(regex="^(share|after)_high$").to_numpy(float)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
     ax.set_xlabel(f"share of choices (line: {level_of(table)} interval)")
     ax.set_yticks(at, names, parse_math=False)
@@ -77,7 +77,7 @@ def _write_changes(ax: "Axes", at: np.ndarray, table: "pandas.DataFrame") -> Non
     across = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change, points", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, row in zip(at, table.to_dict("records"), strict=True):
-        middle, low, high = (_points(row[name]) for name in ("change", "change_lb", "change_ub"))
+        middle, low, high = (_points(row[name]) for name in ("change", "change_low", "change_high"))
         ax.text(1.03, place, f"{middle} ({low} to {high})", transform=across, va="center", fontsize=8.5)
 
 

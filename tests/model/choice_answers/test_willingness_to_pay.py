@@ -71,7 +71,7 @@ def test_the_ratio_its_standard_error_and_the_set_of_fieller(data):
         w, g, r = -b / a, z**2 * va / a**2, cab / va
         half = z / abs(a) * np.sqrt(vb + 2 * w * cab + w**2 * va - g * (vb - r * cab))
         wanted = (w + g * r - half) / (1 - g), (w + g * r + half) / (1 - g)
-        np.testing.assert_allclose([row["wtp_lb"], row["wtp_ub"]], wanted, rtol=1e-6)
+        np.testing.assert_allclose([row["wtp_low"], row["wtp_high"]], wanted, rtol=1e-6)
     people = model.willingness_to_pay("price", each_person=True)
     assert len(people) == 27 and people["wtp"].nunique() == 3
 
@@ -124,7 +124,7 @@ def test_of_people_and_of_the_median_person(hierarchical, data):
     people = hierarchical.willingness_to_pay("price", each_person=True)
     own = people[people["attribute"] == "zoom"]
     np.testing.assert_allclose(own["wtp"], np.median(ratio, axis=0))
-    assert (own["wtp_lb"] <= own["wtp"]).all() and (own["wtp"] <= own["wtp_ub"]).all()
+    assert (own["wtp_low"] <= own["wtp"]).all() and (own["wtp"] <= own["wtp_high"]).all()
     single = hierarchical.willingness_to_pay("price", people=["p3"])
     assert of(single, "zoom", "yes", "no")["wtp"] == pytest.approx(own["wtp"].iloc[3])
 
@@ -189,10 +189,10 @@ def test_the_interval_holds_what_a_test_does_not_reject(linear):
     wanted = rejected(model)
     table = model.willingness_to_pay("price", ci=0.95)
     row = of(table, "zoom", "yes", "no")
-    assert row["wtp_lb"] == pytest.approx(wanted[0], abs=0.002) and row["wtp_ub"] == pytest.approx(
+    assert row["wtp_low"] == pytest.approx(wanted[0], abs=0.002) and row["wtp_high"] == pytest.approx(
         wanted[-1], abs=0.002
     )
-    assert row["wtp_lb"] < row["wtp"] < row["wtp_ub"] and table.attrs["notes"] == ()
+    assert row["wtp_low"] < row["wtp"] < row["wtp_high"] and table.attrs["notes"] == ()
 
 
 SENTENCES = [
@@ -214,7 +214,7 @@ def test_what_the_data_cannot_tell_is_said(slope, linear, sentence):
     assert [str(each.message) for each in warned] == list(table.attrs["notes"])
     assert any(re.match(sentence.format(z=z), note) for note in table.attrs["notes"])
     if slope >= -0.01:
-        assert np.isposinf(table["wtp_ub"]).all() and (linear == () or np.isneginf(table["wtp_lb"]).all())
+        assert np.isposinf(table["wtp_high"]).all() and (linear == () or np.isneginf(table["wtp_low"]).all())
     printed, in_report = pay_text(table), _dearest(table)
     assert all(note in printed for note in table.attrs["notes"]) and not set("inf nan".split()) & set(in_report.split())
     assert in_report.startswith("No amount is told from 0" if slope >= -0.01 and linear else "Everybody would pay ")
@@ -232,7 +232,7 @@ def test_it_is_said_of_draws(slope, sentence):
     chooser = LogitChooser(coding_of(data, "price"), data, tastes, np.repeat([0, 1], 100))
     with pytest.warns(EstimateWarning, match=sentence):
         table = willingness_to_pay(chooser, "price", False, None, None, 0.89)
-    assert np.isposinf(table["wtp_ub"]).all() and not np.isnan(table["wtp"]).any()
+    assert np.isposinf(table["wtp_high"]).all() and not np.isnan(table["wtp"]).any()
 
 
 def test_crossings():
@@ -265,7 +265,7 @@ def test_monotone_classes_pay_for_what_is_better():
         table = fitted(experiment(people=12, none=True), draws=20, alpha=5.0).willingness_to_pay("price")
     assert set(table["attribute"]) == {"brand", "zoom", "battery"}
     assert (table.loc[table["attribute"] != "brand", "wtp"] >= 0).all()
-    assert table[["wtp_lb", "wtp_ub"]].abs().max(axis=None) <= 150
+    assert table[["wtp_low", "wtp_high"]].abs().max(axis=None) <= 150
 
 
 def test_a_price_alone_pays_for_nothing(data):

@@ -149,7 +149,7 @@ def test_market_shares_are_mean_predictions():
     wanted = model.predict_proba(first).reshape(7, 3).mean(axis=0)
     some = model.market_shares(market, people=list(data.respondents[:7]))
     np.testing.assert_allclose(some["share"], wanted, atol=1e-12)
-    assert (shares["share_lb"] < new).all() and (shares["share_ub"] > new).all()
+    assert (shares["share_low"] < new).all() and (shares["share_high"] > new).all()
     assert model._market_draws().lapse == 0.0
 
 

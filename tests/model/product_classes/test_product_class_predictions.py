@@ -283,13 +283,13 @@ def test_a_change_is_told_with_its_posterior():
     np.testing.assert_allclose(table["change"], table["after"] - table["share"])
     np.testing.assert_allclose(table[["share", "after", "change"]].sum(), [1, 1, 0], atol=1e-12)
     # cheaper is never worse, in no draw: the interval cannot reach below 0
-    assert table.loc["C", "change"] > 0 and table.loc["C", "change_lb"] >= 0
-    assert (table.loc[["A", "B"], "change_ub"] <= 0).all()
+    assert table.loc["C", "change"] > 0 and table.loc["C", "change_low"] >= 0
+    assert (table.loc[["A", "B"], "change_high"] <= 0).all()
     draws = model.market_shares(MARKET, change={"price": {"C": "100"}}, each_draw=True)
     assert len(draws) == 40 and (draws["change"]["C"] >= 0).all()
     np.testing.assert_allclose(draws["after"].mean(), table["after"])
     low, high = np.quantile(draws["share"]["B"], [0.055, 0.945])
-    np.testing.assert_allclose(table.loc["B", ["share_lb", "share_ub"]].astype(float), [low, high])
+    np.testing.assert_allclose(table.loc["B", ["share_low", "share_high"]].astype(float), [low, high])
 
 
 def test_a_seed_decides_the_occasions():

@@ -301,8 +301,8 @@ def test_effects_keep_to_the_directions():
     model = fitted(draws=20, alpha=4.0)
     table = model.level_effects()
     declared = table["attribute"].isin(MONOTONE)
-    assert (table.loc[declared, "eti89_lb"] >= 0.5).all() and (table.loc[declared, "people_lb"] >= 0.5).all()
-    assert (table.loc[~declared, "eti89_lb"] < 0.5).any()
+    assert (table.loc[declared, "low"] >= 0.5).all() and (table.loc[declared, "people_low"] >= 0.5).all()
+    assert (table.loc[~declared, "low"] < 0.5).any()
     cheap = table[table["attribute"] == "price"]
     assert set(zip(cheap["level"], cheap["over"], strict=True)) == {
         (a, b) for a in ATTRIBUTES["price"] for b in ATTRIBUTES["price"] if int(a) < int(b)
@@ -326,7 +326,7 @@ def test_an_effect_at_the_bound_of_its_direction_is_marked():
         table = level_effects(ClassChooser(draws, the_design, None), False, 0.89, None, 0).set_index(
             ["attribute", "level", "over"]
         )
-        assert table.loc[("size", "m", "s"), ["effect", "eti89_lb", "eti89_ub"]].tolist() == [0.5, 0.5, 0.5]
+        assert table.loc[("size", "m", "s"), ["effect", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
         assert table.loc[("colour", "blue", "red"), "effect"] == 1.0
         assert table["at_bound"].tolist() == [False, False, marked, marked]  # red-blue, red-green, blue-green; size
 

@@ -92,7 +92,7 @@ def study_of(fitted: Fitted) -> Study:
             return model.willingness_to_pay(settings.price, each_person=each_person, **interval)
 
     individuals: dict[str, Callable[[], pandas.DataFrame]] = {}
-    if "people_lb" in effects:
+    if "people_low" in effects:
         individuals = {
             "individual_level_effects": lambda: model.level_effects(each_person=True, **how),
             "individual_importance": lambda: model.attribute_importance(each_person=True, **how),
@@ -110,12 +110,13 @@ def study_of(fitted: Fitted) -> Study:
 
 def importance_text(table: "pandas.DataFrame") -> str:
     """The importance of attributes."""
-    people = "people_lb" in table
+    people = "people_low" in table
     head = ("part of ranges", _interval(table), "part of choices", "std. error", *[_of_people(table)] * people)
     rows: list[tuple[str, ...]] = [("attribute", *head)]
     for row in table.to_dict("records"):
-        spread = [f"{row['people_lb']:.3f} to {row['people_ub']:.3f}"] if people else []
-        ranges = "-" if math.isnan(row["range_share"]) else f"{row['range_lb']:.3f} to {row['range_ub']:.3f}"
+        spread = [f"{row['people_low']:.3f} to {row['people_high']:.3f}"] if people else []
+        low, high = row["range_share_low"], row["range_share_high"]
+        ranges = "-" if math.isnan(row["range_share"]) else f"{low:.3f} to {high:.3f}"
         decided = map(number, (row["importance"], row["se"]))
         rows.append((str(row["attribute"]), number(row["range_share"]), ranges, *decided, *spread))
     title = "Part of each attribute in the ranges of utility, and the part of choices that it decides"
@@ -124,11 +125,8 @@ def importance_text(table: "pandas.DataFrame") -> str:
 
 def effects_text(table: "pandas.DataFrame", monotone: dict[str, str]) -> str:
     """Preferences between levels."""
-    from thali.model.choice_answers.figures import interval_columns
-
-    low, high = interval_columns(table.attrs["interval"])
-    marked, people = bool(table["at_bound"].any()), "people_lb" in table
-    spreads = [(low, high), *[("people_lb", "people_ub")] * people]
+    marked, people = bool(table["at_bound"].any()), "people_low" in table
+    spreads = [("low", "high"), *[("people_low", "people_high")] * people]
     head = (_interval(table), *[_of_people(table)] * people, *[""] * marked)
     rows: list[tuple[str, ...]] = [("attribute", "level", "preferred", *head)]
     for row in table.to_dict("records"):
@@ -149,12 +147,12 @@ def pay_text(table: "pandas.DataFrame") -> str:
     """Willingness to pay, and what it cannot tell."""
     from thali.model.choice_answers.pay import paid_for
 
-    people = "people_lb" in table
+    people = "people_low" in table
     head = (_interval(table), *[_of_people(table)] * people)
     rows: list[tuple[str, ...]] = [("attribute", "level", "amount", "std. error", *head)]
     for row in table.to_dict("records"):
         level = paid_for(row)
-        spreads = [("wtp_lb", "wtp_ub"), *[("people_lb", "people_ub")] * people]
+        spreads = [("wtp_low", "wtp_high"), *[("people_low", "people_high")] * people]
         intervals = [f"{amount(row[a])} to {amount(row[b])}" for a, b in spreads]
         rows.append((str(row["attribute"]), level, amount(row["wtp"]), amount(row["wtp_se"]), *intervals))
     whose = " of the median person" if people else ""
@@ -169,7 +167,7 @@ def shares_text(table: "pandas.DataFrame") -> str:
     """Shares of a market, or of several."""
     rows: list[tuple[str, ...]] = [(*map(str, table.index.names), "share", "std. error", _interval(table))]
     for label, row in table.to_dict("index").items():
-        interval = f"{row['share_lb']:.3f} to {row['share_ub']:.3f}"
+        interval = f"{row['share_low']:.3f} to {row['share_high']:.3f}"
         labels = label if isinstance(label, tuple) else (label,)
         rows.append((*map(str, labels), number(row["share"]), number(row["share_se"]), interval))
     return "Shares of the market\n" + align(rows, left=set(range(table.index.nlevels)))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali.posterior.interval import INTERVAL_COLUMNS, interval_name
+from thali.posterior.interval import interval_name
 
 from ..files import Answer
 from ..text import align
@@ -42,8 +42,8 @@ def _printed(found: Any) -> str:
     """Sizes and profiles in words and numbers."""
     rows: list[tuple[str, ...]] = [("segment", "share", interval_name(), "people", "prefers, more than everybody")]
     for number, row in found.sizes.to_dict("index").items():
-        low, high = (row[name] for name in INTERVAL_COLUMNS)
-        rows.append((str(number), f"{row['share']:.3f}", f"{low:.3f} to {high:.3f}", str(row["people"]), row["name"]))
+        interval = f"{row['share_low']:.3f} to {row['share_high']:.3f}"
+        rows.append((str(number), f"{row['share']:.3f}", interval, str(row["people"]), row["name"]))
     profiles: list[tuple[str, ...]] = [tuple(map(str, found.table().columns))]
     for row in found.table().to_numpy():
         profiles.append((*(str(cell)[:_LONGEST] for cell in row[:2]), *(f"{value:.2f}" for value in row[2:])))

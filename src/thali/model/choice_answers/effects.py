@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figures import centre, ends_of_draws, interval_columns, probability_of, spread_of_people
+from .figures import centre, ends_of_draws, probability_of, spread_of_people
 from .pairs import level_pairs
 
 if TYPE_CHECKING:
@@ -31,13 +31,12 @@ def level_effects(
         return long_table(chooser, ["attribute", "level", "over"], named, {"effect": found.of_people})
     low, high = ends_of_draws(chooser, found.of_draws, ci)
     one_sided = np.array([chooser.directions[i] != 0 for i, _, _ in pairs], bool)
-    names = interval_columns(ci)
     people = spread_of_people(found.of_people, ci) if chooser.has_individuals else {}
     table = Table(named, columns=["attribute", "level", "over"]).assign(
         **{
             "effect": centre(chooser, found.of_draws),
-            names[0]: low,
-            names[1]: high,
+            "low": low,
+            "high": high,
             "se": chooser.errors(found.of_draws, found.chain),
             **people,
             "at_bound": one_sided & (low < _AT_BOUND),

@@ -15,17 +15,6 @@ def probability_of(ci: Any) -> float:
     return between("ci", ci, "the probability of an interval")
 
 
-def interval_columns(ci: float) -> tuple[str, str]:
-    """Names of the ends of an equal-tailed interval.
-
-    Examples
-    --------
-    >>> interval_columns(0.95)
-    ('eti95_lb', 'eti95_ub')
-    """
-    return f"eti{100 * ci:.6g}_lb", f"eti{100 * ci:.6g}_ub"
-
-
 def ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the equal-tailed interval of values, the first axis."""
     low, high = np.quantile(values, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0], axis=0)
@@ -43,9 +32,9 @@ def ends_of_draws(chooser: "Chooser", values: np.ndarray, ci: float) -> tuple[np
 
 
 def spread_of_people(values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-    """The columns `people_lb` and `people_ub`: an interval that holds this share of people, the first axis."""
+    """The columns `people_low` and `people_high`: an interval that holds this share of people, the first axis."""
     low, high = ends(values, ci)
-    return {"people_lb": low, "people_ub": high}
+    return {"people_low": low, "people_high": high}
 
 
 def standard_error(by_group: np.ndarray) -> np.ndarray:

@@ -111,7 +111,7 @@ def best_products(
         figures = (means[k], low[k], high[k], errors[k], probability[k])
         rows += [(rank, *space.described(product), *figures) for product in lines[k]]
     table = Table(
-        rows, columns=["line", *space.names, name, f"{name}_lb", f"{name}_ub", f"{name}_se", "probability_best"]
+        rows, columns=["line", *space.names, name, f"{name}_low", f"{name}_high", f"{name}_se", "probability_best"]
     )
     table.attrs.update(interval=ci, lines=len(lines), tried=len(search.known))
     return table

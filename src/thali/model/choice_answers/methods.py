@@ -63,7 +63,7 @@ class ChoiceAnswers:
         Returns
         -------
         pandas.DataFrame
-            One row a product: `share` (posterior mean, or estimate), `share_lb` to `share_ub` (interval of the share
+            One row a product: `share` (posterior mean, or estimate), `share_low` to `share_high` (interval of the share
             among the respondents, or in the population: that is wider, as only some of its people were asked) and
             `share_se` (Monte Carlo standard error of a posterior mean; standard error of an estimate); with a change
             also `after` and `change`, likewise. Random numbers are common to all markets.
@@ -119,7 +119,7 @@ class ChoiceAnswers:
         Returns
         -------
         pandas.DataFrame
-            One row a value: the value, `share`, `share_lb`, `share_ub` and `share_se`.
+            One row a value: the value, `share`, `share_low`, `share_high` and `share_se`.
 
         Raises
         ------
@@ -157,11 +157,11 @@ class ChoiceAnswers:
         -------
         pandas.DataFrame
             `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
-            `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws
-            (`eti95_lb` with ci=.95) and standard error `se`; `people_lb` to `people_ub`, which holds 89 % of people,
-            where people differ; `at_bound`, whether the interval begins at .5, below which a declared direction allows
-            no effect: then the data have not established one, and however narrow the interval, they may speak for the
-            other direction.
+            `effect`, mean over people and draws (.5 = indifferent), its interval `low` to `high` over draws, and
+            standard error `se`; `people_low` to `people_high`, which holds 89 % of people, where people differ;
+            `at_bound`, whether the interval begins at .5, below which a declared direction allows no effect: then the
+            data have not established one, and however narrow the interval, they may speak for the other direction.
+            ``attrs["interval"]`` is `ci`, here and in the other tables with intervals.
 
         Raises
         ------
@@ -203,9 +203,10 @@ class ChoiceAnswers:
         Returns
         -------
         pandas.DataFrame
-            `attribute`; `range_share`, the largest first, its interval `range_lb` to `range_ub` and `range_se`, NaN for
-            the choice of nothing ("inside"); `importance`, the part of choices, between 0 and 1, and `se`, its standard
-            error; `people_lb` to `people_ub`, which holds that of 89 % of people, where people differ.
+            `attribute`; `range_share`, the largest first, its interval `range_share_low` to `range_share_high` and
+            `range_se`, NaN for the choice of nothing ("inside"); `importance`, the part of choices, between 0 and 1,
+            and `se`, its standard error; `people_low` to `people_high`, which holds that of 89 % of people, where
+            people differ.
 
         Raises
         ------
@@ -247,8 +248,8 @@ class ChoiceAnswers:
         pandas.DataFrame
             `attribute`, `level` and `over`, the first level; "1 more" where the attribute is taken as a number. `wtp`,
             the amount that half of the people would pay (posterior median of their median; the estimate, where tastes
-            are the same for everybody), its interval `wtp_lb` to `wtp_ub`, and `wtp_se` (by the differences between
-            chains; of an estimate by the delta method). `people_lb` to `people_ub` holds 89 % of the people's own
+            are the same for everybody), its interval `wtp_low` to `wtp_high`, and `wtp_se` (by the differences between
+            chains; of an estimate by the delta method). `people_low` to `people_high` holds 89 % of the people's own
             medians. `at_limit`: the range of tested prices is too small to tell more. A person who does not mind the
             price would pay any amount, inf, for what is better. `attrs["notes"]` has the sentences of the warnings.
 
@@ -328,8 +329,8 @@ class ChoiceAnswers:
         -------
         pandas.DataFrame
             A row a product of each line, the best line first: `line`, the attributes; `share` or `profit` of the line,
-            its interval and standard error; `probability_best`, the part of the draws in which it is the best of the
-            lines compared.
+            its interval (`share_low` to `share_high`, likewise of the profit) and standard error; `probability_best`,
+            the part of the draws in which it is the best of the lines compared.
 
         Raises
         ------

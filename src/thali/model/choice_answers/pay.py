@@ -75,19 +75,21 @@ def willingness_to_pay(
     if each_person:
         ends = _confidence_set(fewer, prices, changes, ci) if fewer.is_estimate else quantiles(found, tails)
         _give(_about_the_price(fewer, prices, weights, ci, ends))
-        return long_table(chooser, columns, named, {"wtp": of_people, "wtp_lb": ends[0], "wtp_ub": ends[1]})
+        table = long_table(chooser, columns, named, {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]})
+        table.attrs["interval"] = ci
+        return table
     limit = np.inf if prices.is_linear else prices.differences[-1]
     if chooser.has_individuals:
         middle = weighted_median(found, weights)
         value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, fewer.chain)
         low, high = (weighted_quantile(of_people[None], weights, tail)[0] for tail in tails)
-        spread = {"people_lb": low, "people_ub": high}
+        spread = {"people_low": low, "people_high": high}
     else:
         value, ends, spread = of_people[0], _confidence_set(fewer, prices, changes, ci)[:, 0], {}
         variances = fewer.delta_covariance(lambda other: compensations(other, prices, changes)[..., None])
         errors = np.where(np.abs(value) < limit, np.sqrt(variances[0, :, 0, 0]), np.nan)
     table = Table(named, columns=columns).assign(
-        wtp=value, wtp_lb=ends[0], wtp_ub=ends[1], wtp_se=errors, **spread, at_limit=np.abs(value) >= limit
+        wtp=value, wtp_low=ends[0], wtp_high=ends[1], wtp_se=errors, **spread, at_limit=np.abs(value) >= limit
     )
     notes = _about_the_price(fewer, prices, weights, ci, ends)
     notes += _about_amounts(table, prices, limit, is_told=not notes)
@@ -376,7 +378,7 @@ def _about_the_price(
 def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_told: bool) -> list[str]:
     """Sentences about amounts that the data do not bound, or that lie beyond the tested prices."""
     names = [f"{row['attribute']} {paid_for(row)}" for row in table.to_dict("records")]
-    amounts, tested = table[["wtp", "wtp_lb", "wtp_ub"]].to_numpy(float), float(np.ptp(prices.numbers))
+    amounts, tested = table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float), float(np.ptp(prices.numbers))
     notes = []
     is_endless = np.isinf(amounts).any(axis=1)
     is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])

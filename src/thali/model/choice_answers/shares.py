@@ -61,7 +61,7 @@ def market_shares(
 def spread(chooser: "Chooser", name: str, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     """The interval of values (draws, quantities), and the standard error."""
     low, high = ends_of_draws(chooser, values, ci)
-    return {f"{name}_lb": low, f"{name}_ub": high, f"{name}_se": chooser.errors(values, chooser.chain)}
+    return {f"{name}_low": low, f"{name}_high": high, f"{name}_se": chooser.errors(values, chooser.chain)}
 
 
 def _index(markets: "Sequence[Market]") -> "pandas.Index":

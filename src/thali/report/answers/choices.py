@@ -6,7 +6,6 @@ import numpy as np
 
 from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
 from thali.inference.quiet import without_warnings
-from thali.model.choice_answers.figures import interval_columns
 from thali.model.settings import Settings
 from thali.posterior.interval import interval_name
 
@@ -71,10 +70,9 @@ def _most_important(importance: "pandas.DataFrame") -> str:
 def _strongest(effects: "pandas.DataFrame") -> str:
     """The preference furthest from indifference, of those whose interval does not hold it."""
     interval = interval_name(effects.attrs["interval"])
-    ends = interval_columns(effects.attrs["interval"])
     sure = []
     for row in effects.to_dict("records"):
-        low, high = (row[end] for end in ends)
+        low, high = row["low"], row["high"]
         if low > 0.5 and not row["at_bound"]:
             sure.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
         elif high < 0.5:
@@ -91,13 +89,13 @@ def _dearest(pay: "pandas.DataFrame") -> str:
     from thali.model.choice_answers.pay import paid_for
 
     rows = pay.to_dict("records")
-    told = [row for row in rows if (row["wtp_lb"] > 0 or row["wtp_ub"] < 0) and np.isfinite(row["wtp"])]
+    told = [row for row in rows if (row["wtp_low"] > 0 or row["wtp_high"] < 0) and np.isfinite(row["wtp"])]
     interval = interval_name(pay.attrs["interval"])
     if not told:
         return f"No amount is told from 0: every {interval} of what people would pay holds it, or has no end."
     row = max(told, key=lambda row: abs(row["wtp"]))
-    low, high = (number(row[end]) if np.isfinite(row[end]) else "no end" for end in ("wtp_lb", "wtp_ub"))
-    whose = "The median person" if "people_lb" in pay else "Everybody"
+    low, high = (number(row[end]) if np.isfinite(row[end]) else "no end" for end in ("wtp_low", "wtp_high"))
+    whose = "The median person" if "people_low" in pay else "Everybody"
     more = "at least " if row["at_limit"] else ""
     paid = f"{more}{number(row['wtp'])} for {row['attribute']} {paid_for(row)}"
     return f"{whose} would pay {paid} ({interval} {low} to {high})."

@@ -160,7 +160,7 @@
     const parts = ["now", ...(compares ? ["before", "change"] : [])];
     const titles = {now: "share", before: "before", change: "change"};
     const head = ["product", ...asked.map((i) => data.attributes[i].name),
-      ...parts.flatMap((part) => [titles[part], `${titles[part]}_lb`, `${titles[part]}_ub`])];
+      ...parts.flatMap((part) => [titles[part], `${titles[part]}_low`, `${titles[part]}_high`])];
     const rows = all.map((one) => [
       one.name,
       ...asked.map((i) => levelName(i, one.levels[i])),
