@@ -34,7 +34,7 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     names = short(table["attribute"].tolist())
     ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if ax is None else ax
     at = np.arange(len(names))
-    values, low, high = table[["range_share", "range_low", "range_high"]].to_numpy(float).T
+    values, low, high = table[["range_share", "range_share_low", "range_share_high"]].to_numpy(float).T
     ax.barh(at, np.nan_to_num(values), height=0.6, color=COLOURS[0], zorder=2)
     ax.hlines(at, low, high, color="0.1", linewidth=1.5, zorder=3, label=f"{level_of(table)} interval")
     ax.set_yticks(at, names, parse_math=False)

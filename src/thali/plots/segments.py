@@ -57,8 +57,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         ax.hlines(places, own["everybody"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1)
         at = np.asarray(places)
         ax.vlines(own["everybody"], at - 0.08, at + 0.08, color="0.35", linewidth=1.6, zorder=2)
-        low, high = (own[name] for name in ("low", "high"))
-        ax.hlines(places, low, high, color=colour, linewidth=1.4, zorder=3)
+        ax.hlines(places, own["preferred_low"], own["preferred_high"], color=colour, linewidth=1.4, zorder=3)
         ax.plot(
             own["preferred"],
             places,
@@ -71,7 +70,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         )
         for head in heads[1:]:
             ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
-        interval = f"{100 * row['low']:.0f} to {100 * row['high']:.0f} %"
+        interval = f"{100 * row['share_low']:.0f} to {100 * row['share_high']:.0f} %"
         title = f"{segment}: {100 * row['share']:.0f} % of people\n({interval})"
         ax.set_title(title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines)
         ax.text(0.0, 1.0, wrapped[number], transform=ax.transAxes, fontsize=8, va="bottom", parse_math=False)

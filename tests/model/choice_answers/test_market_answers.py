@@ -127,7 +127,29 @@ def test_the_interval_is_that_of_the_draws(hierarchical):
     draws = hierarchical.market_shares(MARKET, each_draw=True)["share"]
     table = hierarchical.market_shares(MARKET, ci=0.5)
     np.testing.assert_allclose(table[["share_low", "share_high"]].T, draws.quantile([0.25, 0.75]))
-    assert list(hierarchical.level_effects(ci=0.95)).count("low") == 1
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")  # amounts beyond the tested prices
+def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
+    """`low` and `high` of the one estimate, else NAME_low and NAME_high of the column NAME, or of people."""
+    every = {"price": [5, 25], "brand": ["A"], "zoom": ["no", "yes"]}
+    tables = {
+        (): hierarchical.level_effects(ci=0.5),
+        ("range_share",): hierarchical.attribute_importance(ci=0.5),
+        ("wtp",): hierarchical.willingness_to_pay("price", ci=0.5),
+        ("share", "after", "change"): hierarchical.market_shares(MARKET, change={"price": 5}, ci=0.5),
+        ("share",): hierarchical.demand("price", "B", [10, 20], MARKET, ci=0.5),
+        ("profit",): hierarchical.best_products(every, MARKET.head(1), price="price", ci=0.5),
+    }
+    for estimates, table in tables.items():
+        ends = [f"{name}_{end}" for name in estimates for end in ("low", "high")] or ["low", "high"]
+        people = ["people_low", "people_high"] * (estimates in ((), ("range_share",), ("wtp",)))
+        assert [name for name in table if name.endswith(("low", "high", "lb", "ub"))] == ends + people
+        assert set(estimates) <= set(table) and table.attrs["interval"] == 0.5
+        for low, high in zip(ends[::2], ends[1::2], strict=True):
+            assert (table[high].dropna() >= table[low].dropna()).all()
+    own = hierarchical.willingness_to_pay("price", each_person=True, ci=0.5)
+    assert list(own)[-3:] == ["wtp", "wtp_low", "wtp_high"] and own.attrs["interval"] == 0.5
 
 
 def test_demand_falls_with_the_price(hierarchical, data):

@@ -71,7 +71,16 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
     named = listed([f"{row['attribute']} ({number(row['range_share'])})" for row in rows[:3]])
     sentence = str(said(ENGLISH, "importance", named=named))
-    columns = ["attribute", "range_share", "range_low", "range_high", "importance", "se", "people_low", "people_high"]
+    columns = [
+        "attribute",
+        "range_share",
+        "range_share_low",
+        "range_share_high",
+        "importance",
+        "se",
+        "people_low",
+        "people_high",
+    ]
     return Finding(
         sentence,
         title=ENGLISH["importance.title"],
@@ -274,7 +283,7 @@ def _sizes(found: "Segments") -> Finding:
         sentence,
         title=ENGLISH["segments.sizes"],
         table=found.sizes,
-        shown=found.sizes[["share", "low", "high", "people", "name"]],
+        shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
         picture=Picture("segments", sentence, (found,)),
     )
 

@@ -42,8 +42,8 @@ def attribute_importance(
         {
             "attribute": names,
             "range_share": centre(fewer, of_draws),
-            "range_low": low,
-            "range_high": high,
+            "range_share_low": low,
+            "range_share_high": high,
             "range_se": np.where(np.isnan(low), np.nan, fewer.errors(of_draws, fewer.chain)),
             "importance": weight / weight.sum() @ decided,
             "se": errors,

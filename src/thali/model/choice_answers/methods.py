@@ -164,10 +164,11 @@ class ChoiceAnswers:
         -------
         pandas.DataFrame
             `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
-            `effect`, mean over people and draws (.5 = indifferent), its interval `low` to `high` over draws and
+            `effect`, mean over people and draws (.5 = indifferent), its interval `low` to `high` over draws, and
             standard error `se`; `people_low` to `people_high`, which holds 89 % of people, where people differ;
             `at_bound`, whether the interval begins at .5, below which a declared direction allows no effect: then the
             data have not established one, and however narrow the interval, they may speak for the other direction.
+            ``attrs["interval"]`` is `ci`, here and in the other tables with intervals.
 
         Raises
         ------
@@ -209,9 +210,10 @@ class ChoiceAnswers:
         Returns
         -------
         pandas.DataFrame
-            `attribute`; `range_share`, the largest first, its interval `range_low` to `range_high` and `range_se`, NaN
-            for the choice of nothing ("inside"); `importance`, the part of choices, between 0 and 1, and `se`, its
-            standard error; `people_low` to `people_high`, which holds that of 89 % of people, where people differ.
+            `attribute`; `range_share`, the largest first, its interval `range_share_low` to `range_share_high` and
+            `range_se`, NaN for the choice of nothing ("inside"); `importance`, the part of choices, between 0 and 1,
+            and `se`, its standard error; `people_low` to `people_high`, which holds that of 89 % of people, where
+            people differ.
 
         Raises
         ------
@@ -334,8 +336,8 @@ class ChoiceAnswers:
         -------
         pandas.DataFrame
             A row a product of each line, the best line first: `line`, the attributes; `share` or `profit` of the line,
-            its interval and standard error; `probability_best`, the part of the draws in which it is the best of the
-            lines compared.
+            its interval (`share_low` to `share_high`, likewise of the profit) and standard error; `probability_best`,
+            the part of the draws in which it is the best of the lines compared.
 
         Raises
         ------

@@ -75,7 +75,9 @@ def willingness_to_pay(
     if each_person:
         ends = _confidence_set(fewer, prices, changes, ci) if fewer.is_estimate else quantiles(found, tails)
         _give(_about_the_price(fewer, prices, weights, ci, ends))
-        return long_table(chooser, columns, named, {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]})
+        table = long_table(chooser, columns, named, {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]})
+        table.attrs["interval"] = ci
+        return table
     limit = np.inf if prices.is_linear else prices.differences[-1]
     if chooser.has_individuals:
         middle = weighted_median(found, weights)

@@ -33,10 +33,11 @@ class Segments(Described):
     ----------
     sizes : pandas.DataFrame
         One row a segment, the largest first: `name` (the levels that it prefers most beyond everybody), `people`,
-        `share` of these respondents (mean over draws) and its interval `low` to `high`.
+        `share` of these respondents (mean over draws) and its 89 % interval `share_low` to `share_high`.
     profiles : pandas.DataFrame
         One row a segment and level: `preferred`, how often the level is preferred to another one of its attribute, all
-        else being equal (.5: indifferent), its interval over draws, and `everybody`, the same of all respondents.
+        else being equal (.5: indifferent), its 89 % interval over draws `preferred_low` to `preferred_high`, and
+        `everybody`, the same of all respondents.
     assignment : pandas.DataFrame
         One row a respondent: `segment`, and `probability`, the share of draws in which she belongs to it.
     probabilities : pandas.DataFrame
@@ -187,7 +188,7 @@ def _answer(
     import pandas as pd
 
     from thali._tables import Table
-    from thali.posterior.interval import TAILS
+    from thali.posterior.interval import INTERVAL, TAILS
 
     probabilities = _probabilities(labels, number)
     assigned = probabilities.argmax(axis=1)
@@ -201,25 +202,28 @@ def _answer(
             "name": names_of(preferences.levels, means, everybody),
             "people": np.bincount(assigned, minlength=number),
             "share": shares.mean(axis=0),
-            **dict(zip(("low", "high"), np.quantile(shares, TAILS, axis=0), strict=True)),
+            **dict(zip(("share_low", "share_high"), np.quantile(shares, TAILS, axis=0), strict=True)),
         },
         index,
     )
+    sizes.attrs["interval"] = INTERVAL
     low, high = np.nanquantile(profiles, TAILS, axis=0)
     rows_of_profiles = {
         "segment": np.repeat(index, len(preferences.levels)),
         "attribute": [attribute for attribute, _ in preferences.levels] * number,
         "level": [level for _, level in preferences.levels] * number,
         "preferred": means.ravel(),
-        "low": low.ravel(),
-        "high": high.ravel(),
+        "preferred_low": low.ravel(),
+        "preferred_high": high.ravel(),
         "everybody": np.tile(everybody, number),
     }
+    levels = Table(rows_of_profiles)
+    levels.attrs["interval"] = INTERVAL
     people = pd.Index(preferences.respondents, name="respondent")
     assignment = Table({"segment": assigned + 1, "probability": probabilities.max(axis=1)}, people)
     return Segments(
         sizes,
-        Table(rows_of_profiles),
+        levels,
         assignment,
         Table(probabilities, people, index),
         rows[number]["stability"],
