@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas
 
 _MAX_RANKED = 60  # options, above which ranks are left to the table
-_NAMED = 3
+_NAMED, _FEWEST = 3, 3
 _SURE = 0.95  # probability from which on an option is called the best
 
 
@@ -125,6 +125,26 @@ def choice_probabilities(model: Any, settings: Settings) -> Finding:
     return Finding(picture=Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], (model,)))
 
 
+@finding("option_similarity", "Which options are alike?", FULL)
+def option_similarity(model: Any, settings: Settings) -> Finding | None:
+    """How much of what options have they share."""
+    n = model.posterior_["posterior"].sizes["option"]
+    if is_plain(model) or not _FEWEST <= n <= _MAX_RANKED:
+        return None
+    table = model.option_similarity()
+    rows, columns = np.triu_indices(n, 1)
+    most = table.to_numpy()[rows, columns].argmax()
+    a, b = (str(table.index[at[most]]) for at in (rows, columns))
+    share = probability(float(table.loc[a, b]))
+    caption = ENGLISH["option_similarity.caption"]
+    return Finding(
+        said(ENGLISH, "option_similarity", a=a, b=b, share=share),
+        title=ENGLISH["option_similarity.title"],
+        table=table.rename_axis("option"),
+        picture=Picture("option_similarity", caption, (model,)),
+    )
+
+
 @finding("parameters", "What else was learned, or assumed?")
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters of the model that are not of single options."""
@@ -194,6 +214,7 @@ MAKERS = (
     ranks,
     unique_weights,
     covariates,
+    option_similarity,
     choice_probabilities,
     parameters,
     check,

@@ -1,0 +1,208 @@
+"""Findings: lazy, computed once, each with its key; settings that are checked; one that fails costs itself alone."""
+
+import json
+import re
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+from places import PROJECT
+from tiny_models import TINY
+
+import thali as th
+from thali.comparison import findings as of_comparisons
+from thali.errors import ArgumentError, IncompleteWarning, NotFittedError, Setting
+from thali.model.columns import described, heading
+from thali.model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
+from thali.model.registry import SPECS
+from thali.model.settings import USUAL, Settings
+from thali.model.wording import said
+from thali.surfaces.readable import readable
+from thali.surfaces.text import cells, part_of
+
+CELEBRITIES = th.datasets.celebrities
+
+
+def by_likelihood():
+    return th.EliminationByAspects("unique", method="maximum-likelihood").fit(CELEBRITIES())
+
+
+# a sequence ---------------------------------------------------------------------------------------------------
+
+
+def counted(calls):
+    @finding("size", "How many?")
+    def size(source, settings):
+        calls.append("size")
+        return Finding(f"There are {len(source)}.", table=pd.DataFrame({"n": [len(source)]}))
+
+    @finding("nothing", "What else?", FILE)
+    def nothing(source, settings):
+        calls.append("nothing")
+
+    return Findings([1, 2], (size, nothing))
+
+
+def test_each_is_computed_when_it_is_asked_for_and_once():
+    found = counted(calls := [])
+    assert not calls
+    assert found["size"].sentence == "There are 2." and found["size"].key == "size" and calls == ["size"]
+    assert found["size"] is found[0] and found.keys() == ["size"] and len(found) == 1
+    assert calls == ["size", "nothing"] and "size" in found and "nothing" not in found and "other" not in found
+
+
+def test_a_surface_computes_what_it_shows():
+    found = counted(calls := [])
+    assert [each.key for each in found.of(TEXT)] == ["size"] and calls == ["size"]
+    assert [each.key for each in found.of(FILES)] == ["size"] and calls == ["size", "nothing"]
+
+
+def test_an_unknown_key_names_those_known():
+    found = counted([])
+    with pytest.raises(ArgumentError, match=r"no finding 'sise'; the keys are size, nothing. Did you mean 'size'\?"):
+        found["sise"]
+    with pytest.raises(ArgumentError, match="nothing to say about 'nothing' here; there is size"):
+        found["nothing"]
+
+
+def test_one_that_fails_costs_itself_alone():
+    def fails(source, settings):
+        raise ValueError("too many values")
+
+    found = Findings(None, (Maker("bad", "What?", BRIEF, fails), Maker("good", "Who?", BRIEF, lambda *_: Finding("x"))))
+    with pytest.warns(IncompleteWarning, match=r"'bad' could not be computed \(ValueError: too many values\)"):
+        assert found["bad"].sentence == "This could not be computed: ValueError: too many values."
+    assert found["bad"].verdict is False and found["good"].sentence == "x"
+    stopped = Findings(None, (Maker("bad", "What?", BRIEF, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)),))
+    with pytest.raises(KeyboardInterrupt):
+        stopped["bad"]
+
+
+def test_a_finding_is_frozen_and_json():
+    table = pd.DataFrame(
+        {"share": [0.25, np.nan], "who": [("a", "b"), ("c",)]}, index=pd.Index(["x", "y"], name="option")
+    )
+    made = Finding("s", title="t", table=table, picture=Picture("ranks", "A picture.", (table,)), notes=("n",), key="k")
+    with pytest.raises(AttributeError):
+        made.sentence = "other"
+    held = json.loads(json.dumps(made.to_dict()))
+    assert held["table"]["data"] == [[0.25, ["a", "b"]], [None, ["c"]]] and held["table"]["index"] == ["x", "y"]
+    assert held["picture"] == {"name": "ranks", "caption": "A picture."} and held["key"] == "k"
+    assert "<strong>" in made._repr_html_() and "s\nn" in str(made)
+
+
+# settings -----------------------------------------------------------------------------------------------------
+
+
+def test_settings_are_checked():
+    model = by_likelihood()
+    with pytest.raises(ArgumentError, match="no setting 'seed'; it has ci, random_seed, cores"):
+        model.findings(seed=5)
+    for wrong in (0, 1, 95):
+        with pytest.raises(ArgumentError, match="ci is the probability of an interval and must be between 0 and 1"):
+            model.findings(ci=wrong)
+    with pytest.raises(NotFittedError):
+        th.EliminationByAspects().findings()
+    with pytest.raises(ArgumentError, match="Settings belong to fitted models; Transitivity has none, and got ci"):
+        th.findings(th.paired.transitivity(CELEBRITIES()), ci=0.5)
+    with pytest.raises(ArgumentError, match="There are findings of fitted models"):
+        th.findings([1, 2])
+
+
+def test_the_interval_is_the_one_that_was_asked_for():
+    model = by_likelihood()
+    narrow, wide = (model.findings(ci=ci)["weights"].table for ci in (0.5, 0.95))
+    assert narrow.attrs["interval"] == 0.5 and (narrow["low"] > wide["low"]).all()
+    assert "50 % interval" in part_of(model.findings(ci=0.5)["weights"], th.errors.PYTHON)
+
+
+def test_findings_are_the_same_ones_until_fit_or_settings_change():
+    model = by_likelihood()
+    first = model.findings()
+    assert model.findings() is first and model.findings(ci=0.5) is not first
+    model.fit(CELEBRITIES())
+    assert model.findings() is not first
+
+
+def test_every_setting_of_a_model_is_a_field():
+    assert {"ci", "similar", "market", "folds", "rows"} <= set(vars(USUAL))
+    assert Settings(ci=0.5).are(Settings(ci=0.5)) and not Settings(ci=0.5).are(USUAL)
+    table = pd.DataFrame({"a": [1]})
+    assert Settings(market=table).are(Settings(market=table)) and not Settings(market=table).are(
+        Settings(market=table.copy())
+    )
+
+
+# tables and sentences -----------------------------------------------------------------------------------------
+
+
+def test_intervals_are_low_and_high_and_columns_have_units():
+    table = described(pd.DataFrame({"mean": [1.0], "eti89_lb": [0.5], "eti89_ub": [2.0], "mcse_mean": [0.1]}))
+    assert list(table) == ["mean", "low", "high", "mcse_mean"]
+    assert table.attrs["columns"]["mean"]["error"] == "mcse_mean"
+    assert heading("log_score_mcse") == "MC error" and heading("p_1") == "P(best)" and heading("new_one") == "new one"
+
+
+def test_a_table_to_read_has_one_column_for_an_interval():
+    table = pd.DataFrame({"rank": [1.5, 2.0], "rank_low": [1.0, 1.0], "rank_high": [3.0, 2.0], "low": [0.1, 0.2]})
+    table = table.assign(high=[0.3, 0.4]).rename_axis("option")
+    table.attrs["interval"] = 0.5
+    shown = readable(table, cells)
+    assert shown.head == ["option", "rank", "50 % interval", "50 % interval"]
+    assert shown.rows[0] == ["0", "1.500", "1 to 3", "0.100 to 0.300"]
+    assert len(readable(table, cells, 1).rows) == 1
+
+
+def test_a_terminal_gives_small_numbers_the_decimals_that_they_need():
+    assert cells("weight", [0.0004, 0.0008]) == ["0.00040", "0.00080"]
+    assert cells("weight", [0.0004, 0.2]) == ["0.000", "0.200"]
+    assert cells("rating", [1234.4, float("nan")]) == ["1,234", "-"] and cells("n", [True, 3, "x"]) == ["yes", "3", "x"]
+
+
+def test_a_sentence_with_facts_is_spelled_by_its_reader():
+    templates = {"plain": "{a} of {b}.", "fact": "Set {setting}."}
+    assert said(templates, "plain", a=1, b="two") == "1 of two."
+    assert str(said(templates, "fact", setting=Setting("link", "exp"))) == "Set link='exp'."
+
+
+# every model --------------------------------------------------------------------------------------------------
+
+
+def documented():
+    page = (PROJECT / "docs/how_to/findings.md").read_text("utf-8")
+    return re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+
+
+def test_every_model_says_where_its_findings_are():
+    for spec in SPECS:
+        for home in (spec.cls, *spec.estimators):
+            module, _, name = home.partition(":")
+            model = getattr(import_module(module), name)
+            assert callable(import_module(model._FINDINGS).makers_of)
+            assert model._FINDINGS != "thali.model.common_findings"
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize("name", TINY)
+def test_keys_are_documented_and_pictures_are_there(name, monkeypatch):
+    model = TINY[name].fitted()
+    found = list(model.findings())
+    keys = [each.key for each in found]
+    assert len(set(keys)) == len(keys) and set(keys) <= set(documented())
+    assert keys[-1] == "verdict" and keys[0] == "asked"
+    for each in found:
+        assert each.sentence or each.table is not None or each.notes or each.picture, each.key
+        assert each.picture is None or each.picture.name in th.plots.__all__
+        assert "could not be computed" not in str(each.sentence)
+        json.dumps(each.to_dict())
+
+
+def test_keys_of_comparisons_are_documented():
+    makers = (*of_comparisons.BY_PREDICTION, *of_comparisons.BY_EVIDENCE)
+    assert {maker.key for maker in makers} <= set(documented()) and len(set(documented())) == len(documented())
+    assert {PAGE} == set(SHOWN)
+    board = th.findings(th.leaderboard(CELEBRITIES(), progressbar=False))
+    assert board.keys() == ["leaderboard", "groups", "order"] and board["order"].table.shape == (9, 9)
+    assert th.findings(th.paired.transitivity(CELEBRITIES())).keys()[0] == "table"
