@@ -146,7 +146,7 @@ class Table(pd.DataFrame):
         DataError
             If the file cannot be written.
         """
-        _needs("openpyxl", "Excel files need openpyxl")
+        needs_excel()
         if isinstance(excel_writer, pd.ExcelWriter):
             self._write_sheet(excel_writer, digits, settings)
             return
@@ -245,9 +245,9 @@ def _text_or_number(value: Any) -> Any:
     return value if value is None or isinstance(value, int | float) else _text(value)
 
 
-def _needs(module: str, sentence: str) -> None:
-    """Refuse what needs a package that is not installed."""
+def needs_excel() -> None:
+    """Refuse what needs openpyxl where it is not installed."""
     from importlib.util import find_spec
 
-    if find_spec(module) is None:
-        raise ArgumentError(f"{sentence}: {_FILES}.")
+    if find_spec("openpyxl") is None:
+        raise ArgumentError(f"Excel files need openpyxl: {_FILES}.")

@@ -41,6 +41,6 @@ def instead_of_pictures():
     from thali.surfaces.html import page
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "png", _sketching(files.png))
+        patch.setattr(files, "drawn", _sketching(files.drawn))
         patch.setattr(page, "drawn", _sketching(page.drawn))
         yield

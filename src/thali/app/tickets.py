@@ -55,8 +55,10 @@ def file_of(study: Study, what: str) -> Response | None:
             return None
         saved = f"{_stem(study)}-{found[0].name}"
         return FileResponse(found[0], media_type="application/x-netcdf", filename=saved)
-    if kind in ("csv", "xlsx") and (tables := sorted(folder.glob(f"*.{kind}"))):
-        return _zipped(tables, f"{_stem(study)}-{name}-{kind}.zip")
+    if kind == "xlsx" and (workbook := folder / "tables.xlsx").is_file():
+        return FileResponse(workbook, filename=f"{_stem(study)}-{name}.xlsx")
+    if kind == "csv" and (tables := sorted(folder.glob("*.csv"))):
+        return _zipped(tables, f"{_stem(study)}-{name}-csv.zip")
     return None
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from thali._labels import shorten
 from thali.errors import ArgumentError, DataError, ThaliError
 from thali.inference.files import cannot_write, write_together
-from thali.model.finding import FILES, Findings
+from thali.model.finding import FILE, FILES, Findings
 
 from .boundary import notify
 
@@ -91,15 +91,19 @@ def write_findings(
 ) -> list[str]:
     """Write the tables of findings in these formats with other files, all or none; then each picture.
 
+    Long tables, of single persons or pairs, are CSV alone.
+
     Returns
     -------
     list of str
         The names of the pictures that are there.
     """
     shown = list(findings.of(FILES))
-    tables = {found.key: found.table for found in shown if found.table is not None}
-    write_all(folder, {**others, **table_files(tables, formats)})
-    return write_pictures(folder, {found.picture.stem: found.picture.draw for found in shown if found.picture})
+    tables = {found.key: found.table for found in shown if found.table is not None and found.place != FILE}
+    long = {found.key: found.table for found in shown if found.table is not None and found.place == FILE}
+    write_all(folder, {**others, **table_files(tables, formats), **table_files(long, ("csv",))})
+    pictures = {found.picture.stem: found.picture.draw for found in shown if found.picture}
+    return write_pictures(folder, pictures, formats)
 
 
 def write_model(tree: "xarray.DataTree", folder: Path) -> None:
@@ -114,27 +118,33 @@ def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     return {"posterior.nc" if "posterior" in tree.children else "model.nc": store.to_netcdf(tree)}
 
 
-def write_pictures(folder: Path, pictures: Mapping[str, Callable[[ModuleType], Any]]) -> list[str]:
-    """Write pictures as PNG beside tables that are there; one that cannot be drawn costs a warning and nothing else.
+def write_pictures(
+    folder: Path, pictures: Mapping[str, Callable[[ModuleType], Any]], formats: Iterable[str] = ()
+) -> list[str]:
+    """Write pictures beside tables that are there; one that cannot be drawn costs a warning and nothing else.
 
     Parameters
     ----------
     folder : Path
     pictures : mapping from file name, without its end, to callable
-        Each as `png` takes it.
+        Each as `drawn` takes it.
+    formats : iterable of str
+        Those of pictures among them; PNG if there are none.
 
     Returns
     -------
     list of str
-        The names of those that were written.
+        The names of the files that were written.
     """
     from thali.surfaces.html.drawing import attempted
 
-    made = {f"{name}.png": attempted(f"the picture {name}.png", partial(png, draw)) for name, draw in pictures.items()}
+    kinds = [each for each in formats if each in PICTURES] or ["png"]
+    files = {f"{name}.{kind}": partial(drawn, draw, kind) for name, draw in pictures.items() for kind in kinds}
+    made = {name: attempted(f"the picture {name}", draw) for name, draw in files.items()}
     contents = {name: content for name, content in made.items() if content is not None}
     if contents:
         write_all(folder, contents)
-    return [name.removesuffix(".png") for name in contents]
+    return list(contents)
 
 
 def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
@@ -168,30 +178,53 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
         notify(f"{folder} also holds files that are not of this run: {shorten(others, 5)}.")
 
 
-def table_formats(typed: str | None, out: Path | None) -> tuple[str, ...]:
-    """The formats that `--tables` names.
+def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tuple[str, ...]:
+    """The formats that `--tables` and `--pictures` name, CSV and PNG where they do not.
 
     Raises
     ------
     ArgumentError
         If there is none of that name, or no folder to write to.
     """
-    if typed is None:
-        return ("csv",)
-    if out is None:
-        raise ArgumentError("--tables is about the files of --out DIR; name the folder.")
-    formats = tuple(dict.fromkeys(part.strip().lstrip(".").lower() for part in typed.split(",")))
-    names = {"latex": "tex", "markdown": "md", "excel": "xlsx"}
-    formats = tuple(names.get(each, each) for each in formats)
-    for each in formats:
-        if each not in _FORMATS:
-            raise ArgumentError(f"--tables must be some of {', '.join(_FORMATS)}; got {each!r}.")
-    return formats
+    found = ()
+    for typed, option, known, usual in (
+        (tables, "--tables", (*_TABLES, WORKBOOK), "csv"),
+        (pictures, "--pictures", PICTURES, "png"),
+    ):
+        if typed is not None and out is None:
+            raise ArgumentError(f"{option} is about the files of --out DIR; name the folder.")
+        found += (usual,) if typed is None else tuple(_format(each, option, known) for each in typed.split(","))
+    return tuple(dict.fromkeys(found))
+
+
+def checked_formats(formats: Iterable[Any]) -> tuple[str, ...]:
+    """The formats that a job names, each of which is one.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none of that name.
+    """
+    known = (*_TABLES, WORKBOOK, *PICTURES)
+    return tuple(_format(str(each), "The job's format", known) for each in formats)
+
+
+def _format(typed: str, option: str, known: tuple[str, ...]) -> str:
+    """A format by its name, or by that of its program."""
+    plain = typed.strip().lstrip(".").lower()
+    name = {"latex": "tex", "markdown": "md", "excel": WORKBOOK}.get(plain, plain)
+    if name not in known:
+        raise ArgumentError(f"{option} must be some of {', '.join(known)}; got {name!r}.")
+    return name
 
 
 def table_files(tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]) -> dict[str, bytes | memoryview]:
-    """Tables as files, by name; the index is written if it has names."""
-    return {f"{name}.{each}": _FORMATS[each](table) for name, table in tables.items() for each in formats}
+    """Tables as files, by name; the index is written if it has names; in Excel all are sheets of one workbook."""
+    formats = list(formats)
+    found = {
+        f"{name}.{each}": _TABLES[each](table) for name, table in tables.items() for each in formats if each in _TABLES
+    }
+    return found | ({f"tables.{WORKBOOK}": _workbook(tables)} if WORKBOOK in formats and tables else {})
 
 
 def _csv(table: "pandas.DataFrame") -> bytes:
@@ -212,15 +245,24 @@ def _md(table: "pandas.DataFrame") -> bytes:
     return f"{Table(table).to_markdown()}\n".encode()
 
 
-def _xlsx(table: "pandas.DataFrame") -> bytes:
-    from thali._tables import Table
+def _workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
+    """A sheet for each table."""
+    import pandas as pd
 
+    from thali._tables import Table, needs_excel
+
+    needs_excel()
     content = io.BytesIO()
-    Table(table).to_excel(content)
+    with pd.ExcelWriter(content, engine="openpyxl") as writer:
+        for name, table in tables.items():
+            Table(table).to_excel(writer, sheet_name=name[:_LONGEST_SHEET])
     return content.getvalue()
 
 
-_FORMATS: dict[str, "Callable[[pandas.DataFrame], bytes]"] = {"csv": _csv, "tex": _tex, "md": _md, "xlsx": _xlsx}
+_TABLES: dict[str, "Callable[[pandas.DataFrame], bytes]"] = {"csv": _csv, "tex": _tex, "md": _md}
+WORKBOOK, _LONGEST_SHEET = "xlsx", 31  # letters that Excel allows in the name of a sheet
+_UNDATED = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # what would tell two files apart
+PICTURES = tuple(_UNDATED)
 
 
 def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
@@ -228,13 +270,15 @@ def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
     return table.to_csv(index=index, lineterminator="\n").encode()
 
 
-def png(draw: Callable[[ModuleType], Any]) -> bytes:
-    """A picture as PNG.
+def drawn(draw: Callable[[ModuleType], Any], kind: str = "png") -> bytes:
+    """A picture as a file of that kind: the same bytes for the same picture.
 
     Parameters
     ----------
     draw : callable
         Takes the module `thali.plots`, gives back axes.
+    kind : str
+        One of `PICTURES`.
 
     Returns
     -------
@@ -250,7 +294,9 @@ def png(draw: Callable[[ModuleType], Any]) -> bytes:
     before = set(pyplot.get_fignums())
     content = io.BytesIO()
     try:
-        np.ravel(draw(plots))[0].figure.savefig(content, format="png", dpi=150, bbox_inches="tight")
+        with matplotlib.rc_context({"svg.hashsalt": "thali", "pdf.fonttype": 42}):
+            figure = np.ravel(draw(plots))[0].figure
+            figure.savefig(content, format=kind, dpi=150, bbox_inches="tight", metadata=_UNDATED[kind])
     finally:
         for number in set(pyplot.get_fignums()) - before:
             pyplot.close(number)

@@ -8,7 +8,7 @@ import typer
 from .boundary import plain_messages
 from .models import TYPED
 from .options import COMPARED, takes_options_of_models
-from .shared_options import Overwrite, Tables
+from .shared_options import Overwrite, Pictures, Tables
 
 _Report = Annotated[
     Path | None,
@@ -48,12 +48,13 @@ def fit(
     ] = None,
     overwrite: Overwrite = False,
     tables: Tables = None,
+    pictures: Pictures = None,
     report: _Report = None,
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
     from .commands.fit import run_fit
-    from .files import table_formats
+    from .files import formats_of
 
     with plain_messages() as terminal:
         run_fit(
@@ -63,7 +64,7 @@ def fit(
             {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
             out,
             overwrite,
-            table_formats(tables, out),
+            formats_of(tables, pictures, out),
             report,
         )
 
@@ -190,11 +191,12 @@ def compare(
     ] = None,
     overwrite: Overwrite = False,
     tables: Tables = None,
+    pictures: Pictures = None,
     **typed: Any,
 ) -> None:
     """Leave out pairs, choices, tasks or rows, and print which model predicts them best; or compare by evidence."""
     from .commands.compare import run_compare
-    from .files import table_formats
+    from .files import formats_of
 
     with plain_messages() as terminal:
         own = {"leave_out": leave_out, "folds": folds, "shard": shard, "by": by, "sensitivity": sensitivity}
@@ -206,7 +208,7 @@ def compare(
             {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
             out,
             overwrite,
-            table_formats(tables, out),
+            formats_of(tables, pictures, out),
         )
 
 

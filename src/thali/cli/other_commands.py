@@ -40,13 +40,13 @@ def test(
     """Print a classical test of paired comparisons."""
     with plain_messages() as terminal:
         from .commands.test import list_tests, run_test
-        from .files import table_formats
+        from .files import formats_of
 
         if name is None:
             list_tests()
             return
         given = {word.replace("_", "-"): value for word, value in typed.items() if value is not None}
-        run_test(terminal, name, data or [], given, out, table_formats(tables, out))
+        run_test(terminal, name, data or [], given, out, formats_of(tables, None, out))
 
 
 def design(
@@ -80,9 +80,9 @@ def design(
     """Lay out all pairs of options in a balanced order, or the tasks of a choice experiment (with --tasks)."""
     with plain_messages(OptionWords.of_names({name: name for name in ("tasks", "alternatives", "versions", "none")})):
         from .commands.design import print_choice_design, print_design
-        from .files import table_formats
+        from .files import formats_of
 
-        formats = table_formats(tables, out)
+        formats = formats_of(tables, None, out)
         if tasks is None:
             print_design(options, out, formats)
             return

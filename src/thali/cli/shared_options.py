@@ -14,3 +14,12 @@ Tables = Annotated[
         show_default="csv",
     ),
 ]
+
+Pictures = Annotated[
+    str | None,
+    typer.Option(
+        metavar="png|svg|pdf,...",
+        help="The formats of the pictures that --out writes.",
+        show_default="png",
+    ),
+]

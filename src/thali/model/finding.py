@@ -72,7 +72,7 @@ class Finding(Described):
     sentence: Text = ""
     title: str = ""
     table: "pandas.DataFrame | None" = None
-    shown: "pandas.DataFrame | None" = None  # the rows and columns of it that are read; None: all of them
+    shown: Any = None  # a data frame: the rows and columns of it that are read; None: all of them
     rows: int | None = MOST_ROWS  # of the table that a terminal shows; None: all
     picture: Picture | None = None
     notes: tuple[Text, ...] = ()
@@ -91,7 +91,7 @@ class Finding(Described):
             object.__setattr__(self, "shown", described(self.shown))
 
     @property
-    def to_read(self) -> "pandas.DataFrame | None":
+    def to_read(self) -> Any:
         """The table as it is read: without what only files hold."""
         return self.table if self.shown is None else self.shown
 

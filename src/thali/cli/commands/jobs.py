@@ -14,7 +14,7 @@ from thali.inference.jobs import command_noted, is_running, read_index, shard_na
 from thali.model.spec import Option
 
 from ..boundary import notify
-from ..files import table_formats
+from ..files import checked_formats
 
 _OF_THALI = b'<meta name="generator" content="thali">'  # near the beginning of a report
 
@@ -62,7 +62,7 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     out, arguments = folder.absolute(), _from_json(found["arguments"])
     if found["name"] not in _ARGUMENTS or not _are_of(arguments, _ARGUMENTS[found["name"]]):
         raise DataError(f"The job in '{folder}' names no command of thali; give a folder that thali wrote.")
-    arguments["formats"] = table_formats(",".join(map(str, arguments["formats"])), out)
+    arguments["formats"] = checked_formats(arguments["formats"])
     if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
         arguments["page"] = out / "report.html"
         notify(f"the report goes to {arguments['page']}: {page} is another file, which a job does not replace.")

@@ -122,11 +122,11 @@ def _write(entry: "Entry", found: "Reproduction", text: str, folder: Path) -> No
     """Write NAME.txt, NAME-1.csv, ... and one PNG for each picture, all or none."""
     from thali.inference.files import write_together
 
-    from ..files import csv, png
+    from ..files import csv, drawn
 
     contents: dict[str, bytes | memoryview] = {f"{entry.name}.txt": f"{text}\n".encode()}
     for number, table in enumerate(found.tables.values(), start=1):
         contents[f"{entry.name}-{number}.csv"] = csv(table, index=False)
     for name, draw in found.pictures.items():
-        contents[f"{entry.name}-{name}.png"] = png(lambda plots, draw=draw: draw())
+        contents[f"{entry.name}-{name}.png"] = drawn(lambda plots, draw=draw: draw())
     write_together(folder, contents)

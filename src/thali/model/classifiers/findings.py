@@ -142,7 +142,7 @@ def coefficients(model: Any, settings: Settings) -> Finding:
     return Finding(_largest(table, "coef", "coefficients"), str(title), table, _last_named(table))
 
 
-def _last_named(table: "pandas.DataFrame") -> "pandas.DataFrame":
+def _last_named(table: Any) -> Any:
     """The numbers first, then whose they are."""
     names = ["class", "column"]
     return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]

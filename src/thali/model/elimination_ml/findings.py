@@ -5,7 +5,7 @@ from typing import Any
 from thali.posterior.interval import interval_name
 
 from ..common_findings import asked, data, methods, verdict
-from ..finding import FULL, Finding, Maker, Picture, Text, finding
+from ..finding import FULL, MOST_ROWS, Finding, Maker, Picture, Text, finding
 from ..latent_features.findings.elimination import best_worst_sentence, covariates_finding, ties_sentence
 from ..latent_features.findings.english import ENGLISH
 from ..references import Cite
@@ -43,7 +43,7 @@ def weights(model: Any, settings: Settings) -> Finding:
 
 def _by_size(table: Any, column: str) -> Any:
     """The table as it is, or the largest first where a terminal shows a part of it alone."""
-    return table if len(table) <= 2 * Finding.rows else table.sort_values(column, ascending=False, kind="stable")
+    return table if len(table) <= 2 * MOST_ROWS else table.sort_values(column, ascending=False, kind="stable")
 
 
 @finding("utility_scale", "Which options do people prefer?")

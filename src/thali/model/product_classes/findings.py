@@ -15,7 +15,7 @@ from .reports.class_table import STABLE
 from .reports.people import MAX_PEOPLE
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 _LONGEST = 100  # letters of the name of a class in a line
 
@@ -50,7 +50,7 @@ def classes(model: Any, settings: Settings) -> Finding:
     )
 
 
-def _to_read(table: "pandas.DataFrame") -> "pandas.DataFrame":
+def _to_read(table: Any) -> Any:
     """The numbers of the classes, then their names, cut if they are long."""
     columns = ["importance", "importance_se", "share", "share_se", "liked", "share_new", "stability"]
     names = []

@@ -85,7 +85,7 @@ def ranks(model: Any, settings: Settings) -> Finding:
     )
 
 
-def best_sentence(table: "pandas.DataFrame") -> str:
+def best_sentence(table: Any) -> str:
     """Which option is the best, if that is known."""
     likely = table["p_1"].sort_values(ascending=False, kind="stable")
     if likely.iloc[0] >= _SURE:

@@ -56,7 +56,7 @@ def features_finding(
     )
 
 
-def most_probable(features: "pandas.DataFrame", word: str) -> str:
+def most_probable(features: Any, word: str) -> str:
     """A sentence about the features that several share."""
     shared = features[features["members"].map(len) > 1].head(_NAMED)
     shared = shared[shared["probability"] >= _WORTH_NAMING] if len(shared) else shared
