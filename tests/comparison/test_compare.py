@@ -301,7 +301,7 @@ def test_fits_whose_chains_disagree_are_counted():
         ("m", pair, {"error": None, "nll": 1.0, "nll_mcse": 0.1, "log_pred": -1.0, "r_hat": 1.2 if pair < 2 else 1.0})
         for pair in range(36)
     ]
-    assert "m in 2 of 36 fits (R-hat up to 1.200" in unconverged(table_of(["m"], data, records))
+    assert "m in 2 of 36 fits (R-hat up to 1.200" in str(unconverged(table_of(["m"], data, records)))
     with pytest.warns(ConvergenceWarning, match="do not agree on the pair left out"):
         th.compare(models(), TRIO, **(SHORT | {"cores": 1, "draws": 5, "tune": 0}))
 

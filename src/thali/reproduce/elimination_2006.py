@@ -174,7 +174,7 @@ def celebrities(settings: Settings) -> Reproduction:
     tables = {"Table 2: predictions of left-out pairs": _table_2(table)}
     remarks = [*sentences(table), *_remarks_on_table_2(table)]
     if sentence := unconverged(table):
-        remarks.append(sentence)
+        remarks.append(str(sentence))
     number = np.asarray(infinite.posterior_["posterior"]["n_features"], float)
     remarks.append(
         "The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA has "
