@@ -18,7 +18,7 @@ from thali.inference.seeds import streams
 from thali.model.choice_logits.coding import coding_of
 from thali.model.choice_logits.hierarchical_chain import Chain, Prior, problem_of
 from thali.model.choice_logits.hierarchical_covariates import Covariates, covariates_of
-from thali.model.choice_logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people
+from thali.model.choice_logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people, tastes_of
 from thali.model.choice_logits.hierarchical_fit import sampling_of
 from thali.model.choice_logits.hierarchical_reported import reported
 from thali.model.choice_logits.hierarchical_tastes import Population, TasteScale
@@ -173,7 +173,7 @@ def test_tastes_keep_their_signs():
     by_level = th.HierarchicalLogit(signs={"price": "decreasing"}).fit(data, **budget)
     beta = by_level.posterior_["posterior"]["beta"].values
     assert (beta[..., 0] < 0.0).all() and (beta[..., 1] < beta[..., 0]).all()
-    taste = by_level.posterior_["posterior"]["taste"].values
+    taste = tastes_of(by_level.posterior_["posterior"].dataset)
     assert list(taste[:3]) == ["ln price[5] over price[15]", "ln price[15] over price[25]", "brand[B]"]
     people = beta.reshape(-1, *beta.shape[2:]).mean(axis=(0, 1))
     assert by_level.coef_.to_numpy()[:2] == pytest.approx(people[:2], rel=1e-9)

@@ -1,5 +1,8 @@
 """Plackett–Luce regression on Dask arrays: threads of this process, and a cluster of two workers."""
 
+import os
+from unittest import mock
+
 import numpy as np
 import pytest
 
@@ -35,13 +38,14 @@ def test_cluster_of_two_workers_gives_the_fit_in_memory(tmp_path):
 
     X, y = dask_problem()
     model = th.PlackettLuceRegression(method="map", a=1.1).fit(X, y)
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=str(tmp_path)
-    )
-    with cluster, distributed.Client(cluster) as client:
-        assert len(client.scheduler_info()["workers"]) == 2
-        blocks, labels = da.from_array(X, chunks=(100, 3)), da.from_array(y, chunks=100)
-        other = th.PlackettLuceRegression(method="map", a=1.1).fit(blocks, labels)
+    with mock.patch.dict(os.environ):  # which Dask changes
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=str(tmp_path)
+        )
+        with cluster, distributed.Client(cluster) as client:
+            assert len(client.scheduler_info()["workers"]) == 2
+            blocks, labels = da.from_array(X, chunks=(100, 3)), da.from_array(y, chunks=100)
+            other = th.PlackettLuceRegression(method="map", a=1.1).fit(blocks, labels)
     assert abs(other.objective_ - model.objective_) < 1e-8
     np.testing.assert_allclose(other.weights_, model.weights_, atol=1e-8)
 

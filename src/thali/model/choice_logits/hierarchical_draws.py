@@ -1,5 +1,6 @@
 """Draws of the hierarchical logit: as a tree in the ArviZ schema, and averaged into predictions."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time
 
+_TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
 _DESCRIPTIONS = {
-    "mean": "mean in the population of tastes, or of their logarithms (coordinate taste), where covariates are average",
+    "mean": "mean in the population of tastes, or of their logarithms (attribute tastes), where covariates are average",
     "covariate_effect": "how much the mean changes if a covariate is larger by 1",
     "covariance": "covariance of tastes, or of their logarithms, among people with the same covariates",
     "beta": "tastes of a respondent",
@@ -145,16 +147,24 @@ def draws_group(
         effects = mean[:, :, 1:] / covariates.sd[:, None] / factors
         variables["covariate_effect"] = ((*by, "covariate", "coefficient"), effects)
         labelled["covariate"] = list(covariates.names)
-    group = xr.Dataset(variables, {**numbered, **labelled, "taste": ("coefficient", list(scale.names))})
+    group = xr.Dataset(variables, {**numbered, **labelled})
+    group["mean"].attrs[_TASTES] = json.dumps(list(scale.names))
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     return group
 
 
+def tastes_of(posterior: "xarray.Dataset") -> list[str]:
+    """What is normally distributed of each coefficient: itself, or the logarithm of a step; in files of before a
+    coordinate, beside which ArviZ cannot summarise."""
+    held = posterior["mean"].attrs.get(_TASTES)
+    return posterior["taste"].values.tolist() if held is None else json.loads(held)
+
+
 def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     """Mean and sd in the population of every taste, or of its logarithm, effects of covariates, and log_likelihood."""
     posterior = tree["posterior"].dataset
-    names = posterior["taste"].values
+    names = tastes_of(posterior)
     means, variances = posterior["mean"].values, np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
     quantities = {f"mean[{name}]": means[..., k] for k, name in enumerate(names)}
     quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(names)}
