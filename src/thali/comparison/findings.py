@@ -56,7 +56,7 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     count, columns = _READ[name]
     counted, units = int(table[count].iloc[0]), _UNITS.get(name, "choices")
     of_all = f"{counted:,}" if counted == attrs["units"] else f"{counted:,} of {attrs['units']:,}"
-    caption = f"{said(ENGLISH, 'comparison.caption', unit=attrs['unit'])} {found[0]}"
+    caption = str(said(ENGLISH, "comparison.caption", unit=attrs["unit"]))
     is_drawn = SCORERS[name].units == "pairs" and attrs["best"] is not None
     return Finding(
         found[0],
@@ -118,7 +118,7 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
         table=table.rename_axis("model"),
         shown=table[[*columns, "evidence_against"]].rename_axis("model"),
         rows=None,
-        picture=Picture("evidence", f"{ENGLISH['evidence.caption']} {found[0]}", (table,)),
+        picture=Picture("evidence", ENGLISH["evidence.caption"], (table,)),
         notes=(ENGLISH["evidence.legend"], *found[1:]),
     )
 

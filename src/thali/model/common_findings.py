@@ -27,6 +27,9 @@ SENTENCES = {
     "summary": "Each quantity has its posterior mean, standard deviation and {interval}; mcse is the Monte Carlo error"
     " of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree.",
     "estimates": "There are no draws; where the fit has errors or intervals, they stand beside the estimates.",
+    "trace": "Draws of each chain, one after the other: chains that agree cover the same band.",
+    "summary.title": "Every quantity, its Monte Carlo error, and how well the chains agree on it",
+    "estimates.title": "Estimates",
     "chains agree": "The chains agree.",
     "chains differ": "The chains do not agree yet.",
     "estimate found": "The estimate was found.",
@@ -40,7 +43,7 @@ SENTENCES = {
     "intervals": "Intervals are central {interval}s of the posterior{others}.",
     "other intervals": ", those of levels, money and markets {interval}s",
 }
-_BOX = "trace"
+_TRACE = "trace"
 
 
 def has_draws(model: Any) -> bool:
@@ -74,15 +77,14 @@ def summary(model: Any, settings: Settings) -> Finding:
     """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
     if not has_draws(model):
         table = model.summary().rename_axis("coefficient")
-        return Finding(SENTENCES["estimates"], title="Estimates", table=table, rows=None)
+        return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table, rows=None)
     spec = spec_of(model)
-    caption = "Draws of each chain, one after the other: chains that agree cover the same band."
     return Finding(
         notes=(said(SENTENCES, "summary", interval=interval_name()),),
-        title="Every quantity, its Monte Carlo error, and how well the chains agree on it",
+        title=SENTENCES["summary.title"],
         table=model.summary().rename_axis("quantity"),
         rows=None,
-        picture=Picture(_BOX, caption, (model,)) if spec is not None and _BOX in spec.pictures else None,
+        picture=Picture(_TRACE, SENTENCES["trace"], (model,)) if spec is not None and _TRACE in spec.pictures else None,
     )
 
 

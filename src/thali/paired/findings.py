@@ -22,7 +22,9 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         table=board.table,
         shown=board.table[list(_READ)],
         rows=_MOST,
-        picture=Picture("leaderboard", f"{board.title}. {board.note}", (board,)),
+        picture=Picture(
+            "leaderboard", "Ratings and ranks with their intervals, and groups that cannot be told apart.", (board,)
+        ),
         notes=(board.note,) if board.note else (),
     )
 

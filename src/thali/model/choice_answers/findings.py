@@ -86,7 +86,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         title=ENGLISH["importance.title"],
         table=table,
         shown=table[[each for each in columns if each in table]],
-        picture=Picture("attribute_importance", f"{ENGLISH['importance.caption']} {sentence}", (table,)),
+        picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
     )
 
 
@@ -110,7 +110,7 @@ def level_effects(model: Any, settings: Settings) -> Finding:
         table=table,
         shown=shown.drop(columns=left_out),
         rows=None,
-        picture=Picture("level_effects", f"{ENGLISH['effects.title']}. {sentence}", (table,)),
+        picture=Picture("level_effects", ENGLISH["effects.title"], (table,)),
         notes=tuple(notes),
     )
 
@@ -162,7 +162,7 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
         table=table,
         shown=shown[[each for each in columns if each in shown]],
         rows=None,
-        picture=Picture("willingness_to_pay", f"{title}. {sentence}", (table,)),
+        picture=Picture("willingness_to_pay", str(title), (table,)),
         notes=(*infinite, *table.attrs["notes"]),
     )
 
@@ -284,7 +284,7 @@ def _sizes(found: "Segments") -> Finding:
         title=ENGLISH["segments.sizes"],
         table=found.sizes,
         shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
-        picture=Picture("segments", sentence, (found,)),
+        picture=Picture("segments", ENGLISH["segments.sizes"], (found,)),
     )
 
 

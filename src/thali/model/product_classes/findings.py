@@ -45,7 +45,7 @@ def classes(model: Any, settings: Settings) -> Finding:
         title=ENGLISH["classes.title"],
         table=table,
         shown=_to_read(stable),
-        picture=Picture("classes", f"{ENGLISH['classes.caption']} {sentence}", (model,)),
+        picture=Picture("classes", ENGLISH["classes.caption"], (model,)),
         notes=notes,
     )
 

@@ -254,7 +254,7 @@ def best_features(model: Any, settings: Settings) -> Finding:
         table=by_member(table, labels_of(model)),
         shown=to_read(table, model, "feature"),
         rows=None,
-        picture=Picture("features", sentence, (model,)) if len(table) else None,
+        picture=Picture("features", ENGLISH["additive.point.title"], (model,)) if len(table) else None,
     )
 
 

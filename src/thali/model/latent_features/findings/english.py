@@ -15,6 +15,7 @@ ENGLISH = {
     "features.caption": "{Word}s and who has them.",
     "number": "The number of {what} is about {estimate}.",
     "number.fixed": "The number of {what} is {number:g} in every draw.",
+    "number.caption": "The posterior of the number of {word}s, and of the concentration where it was learned.",
     "number.title": "How many {word}s there are",
     # elimination
     "elimination.silent": "Choices tell nothing of an aspect that all options have, and of the aspects of one option"
@@ -93,6 +94,7 @@ ENGLISH = {
     "kinds.same": "The probability that two people are of the same kind.",
     "kinds.ranks": "Rank of the options by the weight of all their aspects, for each kind",
     "kinds.features": "{Word}s that some share and others lack, and their weight in each kind",
+    "kinds.caption": "Weight of each aspect in each kind.",
     "kinds.kappa": "How similar the kinds are, kappa, is {estimate}.",
     "kinds.n_kinds": "Kinds that somebody is of: {value}.",
     "kinds.agreement": "Pairs of people of whom a draw says as the most typical one whether they are of the same kind:"

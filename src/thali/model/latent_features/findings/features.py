@@ -122,8 +122,8 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Findi
     index = pd.Index(values, name="number")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, TAILS).tolist()}
-    title = str(said(ENGLISH, "number.title", word=word))
-    return Finding(sentence, title=title, table=table, picture=Picture("n_features", sentence, (model,)))
+    title, caption = (str(said(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
+    return Finding(sentence, title=title, table=table, picture=Picture("n_features", caption, (model,)))
 
 
 def number_of_features(draws: np.ndarray, what: str) -> str:

@@ -45,7 +45,7 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
     if not len(shared):
         return Finding(said(ENGLISH, "groups.none", word=word), table=written, rows=0)
     sentence = differences(shared, word)
-    picture = Picture("group_weights", f"{said(ENGLISH, 'groups.caption', word=word)} {sentence}", (model,))
+    picture = Picture("group_weights", str(said(ENGLISH, "groups.caption", word=word)), (model,))
     names = [str(name) for name in shared.columns]
     kept = [name for name in names if name in ("probability", "mcse") or name.startswith(("weight[", "P("))]
     shown = shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]])

@@ -58,9 +58,7 @@ def features(model: Any, settings: Settings) -> Finding:
         title=str(said(ENGLISH, "kinds.features", Word="Aspect")),
         table=written,
         shown=shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]]),
-        picture=Picture("group_weights", "Weight of each aspect in each kind.", (model,))
-        if 1 < several <= MAX_GROUPS
-        else None,
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], (model,)) if 1 < several <= MAX_GROUPS else None,
     )
 
 
