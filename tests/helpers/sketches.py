@@ -13,6 +13,7 @@ FOLDERS = ("app", "cli", "reproduce")  # whose tests ask which pictures there ar
 _DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 _EMPTY = {
     "png": base64.b64decode(_DOT),
+    "pdf": b"%PDF-1.4",
     "svg": b'<svg width="72pt" height="72pt" viewBox="0 0 72 72"></svg>',
 }
 
@@ -38,9 +39,11 @@ def _sketching(make):
 def instead_of_pictures():
     """Within the block files and reports hold sketches."""
     from thali.cli import files
+    from thali.surfaces import figures
     from thali.surfaces.html import page
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "drawn", _sketching(files.drawn))
         patch.setattr(page, "drawn", _sketching(page.drawn))
+        patch.setattr(figures, "_box", lambda figure: None)
         yield

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import shorten
 from thali.errors import ArgumentError, DataError, ThaliError
 from thali.inference.files import cannot_write, write_together
-from thali.model.finding import FILE, FILES, Findings
+from thali.model.finding import FILE, FILES, Findings, Picture
+from thali.surfaces.figures import KINDS, Figures
 
 from .boundary import notify
 
@@ -55,6 +56,7 @@ def write_results(
     folder: Path,
     formats: Iterable[str] = ("csv",),
     others: Mapping[str, bytes] = MappingProxyType({}),
+    figures: Figures | None = None,
 ) -> list[str]:
     """Write the model and each table in these formats, all or none; then each picture.
 
@@ -69,6 +71,8 @@ def write_results(
         Of the tables: csv, tex, md, xlsx.
     others : mapping from file name to bytes
         What is written with them.
+    figures : Figures, optional
+        Pictures that are drawn already.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def write_results(
     DataError
         If the model or a table cannot be written; none of them is there then.
     """
-    return write_findings(findings, folder, formats, {**_model_file(tree), **others})
+    return write_findings(findings, folder, formats, {**_model_file(tree), **others}, figures)
 
 
 def write_findings(
@@ -88,6 +92,7 @@ def write_findings(
     folder: Path,
     formats: Iterable[str] = ("csv",),
     others: Mapping[str, bytes | memoryview] = MappingProxyType({}),
+    figures: Figures | None = None,
 ) -> list[str]:
     """Write the tables of findings in these formats with other files, all or none; then each picture.
 
@@ -102,8 +107,11 @@ def write_findings(
     tables = {found.key: found.table for found in shown if found.table is not None and found.place != FILE}
     long = {found.key: found.table for found in shown if found.table is not None and found.place == FILE}
     write_all(folder, {**others, **table_files(tables, formats), **table_files(long, ("csv",))})
-    pictures = {found.picture.stem: found.picture.draw for found in shown if found.picture}
-    return write_pictures(folder, pictures, formats)
+    pictures = [found.picture for found in shown if found.picture]
+    if figures is not None:
+        return write_pictures(folder, pictures, formats, figures)
+    with Figures() as own:
+        return write_pictures(folder, pictures, formats, own)
 
 
 def write_model(tree: "xarray.DataTree", folder: Path) -> None:
@@ -118,18 +126,16 @@ def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     return {"posterior.nc" if "posterior" in tree.children else "model.nc": store.to_netcdf(tree)}
 
 
-def write_pictures(
-    folder: Path, pictures: Mapping[str, Callable[[ModuleType], Any]], formats: Iterable[str] = ()
-) -> list[str]:
+def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures) -> list[str]:
     """Write pictures beside tables that are there; one that cannot be drawn costs a warning and nothing else.
 
     Parameters
     ----------
     folder : Path
-    pictures : mapping from file name, without its end, to callable
-        Each as `drawn` takes it.
+    pictures : iterable of Picture
     formats : iterable of str
         Those of pictures among them; PNG if there are none.
+    figures : Figures
 
     Returns
     -------
@@ -138,13 +144,18 @@ def write_pictures(
     """
     from thali.surfaces.html.drawing import attempted
 
-    kinds = [each for each in formats if each in PICTURES] or ["png"]
-    files = {f"{name}.{kind}": partial(drawn, draw, kind) for name, draw in pictures.items() for kind in kinds}
+    kinds = [each for each in formats if each in KINDS] or ["png"]
+    files = {f"{each.stem}.{kind}": partial(drawn, figures, each, kind) for each in pictures for kind in kinds}
     made = {name: attempted(f"the picture {name}", draw) for name, draw in files.items()}
     contents = {name: content for name, content in made.items() if content is not None}
     if contents:
         write_all(folder, contents)
     return list(contents)
+
+
+def drawn(figures: Figures, picture: Picture, kind: str) -> bytes:
+    """A picture as a file of that kind."""
+    return figures.saved(picture, kind)
 
 
 def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
@@ -189,7 +200,7 @@ def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tu
     found = ()
     for typed, option, known, usual in (
         (tables, "--tables", (*_TABLES, WORKBOOK), "csv"),
-        (pictures, "--pictures", PICTURES, "png"),
+        (pictures, "--pictures", KINDS, "png"),
     ):
         if typed is not None and out is None:
             raise ArgumentError(f"{option} is about the files of --out DIR; name the folder.")
@@ -205,7 +216,7 @@ def checked_formats(formats: Iterable[Any]) -> tuple[str, ...]:
     ArgumentError
         If there is none of that name.
     """
-    known = (*_TABLES, WORKBOOK, *PICTURES)
+    known = (*_TABLES, WORKBOOK, *KINDS)
     return tuple(_format(str(each), "The job's format", known) for each in formats)
 
 
@@ -261,43 +272,8 @@ def _workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
 
 _TABLES: dict[str, "Callable[[pandas.DataFrame], bytes]"] = {"csv": _csv, "tex": _tex, "md": _md}
 WORKBOOK, _LONGEST_SHEET = "xlsx", 31  # letters that Excel allows in the name of a sheet
-_UNDATED = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # what would tell two files apart
-PICTURES = tuple(_UNDATED)
 
 
 def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
     """A table as CSV."""
     return table.to_csv(index=index, lineterminator="\n").encode()
-
-
-def drawn(draw: Callable[[ModuleType], Any], kind: str = "png") -> bytes:
-    """A picture as a file of that kind: the same bytes for the same picture.
-
-    Parameters
-    ----------
-    draw : callable
-        Takes the module `thali.plots`, gives back axes.
-    kind : str
-        One of `PICTURES`.
-
-    Returns
-    -------
-    bytes
-    """
-    import matplotlib
-    import numpy as np
-    from matplotlib import pyplot
-
-    from thali import plots
-
-    matplotlib.use("Agg")  # pictures go to files, so no display is needed
-    before = set(pyplot.get_fignums())
-    content = io.BytesIO()
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "thali", "pdf.fonttype": 42}):
-            figure = np.ravel(draw(plots))[0].figure
-            figure.savefig(content, format=kind, dpi=150, bbox_inches="tight", metadata=_UNDATED[kind])
-    finally:
-        for number in set(pyplot.get_fignums()) - before:
-            pyplot.close(number)
-    return content.getvalue()

@@ -7,6 +7,7 @@ from thali.errors import PYTHON, Words
 from thali.inference.files import atomic_write
 from thali.model.base import Model
 from thali.model.settings import USUAL, Settings
+from thali.surfaces.figures import Figures
 from thali.surfaces.findings import findings
 from thali.surfaces.html.document import Document
 from thali.surfaces.html.page import rendered
@@ -49,9 +50,15 @@ def report(what: Any, path: Any) -> None:
     atomic_write(Path(path), page_of(what))
 
 
-def page_of(what: Any, command: str = "", words: Words = PYTHON, settings: Settings = USUAL) -> bytes:
+def page_of(
+    what: Any,
+    command: str = "",
+    words: Words = PYTHON,
+    settings: Settings = USUAL,
+    figures: Figures | None = None,
+) -> bytes:
     """The report as HTML; `command` is what was typed to make the fit, `settings` are those of a model's answer."""
-    return rendered(_document(what, command, words, settings)).encode()
+    return rendered(_document(what, command, words, settings), figures).encode()
 
 
 def _document(what: Any, command: str, words: Words, settings: Settings) -> Document:

@@ -15,6 +15,7 @@ from thali.inference.files import check_place
 from thali.inference.jobs import read_index
 from thali.model.finding import TEXT
 from thali.model.spec import DATA, FIT, MODEL, ModelSpec
+from thali.surfaces.figures import Figures
 from thali.surfaces.text import text_of
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -117,16 +118,17 @@ def run_fit(
             raise typer.Exit(INTERRUPTED) from None
         raise
     try:
-        if out is not None:
-            tree = tree_of_model(model)
-            noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
-            drawn = write_results(tree, findings, out, formats, noting)
-            wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
-            wrote += ["the pictures"] * bool(drawn)
-            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
-        if page is not None:
-            repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
-            write_report(model, page, repeats, terminal, settings)
+        with Figures(for_page=page is not None) as figures:
+            if out is not None:
+                tree = tree_of_model(model)
+                noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
+                drawn = write_results(tree, findings, out, formats, noting, figures)
+                wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
+                wrote += ["the pictures"] * bool(drawn)
+                notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
+            if page is not None:
+                repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
+                write_report(model, page, repeats, terminal, settings, figures)
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
         raise typer.Exit(INTERRUPTED) from None

@@ -45,13 +45,15 @@ def run_report(terminal: Terminal, results: Path, out: Path | None) -> None:
     write_report(what, file, as_typed(name, arguments), terminal, settings)
 
 
-def write_report(what: Any, file: Path, command: str, terminal: Terminal, settings: Settings = USUAL) -> None:
-    """Write the report of a fitted model or of the table of a comparison."""
+def write_report(
+    what: Any, file: Path, command: str, terminal: Terminal, settings: Settings = USUAL, figures: Any = None
+) -> None:
+    """Write the report of a fitted model or of the table of a comparison; `figures`: those that are drawn already."""
     from thali.report.write import page_of
 
     if (spec := spec_of(what)) is not None:
         terminal.know(spec.options)
-    atomic_write(file, page_of(what, command, terminal.words, settings))
+    atomic_write(file, page_of(what, command, terminal.words, settings, figures))
     notify(f"wrote the report to {file}.")
 
 

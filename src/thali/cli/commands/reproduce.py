@@ -1,7 +1,8 @@
 """`thali reproduce`: recompute a published table or figure and print the paper's figures beside ours."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -118,15 +119,27 @@ def _cell(column: str, value) -> str:
     return f"{value:.4f}" if column.startswith(("error", "IS", "exact")) else f"{value:.3f}"
 
 
+class _Own(NamedTuple):
+    """A picture of a reproduction, as `Figures` takes it."""
+
+    make: Callable[[], Any]
+
+    def draw(self, plots: Any) -> Any:
+        """Its axes."""
+        return self.make()
+
+
 def _write(entry: "Entry", found: "Reproduction", text: str, folder: Path) -> None:
     """Write NAME.txt, NAME-1.csv, ... and one PNG for each picture, all or none."""
     from thali.inference.files import write_together
+    from thali.surfaces.figures import Figures
 
     from ..files import csv, drawn
 
     contents: dict[str, bytes | memoryview] = {f"{entry.name}.txt": f"{text}\n".encode()}
     for number, table in enumerate(found.tables.values(), start=1):
         contents[f"{entry.name}-{number}.csv"] = csv(table, index=False)
-    for name, draw in found.pictures.items():
-        contents[f"{entry.name}-{name}.png"] = drawn(lambda plots, draw=draw: draw())
+    with Figures() as figures:
+        for name, draw in found.pictures.items():
+            contents[f"{entry.name}-{name}.png"] = drawn(figures, _Own(draw), "png")
     write_together(folder, contents)

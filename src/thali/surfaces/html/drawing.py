@@ -6,15 +6,15 @@ import io
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from thali.errors import IncompleteWarning
 from thali.model.finding import Picture
 
+from ..figures import Figures
+
 MAX_SVG = 150_000  # bytes; larger ones become PNG
 _DOTS, _COLOURS = 110, 64  # per inch, of a PNG
-# Text stays text; the fonts of the reader have the widths of those that matplotlib reckons with.
-_STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "thali", "font.family": ["DejaVu Sans"]}
 _FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
 
 
@@ -41,32 +41,15 @@ class Drawn(NamedTuple):
     number: int  # on the page, from 1
 
 
-def drawn(picture: Picture, number: int) -> Drawn:
+def drawn(figures: Figures, picture: Picture, number: int) -> Drawn:
     """The picture with that number on the page."""
-    import matplotlib
-    import numpy as np
-    from matplotlib import pyplot
-
-    from thali import plots
-
-    with matplotlib.rc_context(_STYLE):
-        figure = np.ravel(picture.draw(plots))[0].figure
-        try:
-            svg = _saved(figure, "svg", metadata={"Date": None, "Creator": None}).decode()
-            if len(svg) <= MAX_SVG:
-                content = _inline(svg, picture.caption, f"p{number}-")
-            else:
-                png = base64.b64encode(_few_colours(_saved(figure, "png", dpi=_DOTS))).decode()
-                content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
-        finally:
-            pyplot.close(figure)
+    svg = figures.saved(picture, "svg").decode()
+    if len(svg) <= MAX_SVG:
+        content = _inline(svg, picture.caption, f"p{number}-")
+    else:
+        png = base64.b64encode(_few_colours(figures.saved(picture, "png", _DOTS))).decode()
+        content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
     return Drawn(content, picture.caption, number)
-
-
-def _saved(figure: Any, kind: str, **more: Any) -> bytes:
-    content = io.BytesIO()
-    figure.savefig(content, format=kind, bbox_inches="tight", pad_inches=0.05, **more)
-    return content.getvalue()
 
 
 def _few_colours(png: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """A report as one HTML file that needs nothing from anywhere."""
 
 import base64
+import contextlib
 import hashlib
 import itertools
 import re
@@ -12,6 +13,7 @@ from thali._described import printable
 from thali.model.finding import Picture
 from thali.surfaces.readable import readable
 
+from ..figures import Figures
 from .document import Document, Section, Table
 from .drawing import Drawn, attempted, drawn
 from .numbers import cells
@@ -34,11 +36,16 @@ class _Rows(NamedTuple):
     is_long: bool
 
 
-def rendered(document: Document) -> str:
-    """The page; the same document gives the same text."""
+def rendered(document: Document, figures: Figures | None = None) -> str:
+    """The page; the same document gives the same text. `figures`: those that are drawn already."""
+    with contextlib.nullcontext(figures) if figures is not None else Figures() as drawing:
+        return _rendered(document, drawing)
+
+
+def _rendered(document: Document, figures: Figures) -> str:
     pictures = itertools.count(1)
     scripts = [_script()] if any(section.simulator for section in document.sections) else []
-    sections = [_section(section, pictures) for section in document.sections]
+    sections = [_section(section, pictures, figures) for section in document.sections]
     return printable(
         _template().render(
             title=" ".join(document.title.split()),
@@ -64,11 +71,13 @@ def _script() -> str:
     return _file("market.js") + _file("simulator.js")
 
 
-def _section(section: Section, numbers: Any) -> dict[str, Any]:
+def _section(section: Section, numbers: Any, figures: Figures) -> dict[str, Any]:
     """What the template needs of a section."""
     shown = section._asdict()
     shown["anchor"] = re.sub(r"\W+", "-", section.title.lower()).strip("-")
-    pictures = [attempted(_named(picture), partial(drawn, picture, next(numbers))) for picture in section.pictures]
+    pictures = [
+        attempted(_named(picture), partial(drawn, figures, picture, next(numbers))) for picture in section.pictures
+    ]
     shown["pictures"] = [_with_markup(picture) for picture in pictures if picture is not None]
     shown["tables"] = [_rows(table) for table in section.tables]
     if section.simulator is not None:
