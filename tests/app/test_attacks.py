@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from uvicorn.server import ServerState
 
 from thali.app import guard
-from thali.app.connections import Connection
+from thali.app.connections import MOST, Connection
 from thali.app.server import application
 from thali.app.studies import Study
 
@@ -264,6 +264,10 @@ class Wire:
     """What a connection sends to."""
 
     closed = False
+    sent = b""
+
+    def write(self, sent):
+        self.sent += sent
 
     def get_extra_info(self, name):
         return None
@@ -275,8 +279,8 @@ class Wire:
         self.closed = True
 
 
-def connected():
-    made = Connection(uvicorn.Config(lambda scope: None), ServerState(), {}, clock := Clock())
+def connected(state=None):
+    made = Connection(uvicorn.Config(lambda scope: None), state or ServerState(), {}, clock := Clock())
     made.connection_made(wire := Wire())
     return made, clock, wire
 
@@ -299,6 +303,18 @@ def test_half_a_request_after_a_whole_one_is_not_waited_for():
     made.cycle.response_complete = True
     clock.pass_by()
     assert wire.closed
+
+
+def test_there_are_only_so_many_connections_at_once():
+    state = ServerState()
+    held = [connected(state) for _ in range(MOST)]
+    assert not any(wire.closed or wire.sent for _, _, wire in held)
+    refused, _, wire = connected(state)
+    head, _, body = wire.sent.partition(b"\r\n\r\n")
+    assert wire.closed and head.startswith(b"HTTP/1.1 503 ") and "try again" in json.loads(body)["problem"]
+    for each in (refused, held[0][0]):
+        each.connection_lost(None)
+    assert not connected(state)[2].closed
 
 
 def test_nobody_can_try_many_keys_at_once(bare, monkeypatch):
