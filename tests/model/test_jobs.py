@@ -1,5 +1,6 @@
 """Fits that go on: from a job after any end of the process, from a fitted model, and until the chains agree."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -25,6 +26,7 @@ from thali.errors import (
     ThaliWarning,
 )
 from thali.inference import chains, jobs, threads
+from thali.inference.arrays import from_bytes, to_bytes
 from thali.inference.chains import checked_run
 from thali.inference.pieces import _Piece
 from thali.inference.threads import Sliced
@@ -474,6 +476,23 @@ def test_damage_is_found(damaged, tmp_path):
     if damaged != "job.json":
         with pytest.raises(DataError, match="is damaged or missing"):
             fit_there(tmp_path / "job")
+
+
+@pytest.mark.parametrize("kind", ["pairs", "sparse logit", "hierarchical logit"])
+def test_draws_that_are_not_there_are_missed(kind, tmp_path):
+    """With the right hashes: none, and one in place of each, which would be repeated."""
+    job = tmp_path / "job"
+    fitted(kind, 60, job=job)
+    index = jobs.read_index(job)
+    (entry,) = index["segments"]
+    draws = from_bytes((job / entry["file"]).read_bytes())
+    content = to_bytes({name: array[:1] for name, array in draws.items()})
+    (job / "draws-00099.npz").write_bytes(content)
+    short = {"file": "draws-00099.npz", "sha256": hashlib.sha256(content).hexdigest()}
+    for segments in ([], [short]):
+        (job / jobs.INDEX).write_bytes(jobs.sealed(index | {"segments": segments}))
+        with pytest.raises(DataError, match="are not as thali wrote them"):
+            fitted(kind, 60, job=job)
 
 
 def test_folders_that_are_no_job(tmp_path):
