@@ -133,8 +133,8 @@ def _by_ranks(number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[
     ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
     if (wrong := ranked[(ranks[ranked] < 0) | (ranks[ranked] != np.floor(ranks[ranked]))]).size:
         raise DataError(
-            f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 for "
-            "the best."
+            f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 "
+            "for the best."
         )
     order = ranked[np.argsort(ranks[ranked], kind="stable")]
     if (same := np.flatnonzero(np.diff(ranks[order]) == 0)).size:
@@ -237,8 +237,8 @@ def _refuse_many(found: Ranked, unranked: str) -> None:
     rest = len(found.labels) - named if unranked == WORSE else 0
     if (shown := (named * (named + 1) // 2 + named * rest).sum()) > MAX_SHOWN:
         raise DataError(
-            f"The longest of these rankings names {named.max():,} options; as choices (the best of all, the best of the "
-            f"rest, and so on) they would show {shown:,} options, more than fit into memory: keep the first of each."
+            f"The longest of these rankings names {named.max():,} options; as choices (the best of all, the best of "
+            f"the rest, and so on) they would show {shown:,} options, more than fit into memory: keep the first of each."
         )
 
 

@@ -48,7 +48,8 @@ def _refuse_bomb(content: bytes) -> None:
     cells = sum(part.num_values for _, part in parts)
     if cells > min(MAX_CELLS, max(HARMLESS, MAX_TIMES * packed)):
         raise DataError(
-            f"The file of {packed:,} bytes holds {cells:,} cells, more than fit into memory; leave out what the model does not need."
+            f"The file of {packed:,} bytes holds {cells:,} cells, more than fit into memory; leave out what the model "
+            "does not need."
         )
     most = max(MAX_BYTES, MAX_TIMES * packed)
     unpacked = sum(part.total_uncompressed_size for _, part in parts)
