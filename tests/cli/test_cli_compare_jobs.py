@@ -184,6 +184,7 @@ def test_another_command_is_refused_unless_it_may_overwrite(run, folder):
 
 BAD = {
     "no numbers": (["--shard", "half", "--out", "s"], "--shard must be K/N, the K-th of N shards, such as 1/4; got"),
+    "long numbers": (["--shard", f"1/{'1' * 5000}", "--out", "s"], "--shard must be K/N, the K-th of N shards"),
     "too large": (["--shard", "5/4", "--out", "s"], "--shard: there is no shard 5 of 4."),
     "zero": (["--shard", "0/4", "--out", "s"], "--shard must be a whole number of 1 or more; got 0."),
     "no folder": (["--shard", "1/4"], "--shard needs --out, the folder that keeps the fits."),

@@ -5,6 +5,7 @@ import hashlib
 import io
 import os
 import shutil
+import zipfile
 
 import numpy as np
 import pytest
@@ -153,9 +154,12 @@ def test_draws_that_are_not_there_are_missed(run, place):
         changed(index, ("segments",), []),
         changed(index, ("recorded",), [10**9] * 2),
         changed(index, ("chains",), 99),
+        changed(index, ("place", "draws"), 10**9),
+        changed(index, ("place", "tune"), 10**9),
     ):
         forge(place, forged)
-        assert run("resume", "results").code == 2
+        found = run("resume", "results")
+        assert found.code == 2 and "are not as thali wrote them" in found.err
 
 
 def test_arrays_of_somebody_else_are_refused(run, place):
@@ -170,6 +174,20 @@ def test_arrays_of_somebody_else_are_refused(run, place):
             forge(place, changed(index, (*path, "sha256"), hashlib.sha256(bytes_).hexdigest()))
             assert harmless(run, place)
             (job / entry["file"]).write_bytes(kept)
+
+
+def test_arrays_that_only_say_that_they_are_large(run, place):
+    """They would take 8 TB; or they are zeros, packed."""
+    index, job = index_of(place), place / "results" / "job"
+    large, packed = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(large, "w") as archive, archive.open("0/alpha.npy", "w") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+    np.savez_compressed(packed, **{"0/alpha": np.zeros(10**6)})
+    for content in (large.getvalue(), packed.getvalue()):
+        (job / index["segments"][0]["file"]).write_bytes(content)
+        forge(place, changed(index, ("segments", 0, "sha256"), hashlib.sha256(content).hexdigest()))
+        found = run("resume", "results")
+        assert found.code == 2 and "are not as thali wrote them" in found.err
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b"[]", b"null", b"5", b'"x"', b"{}", b"{"])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from experiment_data import simulated
+from kind_problems import random_answers
 from problems import random_comparisons
 
 import thali as th
@@ -35,6 +36,15 @@ def _choices():
     ]
     frame = pd.DataFrame(rows, columns=["choice", "option", "chosen"])
     return th.Choices.from_frame(frame, choice_id="choice", alternative="option", chosen="chosen")
+
+
+def _groups():
+    return th.Groups({name: random_comparisons(4, seed) for seed, name in enumerate(["adults", "children"])})
+
+
+def _triplets():
+    rng = np.random.default_rng(6)
+    return th.Triplets([tuple(rng.choice(list("abcdef"), 3, replace=False).tolist()) for _ in range(80)])
 
 
 def _similarities():
@@ -75,6 +85,12 @@ KINDS = {  # name: (draws, or final sweeps, of a run of about a second; the fit)
         _latent(lambda: th.EliminationByAspects(tempering=[1, 2, 4]), lambda: random_comparisons(5, 5), 2),
     ),
     "sets": (2000, _latent(th.EliminationByAspects, _choices, 1)),
+    "groups": (1000, _latent(th.EliminationByAspects, _groups, 2)),
+    "kinds of people": (
+        1500,
+        _latent(lambda: th.EliminationByAspects(kinds=2), lambda: random_answers(12, 4, 8, 5), 2),
+    ),
+    "triplets": (6000, _latent(th.AdditiveClustering, _triplets, 2)),
     "additive": (3000, _latent(th.AdditiveClustering, _similarities, 2)),
     "own likelihood": (
         800,

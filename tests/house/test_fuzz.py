@@ -30,6 +30,22 @@ TEXTS = {
     "sets": "obsID,alt,choice\n1,A,1\n1,B,0\n1,C,0\n2,A,0\n2,B,1\n",
     "experiment": "id,task,alt,choice,price,size\n1,1,a,1,2,S\n1,1,b,0,3,L\n1,2,a,0,2,L\n1,2,b,1,3,S\n",
     "classes": "height,width,kind\n1.5,2,moss\n30,1,fern\n2,7,moss\n25,3,fern\n",
+    "trials": "subject,left,right,choice\n1,A,B,left\n1,B,C,tie\n2,A,C,right\n2,B,A,left\n",
+    "games": "home,away,result\nA,B,H\nB,C,D\nC,A,3:1\nB,A,A\n",
+    "ties": "a,b,wins_a,wins_b,ties\nA,B,3,5,1\nA,C,4,7,0\nB,C,6,8,2\n",
+    "groups": "group,winner,loser,n\nx,A,B,3\nx,B,C,1\ny,A,C,2\ny,B,A,4\n",
+    "wide": "subject,A>B,A>C,B>C\n1,1,2,1\n2,2,2,0\n3,1,1,2\n",
+    "ranks": "rank1,rank2,rank3\nA,B,C\nB,A,C\nC,A,\n",
+    "ranks of options": "A,B,C\n2,1,3\n1,2,3\n3,1,2\n1,3,2\n",
+    "ranked": "subject,item,rank\n1,A,1\n1,B,2\n2,B,1\n2,A,2\n2,C,3\n",
+    "best and worst": "item1,item2,item3,best,worst\nA,B,C,A,C\nB,C,D,C,B\nA,C,D,D,A\n",
+    "best-worst rows": "task,item,best,worst\n1,A,0,1\n1,B,1,0\n1,C,0,0\n2,A,1,0\n2,C,0,1\n",
+    "wide experiment": "id,price_1,price_2,size_1,size_2,choice\n1,2,3,S,L,1\n1,3,2,S,S,2\n2,2,2,L,S,1\n",
+    "ratings": "first,second,rater,similarity\nA,B,1,0.8\nA,C,1,0.3\nB,C,2,0.45\nA,B,2,0.7\n",
+    "odd one out": "object1,object2,object3,odd\nA,B,C,C\nB,C,D,B\nA,B,D,3\n",
+    "anchors": "anchor,near,far,subject\nA,B,C,1\nB,C,A,1\nC,A,D,2\n",
+    "most alike": "object1,object2,object3,object4,chosen1,chosen2\nA,B,C,D,A,B\nB,C,D,A,C,D\n",
+    "covariates": "home,away,home_goals,away_goals,home_rest,away_rest\nA,B,2,1,3,7\nB,C,0,0,4,4\nC,A,1,3,7,3\n",
 }
 ODD = [
     "",
@@ -71,7 +87,9 @@ ODD += [
 TREE = "((A:0.1,B:0.1)ab:0.9,C:1);"
 WANTED = ((), (kinds.PAIRS,), (kinds.PAIRS, kinds.CHOICES), (kinds.SIMILARITIES,), (kinds.PAIRS, kinds.SIMILARITIES))
 READERS = [read_table, *(lambda source, wanted=wanted: read(source, *wanted) for wanted in WANTED)]
-READERS += [lambda source: read(source, kinds.EXPERIMENTS), lambda source: read(source, kinds.CLASSES, target="kind")]
+FURTHER = (kinds.EXPERIMENTS, kinds.TRIPLETS, kinds.BEST_WORST, *kinds.OF_GROUPS, kinds.PAIR_KINDS)
+READERS += [lambda source, kind=kind: read(source, kind) for kind in FURTHER]
+READERS += [lambda source: read(source, kinds.CLASSES, target="kind")]
 
 
 class Hanging(BaseException):

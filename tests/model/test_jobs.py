@@ -1,5 +1,6 @@
 """Fits that go on: from a job after any end of the process, from a fitted model, and until the chains agree."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -25,6 +26,7 @@ from thali.errors import (
     ThaliWarning,
 )
 from thali.inference import chains, jobs, threads
+from thali.inference.arrays import from_bytes, to_bytes
 from thali.inference.chains import checked_run
 from thali.inference.pieces import _Piece
 from thali.inference.threads import Sliced
@@ -34,7 +36,8 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 
 SIZE = {"annealed product classes": 40, "particles": 6, "tempered": 50}
 COMPILED_EACH_TIME = "own likelihood"  # which takes half a minute
-EVERY = [pytest.param(kind, marks=[pytest.mark.long] * (kind == COMPILED_EACH_TIME)) for kind in KINDS]
+LONG = (COMPILED_EACH_TIME, "groups", "kinds of people", "triplets")  # of kernels that few tests need
+EVERY = [pytest.param(kind, marks=[pytest.mark.long] * (kind in LONG)) for kind in KINDS]
 CHAINS = [kind for kind in EVERY if kind.values[0] != "particles"]
 
 
@@ -163,6 +166,57 @@ def test_a_killed_job_goes_on(kind, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_hundred_killed_jobs_go_on(kind, tmp_path):
     assert killed(tmp_path, kind, 11, 2) > 5
+
+
+# The same of one fit that is killed at any moment, again and again until it ends; then the next one begins.
+KILLED_AT_ANY_MOMENT = """
+import json, os, signal, sys, time
+sys.path[:0] = json.loads(sys.argv[1])
+place, kind, times, seed = json.loads(sys.argv[2])
+import numpy as np
+from interrupted_fits import draws_of, fitted
+from thali.inference import jobs, threads
+
+rng = np.random.default_rng(seed)
+jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-2
+fitted(kind, cores=1)  # compiles
+began = time.monotonic()
+whole = draws_of(fitted(kind, cores=1))
+lasts = time.monotonic() - began
+fits, killed, attempts = 0, 0, 0
+while killed < times or attempts:
+    folder = os.path.join(place, str(fits))
+    child = os.fork()
+    if child == 0:
+        fitted(kind, job=folder, cores=2)
+        os._exit(0)
+    if killed < times and attempts < 8:
+        time.sleep(rng.uniform(0, 0.5 * lasts))
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        killed, attempts = killed + 1, attempts + 1
+        continue
+    assert status == 0
+    again = draws_of(fitted(kind, job=folder, cores=1))
+    for name, value in whole.items():
+        np.testing.assert_array_equal(again[name], value, err_msg=f"{fits} {name}")
+    fits, attempts = fits + 1, 0
+print(killed, fits)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_killed_at_twenty_moments_goes_on(kind, tmp_path):
+    told = json.dumps([str(tmp_path), kind, 20, 4])
+    command = [sys.executable, "-c", KILLED_AT_ANY_MOMENT, json.dumps([str(HELPERS)]), told]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    kills, fits = map(int, done.stdout.split())
+    print(f"{kind}: {kills} kills of {fits} fits, 0 of which differ from the unbroken one")
+    assert kills >= 20
 
 
 @pytest.mark.first(3)
@@ -474,6 +528,23 @@ def test_damage_is_found(damaged, tmp_path):
     if damaged != "job.json":
         with pytest.raises(DataError, match="is damaged or missing"):
             fit_there(tmp_path / "job")
+
+
+@pytest.mark.parametrize("kind", ["pairs", "sparse logit", "hierarchical logit"])
+def test_draws_that_are_not_there_are_missed(kind, tmp_path):
+    """With the right hashes: none, and one in place of each, which would be repeated."""
+    job = tmp_path / "job"
+    fitted(kind, 60, job=job)
+    index = jobs.read_index(job)
+    (entry,) = index["segments"]
+    draws = from_bytes((job / entry["file"]).read_bytes())
+    content = to_bytes({name: array[:1] for name, array in draws.items()})
+    (job / "draws-00099.npz").write_bytes(content)
+    short = {"file": "draws-00099.npz", "sha256": hashlib.sha256(content).hexdigest()}
+    for segments in ([], [short]):
+        (job / jobs.INDEX).write_bytes(jobs.sealed(index | {"segments": segments}))
+        with pytest.raises(DataError, match="are not as thali wrote them"):
+            fitted(kind, 60, job=job)
 
 
 def test_folders_that_are_no_job(tmp_path):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from thali.errors import DataError
 from thali.model.latent_features.likelihoods.observed import Observed
 from thali.model.saved import decoded, encoded
 
@@ -33,5 +34,7 @@ def test_data_of_a_likelihood_of_the_library(monkeypatch):
 def test_a_text_is_as_wide_as_it_is(dtype):
     """Whatever a file says of it."""
     assert decoded({"list": ["x"], "dtype": dtype}, {}).nbytes < 100
+    with pytest.raises(DataError, match="so long that those beside it would fill the memory"):
+        decoded({"list": ["x" * 30_000, *[""] * 1_000_000], "dtype": "U30000"}, {})
     numbers = {"array_0": np.arange(3)}
     assert decoded({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000

@@ -304,6 +304,16 @@ def _hostile(file, how, secret):
         group["alpha"] = group
     elif how == "vast":
         group.create_dataset("alpha", (10**6, 10**6), chunks=(1000, 1000), dtype=float)
+    elif how == "never written":
+        group.create_dataset("alpha", (300, 300), dtype=float)
+    elif how == "half written":
+        group.create_dataset("alpha", (300, 300), chunks=(100, 300), dtype=float)[:100] = 1.0
+    elif how == "an attribute of texts":
+        group["alpha"] = values
+        group["alpha"].attrs["names"] = np.array(["x"] * 65, dtype=object)
+    elif how == "one text often":  # 16 bytes stand for each, and say where in the file it is
+        names = group.create_dataset("alpha", data=["x" * 10_000, *["y"] * 999], dtype=h5py.string_dtype())
+        return names.id.get_offset()
     elif how == "objects":
         group.create_dataset("alpha", values.shape, dtype=h5py.vlen_dtype(float))
     elif how == "references":
@@ -318,24 +328,28 @@ def _hostile(file, how, secret):
         group.create_dataset("alpha", values.shape, dtype=float, external=[(secret, 0, h5py.h5f.UNLIMITED)])
 
 
-HOSTILE = (
-    "external link",
-    "external group",
-    "soft link",
-    "dangling",
-    "nested group",
-    "vast",
-    "objects",
-    "references",
-    "opaque",
-    "virtual",
-    "external array",
-)
+HOSTILE = {
+    "external link": "is a link",
+    "external group": "is a link",
+    "soft link": "is a link",
+    "dangling": "is a link",
+    "nested group": "is not an array",
+    "vast": "was never written",
+    "never written": "was never written",
+    "half written": "was never written",
+    "an attribute of texts": "has 65 parts",
+    "one text often": "texts are longer than the file",
+    "objects": "holds neither numbers nor text",
+    "references": "holds neither numbers nor text",
+    "opaque": "holds neither numbers nor text",
+    "virtual": "lies in other files",
+    "external array": "lies in other files",
+}
 
 
 @pytest.mark.parametrize("sealed", [False, True])
-@pytest.mark.parametrize("how", HOSTILE)
-def test_what_is_no_plain_array_of_this_file_is_not_read(small, tmp_path, how, sealed):
+@pytest.mark.parametrize(("how", "said"), HOSTILE.items(), ids=HOSTILE)
+def test_what_is_no_plain_array_of_this_file_is_not_read(small, tmp_path, how, said, sealed):
     """Neither with a right hash nor without; what another file holds is not read either."""
     import h5py
 
@@ -344,10 +358,16 @@ def test_what_is_no_plain_array_of_this_file_is_not_read(small, tmp_path, how, s
         file["x"] = small[2]["posterior"]["alpha"].values
     small[2].to_netcdf(path, engine="h5netcdf")
     with h5py.File(path, "r+") as file:
-        _hostile(file, how, secret)
+        where = _hostile(file, how, secret)
+    if where is not None:
+        with open(path, "r+b") as file:
+            file.seek(where)
+            one = file.read(16)
+            file.seek(where)
+            file.write(one * 1000)
     if sealed:
         path.write_bytes(path.read_bytes() + seal(path.read_bytes()))
-    with pytest.raises(DataError, match="is not a posterior that thali wrote: "):
+    with pytest.raises(DataError, match=f"is not a posterior that thali wrote: .*{said}"):
         load(path, verify=sealed)
 
 

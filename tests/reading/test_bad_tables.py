@@ -3,7 +3,7 @@
 import pytest
 
 from thali._source import Source
-from thali.errors import DataWarning
+from thali.errors import DataError, DataWarning
 from thali.reading.recognise import recognise
 from thali.reading.table import load
 
@@ -385,3 +385,15 @@ def test_what_is_read_with_a_warning(text, sentence):
     with pytest.warns(DataWarning) as said:
         recognise(load(Source("x.csv", text.encode()))).build()
     assert [str(each.message) for each in said] == [sentence]
+
+
+DIGITS = "1" * 5000  # more than Python makes a number of
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"V1,V2,V{DIGITS}\n1,2,1\n", f"rank1,rank{DIGITS}\nA,B\n", f"item1,item{DIGITS},best,worst\nA,B,C,A\n"],
+)
+def test_a_number_of_thousands_of_digits_ends_in_a_sentence(text):
+    with pytest.raises(DataError):
+        recognise(load(Source("x.csv", text.encode())))

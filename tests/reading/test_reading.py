@@ -124,6 +124,42 @@ def test_a_cell_in_the_corner_of_a_sheet_does_not_fill_the_memory(tmp_path, monk
         read_table(path)
 
 
+def packed_tables():
+    """Tables of some kilobytes that are not small: equal rows, a list, a long text in each row, empty text."""
+    import pyarrow as pa
+
+    same = pa.DictionaryArray.from_arrays(pa.array(np.zeros(500_000, np.int32)), pa.array(["tea"])).cast(pa.string())
+    yield "1,000,000 cells", {"winner": same, "loser": same}, {}
+    yield "1,000,001 cells", {"winner": pa.array([np.zeros(1_000_000, np.int8)]), "loser": pa.array([1])}, {}
+    yield "unpack to 3,", {"winner": pa.array(["x" * 10_000] * 300), "loser": pa.array(["tea"] * 300)}, {}
+    yield "unpack to 3,", {"winner": pa.array(["x" * 3_000_000]), "loser": pa.array(["tea"])}, {"compression": "zstd"}
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch, number):
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    said, columns, how = list(packed_tables())[number]
+    pyarrow.parquet.write_table(pa.table(columns), tmp_path / "x.parquet", **how)
+    assert (tmp_path / "x.parquet").stat().st_size < 15_000
+    monkeypatch.setattr("thali.reading.parquet.HARMLESS", 1 << 16)
+    monkeypatch.setattr("thali.reading.parquet.MAX_BYTES", 1 << 21)
+    monkeypatch.setattr("thali.reading.parquet.MAX_TIMES", 50)
+    monkeypatch.setattr("pandas.read_parquet", lambda *_, **__: pytest.fail("unpacked"))
+    with pytest.raises(DataError, match=said):
+        read_table(tmp_path / "x.parquet")
+
+
+def test_gaps_do_not_fill_the_memory(tmp_path, monkeypatch):
+    """The gaps of a lower triangle may be many, but not of rows that are nearly empty."""
+    monkeypatch.setattr("thali.reading.cells.MAX_CELLS", 1000)
+    (tmp_path / "x.csv").write_text(",".join(f"c{k}" for k in range(300)) + "\n" + "a\n" * 300)
+    with pytest.raises(DataError, match="Line 5 holds 1 cell, but the header names 300 columns"):
+        read_table(tmp_path / "x.csv")
+
+
 def test_formulas_that_were_never_calculated(tmp_path):
     path = workbook(tmp_path, ["", "tea", "milk"], ["tea", None, 12], ["milk", "=20-C2", None])
     with pytest.raises(DataError, match=r"Cell B3 of sheet 'Sheet' holds a formula \(=20-C2\) that was never"):

@@ -1,19 +1,31 @@
-"""Connections that send no whole request are closed, whoever holds them."""
+"""Connections that send no whole request are closed, whoever holds them, and there are only so many at once."""
 
 import asyncio
+import json
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_SECONDS = 20.0  # between two looks
+MOST = 128  # at once: those of 20 browsers, which open 6 each; a process of macOS may have 256 files and connections
+MOST_WAITING = 64  # taken in one go, before the first of them is counted
+_BODY = json.dumps({"problem": "Too many connections; try again in a minute."}).encode()
+_TOO_MANY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 60\r\nConnection: close\r\n"
+    b"Content-Length: %d\r\n\r\n%b" % (len(_BODY), _BODY)
+)
 
 
 class Connection(H11Protocol):
     """A connection of uvicorn that ends where nothing is answered and no request comes, whatever else is sent."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Look at it now and then."""
+        """Look at it now and then; close it at once if there are too many."""
         super().connection_made(transport)
+        if len(self.connections) > MOST:
+            transport.write(_TOO_MANY)
+            transport.close()
+            return
         self.loop.call_later(MOST_SECONDS, self._look, None)
 
     def _look(self, before: Any) -> None:

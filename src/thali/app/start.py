@@ -41,7 +41,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     try:
         import uvicorn
 
-        from .connections import Connection
+        from .connections import MOST_WAITING, Connection
         from .guard import LOCAL
         from .server import application
     except ModuleNotFoundError as error:
@@ -64,6 +64,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
         settings = uvicorn.Config(
             app,
             http=Connection,
+            backlog=MOST_WAITING,
             log_level="warning",
             access_log=False,
             server_header=False,

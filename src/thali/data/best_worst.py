@@ -103,7 +103,7 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
     if text in offered:
         return offered.index(text)
     for k, name in enumerate(columns):
-        ends = re.search(r"\d+$", name)
+        ends = re.search(r"(?<!\d)\d{1,9}$", name)
         number = str(k + 1) if ends is None else str(int(ends[0]))
         if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
             return k

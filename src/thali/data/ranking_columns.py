@@ -43,7 +43,7 @@ _ORDINALS = (
     ("premier", "deuxième", "troisième", "quatrième", "cinquième"),
     ("primero", "segundo", "tercero", "cuarto", "quinto"),
 )
-_NUMBERED = re.compile(r"([^\d]*)(\d+)")
+_NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 _MOST = 60  # columns among which those that hold ranks are looked for
 
 

@@ -17,6 +17,7 @@ from .ranking_columns import LONG, RANKS, RankingColumns, ranked_labels, shown
 if TYPE_CHECKING:
     import pandas as pd
 
+MAX_SHOWN = 1 << 26  # options that all choices show together
 WORSE, ABSENT = "worse", "absent"  # what an option is that a ranking does not name
 
 
@@ -80,8 +81,9 @@ def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: An
     else:
         names = tuple(map(as_label, columns.columns))
         cells = _ranks(frame, columns.columns)
-        _refuse_zeros(cells)
-        orders = [_by_ranks(row, ranks, names, name) for row, ranks in enumerate(cells)]
+        _refuse_zeros((cells == 0).sum(axis=1))
+        every = np.arange(len(names))
+        orders = [_by_ranks(row, ranks, every, names, name) for row, ranks in enumerate(cells)]
     count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
     respondent, people = np.full(len(frame), -1), ()
     table = None
@@ -117,31 +119,31 @@ def _ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     )
 
 
-def _refuse_zeros(ranks: np.ndarray) -> None:
+def _refuse_zeros(zeros: np.ndarray) -> None:
     """Raise if every ranking has one rank 0, which may be its best option or one that it does not name."""
-    if len(ranks) and ((ranks == 0).sum(axis=1) == 1).all():
+    if len(zeros) and (zeros == 1).all():
         raise DataError(
             "Every ranking has one rank 0; ranks begin with 1 for the best, so add 1 if 0 is the best here, or leave "
             "the cells empty if 0 stands for an option that was not ranked."
         )
 
 
-def _by_ranks(number: int, ranks: np.ndarray, names: tuple[str, ...], name: Any) -> np.ndarray:
+def _by_ranks(number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[str, ...], name: Any) -> np.ndarray:
     """The options in the order of their ranks, those without one left out."""
     ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
     if (wrong := ranked[(ranks[ranked] < 0) | (ranks[ranked] != np.floor(ranks[ranked]))]).size:
         raise DataError(
-            f"{names[wrong[0]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 for "
-            "the best."
+            f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 "
+            "for the best."
         )
     order = ranked[np.argsort(ranks[ranked], kind="stable")]
     if (same := np.flatnonzero(np.diff(ranks[order]) == 0)).size:
-        both = [names[order[same[0]]], names[order[same[0] + 1]]]
+        both = [names[options[order[k]]] for k in (same[0], same[0] + 1)]
         raise DataError(
             f"{both[0]!r} and {both[1]!r} both have rank {ranks[order[same[0]]]:g} in {name(number)}; rankings with "
             "ties are not read, so break the tie or remove the row."
         )
-    return order
+    return options[order]
 
 
 def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any) -> Ranked:
@@ -161,13 +163,15 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any) -> Ranked
         where = " and ".join(f"{each} {as_label(frame[each].iloc[first[number]])!r}" for each in used)
         return f"the ranking of {where}" if where else "the ranking"
 
-    table = np.full((len(keys), len(names)), np.nan)
-    for row, (number, place, value) in enumerate(zip(which, alternative, values, strict=True)):
-        if not np.isnan(table[number, place]):
-            raise DataError(f"{names[place]!r} is listed twice in {name(number)}, again in row {frame.index[row]}.")
-        table[number, place] = value
-    _refuse_zeros(table)
-    orders = [_by_ranks(number, ranks, names, name) for number, ranks in enumerate(table)]
+    rows = np.lexsort((alternative, which))
+    same = (np.diff(which[rows]) == 0) & (np.diff(alternative[rows]) == 0) & ~np.isnan(values[rows[:-1]])
+    if same.any():
+        row = rows[1:][same].min()
+        option, number = names[alternative[row]], which[row]
+        raise DataError(f"{option!r} is listed twice in {name(number)}, again in row {frame.index[row]}.")
+    _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
+    of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
+    orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
     respondent, people, about = np.full(len(keys), -1), (), None
     if columns.subject is not None:
         everybody, people = coded(frame, columns.subject)
@@ -195,6 +199,7 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> Occasions:
     """The choices that rankings consist of; a choice out of one option is none."""
     alternatives, chosen, occasions, rankings = [], [], [], []
     every = np.arange(len(found.labels))
+    _refuse_many(found, unranked)
     number = 0
     for k, order in enumerate(found.orders):
         rest = np.setdiff1d(every, order) if unranked == WORSE else every[:0]
@@ -224,6 +229,17 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> Occasions:
         lambda _: "a ranking",
         found.people,
     )
+
+
+def _refuse_many(found: Ranked, unranked: str) -> None:
+    """Raise if the choices would fill the memory: a ranking of 10,000 options is 10,000 choices out of 5,000 or so."""
+    named = np.array([len(order) for order in found.orders])
+    rest = len(found.labels) - named if unranked == WORSE else 0
+    if (shown := (named * (named + 1) // 2 + named * rest).sum()) > MAX_SHOWN:
+        raise DataError(
+            f"The longest of these rankings names {named.max():,} options; as choices (the best of all, the best of "
+            f"the rest, and so on) they would show {shown:,} options, more than fit into memory: keep the first of each."
+        )
 
 
 def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:

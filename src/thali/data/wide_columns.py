@@ -16,7 +16,7 @@ _BETWEEN = (r"\s*>\s*", r"\s*:\s*", r"\s*/\s*", r"[\s_.]+vs\.?[\s_.]+", r"[\s_.]
 _WEAK = (r"\s+-\s+", r"\s*\|\s*", r"-", r"__", r"_", r"\.")  # that also stand in other names: all pairs must be there
 _TWO_DIGITS = re.compile(r"([^\W\d]*)[_.]?(\d)[_.,]?(\d)")
 _TWO_NUMBERS = re.compile(r"([^\W\d]*)[_.]?(\d+)[_.,](\d+)")
-_NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d+)")
+_NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
 MANY = 1_000  # different cells of a column, which then holds no answers, whatever the others are
 _CODES = ({"1", "2"}, {"1", "0", "-1"}, {"0", "1", "2"})
 

@@ -1,6 +1,7 @@
 """Nested NamedTuples of arrays and random streams as flat dictionaries of arrays, and back; as bytes, and back."""
 
 import io
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ Arrays = dict[str, np.ndarray]
 
 _WORD = (1 << 64) - 1
 _LARGE = 1 << 12  # entries from which an array of zeros is stored by its shape
+_MOST_ZEROS = 1 << 27  # entries of such an array, which takes no room in a file
 
 
 def flat(value: Any, name: str) -> Arrays:
@@ -38,7 +40,10 @@ def _loaded(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
     """An array of one's own: loaded ones may be shared or read-only."""
     if name in arrays:
         return np.array(arrays[name], order="C")
-    return np.zeros(arrays[f"{name}?"])
+    shape = arrays[f"{name}?"].tolist()
+    if math.prod(shape) > _MOST_ZEROS:
+        raise ValueError(f"an array of {shape} zeros")
+    return np.zeros(shape)
 
 
 def packed_streams(rngs: Sequence[np.random.Generator]) -> np.ndarray:
@@ -85,6 +90,24 @@ def to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def from_bytes(content: bytes) -> Arrays:
-    """The arrays of an npz file."""
+    """The arrays of an npz file.
+
+    Raises
+    ------
+    ValueError, BadZipFile or another error of the parsers
+        If it is none, or asks for more memory than it has bytes, which no file of `to_bytes` does.
+    """
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        return dict(file)
+        if sum(member.file_size for member in file.zip.infolist()) > len(content):
+            raise ValueError("arrays that are larger than their file")
+        try:
+            return dict(file)
+        except MemoryError as error:  # of a shape without entries
+            raise ValueError("an array that is larger than its file") from error
+
+
+def fill(rows: np.ndarray, found: np.ndarray) -> None:
+    """Fill rows with others of the same shape; those of another shape would be repeated."""
+    if rows.shape != found.shape:
+        raise ValueError(f"an array of shape {found.shape} in place of {rows.shape}")
+    rows[...] = found

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._arguments import positive, refuse_endless, whole
 
-from .arrays import Arrays, filled, flat, packed_streams, unpacked_streams
+from .arrays import Arrays, fill, filled, flat, packed_streams, unpacked_streams
 from .jobs import FitFolder
 from .threads import Sliced, rectangle, run_in_threads
 
@@ -124,7 +124,7 @@ class RowChain(Chain):
 
     def adopt(self, draws: Arrays) -> None:
         for name, array in self.record._asdict().items():
-            array[self.first : self.recorded] = draws[name]
+            fill(array[self.first : self.recorded], draws[name])
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]

@@ -12,7 +12,7 @@ import numpy as np
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
 from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, TuningIsLong, Watch, kept_of, run_chains
-from thali.inference.jobs import FitFolder, as_written
+from thali.inference.jobs import FitFolder, Snapshot, as_written
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.inference.warn import warn
@@ -57,6 +57,11 @@ class Sampling(Generic[AnyChain]):
     first_draws: int | None = None  # of each chain, at which one is looked at first; None: FIRST_DRAWS
 
     @property
+    def longest(self) -> int:
+        """The most draws of each chain of a run of unknown length."""
+        return MAX_DRAWS if self.most is None else self.most
+
+    @property
     def least_draws(self) -> int:
         """The draws of each chain that are made in any case."""
         return self.first_draws if self.first_draws and self.run.draws is None else self.run.least_draws
@@ -92,6 +97,9 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with opened_job(model, settings, sampling.source, run) as (folder, seed):
         found = None if folder is None else folder.found
+        if folder is not None and found is not None:
+            with as_written(folder.path):
+                _refuse_endless(found, sampling)
         if found is not None and "tune" in found.place:  # its time has shortened the tuning
             run = run._replace(tune=found.place["tune"])
             sampling = model._sampling(sampling.source, run)
@@ -103,6 +111,14 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         tree, attributes, chains = work.carry_out(target, start)
     left = digest_of(sampling.source), parameters_of(model)
     return attributes | {"_state_": work.continuation(chains, tree, *left)}
+
+
+def _refuse_endless(found: Snapshot, sampling: Sampling[Any]) -> None:
+    """Refuse a job that would run on after the draws that its settings allow; no fit leaves such a one."""
+    run = sampling.run
+    most = max(sampling.least_draws, sampling.longest) if run.draws is None else run.draws
+    if found.place["draws"] > most or not 0 <= found.place.get("tune", 0) <= run.tune:
+        raise ValueError("more draws or tuning than the settings allow")
 
 
 def refuse_changed(model: "RunByChains") -> None:
@@ -152,7 +168,7 @@ class _Work:
     ) -> None:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
         self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
-        self.limit, self.most = TimeLimit(run.max_time), MAX_DRAWS if sampling.most is None else sampling.most
+        self.limit, self.most = TimeLimit(run.max_time), sampling.longest
         self.shortened = False  # whether there is less tuning than was asked for
 
     def carry_out(
@@ -282,7 +298,7 @@ class _Work:
                 chain.restore(start.states[k])
                 if start.first:
                     chain.skip(start.first)
-                if start.draws and start.draws[k]:
+                if start.draws and (start.draws[k] or chain.recorded > chain.first):
                     chain.adopt(start.draws[k])
                 if self.folder is not None and chain.recorded != self.folder.recorded[k]:
                     raise ValueError("a state after other draws than those of the job")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .base import Model
 
 FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
+_MOST_TEXT = 1 << 24  # characters of an array of text that any file may ask for
 _TEXT = "attributes"  # variable of that group: JSON, whose arrays are the other variables
 _LIBRARY = __name__.partition(".")[0] + "."
 
@@ -311,6 +312,15 @@ def _dtype(value: dict[Any, Any]) -> np.dtype:
     return np.dtype(found.kind) if found.kind in "USV" else found
 
 
+def _decoded_list(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """An array that stands in the JSON; each text of it takes as much memory as the longest."""
+    dtype = _dtype(value)
+    lengths = [len(each) for each in np.array(value["list"], dtype=object).flat] if dtype.kind == "U" else []
+    if len(lengths) * max(lengths, default=0) > max(_MOST_TEXT, 100 * sum(lengths)):
+        raise DataError("The file holds a text so long that those beside it would fill the memory.")
+    return np.array(value["list"], dtype=dtype)
+
+
 def _decoded_function(value: dict[Any, Any], arrays: Any) -> Any:
     from .latent_features.likelihoods.custom import NotSaved
 
@@ -319,7 +329,7 @@ def _decoded_function(value: dict[Any, Any], arrays: Any) -> Any:
 
 _DECODERS = {
     "array": lambda value, arrays: arrays[value["array"]].astype(_dtype(value)),
-    "list": lambda value, arrays: np.array(value["list"], dtype=_dtype(value)),
+    "list": _decoded_list,
     "range": lambda value, arrays: range(*value["range"]),
     "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
     "seed": lambda value, arrays: seed_of_json(value["seed"]),

@@ -24,6 +24,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?"
 CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f]")  # what no text holds
 _COMPARED = re.compile(r"\S [<>=] \S")  # as in "{non < Lnk, non > Grn, ...}"
+MAX_CELLS = 1 << 25  # of a table, gaps included: a single cell in the corner of a sheet makes 17 billion of them
 _HEAD = 1 << 16  # characters in which most tables have the lines that say how they are separated
 BLANKS = " "  # stands for any run of blanks, tried when no separator splits the header
 
@@ -179,13 +180,16 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
     width = len(header)
     columns: list[list[str]] = [[] for _ in header]
     lines: list[int] = []
-    short_rows = ""
+    short_rows, gaps = "", 0
     for number, cells in chain(ahead, rows):
         if len(cells) != width:
             if ragged and len(cells) < width:
                 short_rows = short_rows or _uneven(cells, width, number)
             refuse_paircomp(header, cells)
             if any(cell.strip() for cell in cells[width:]) or (short_rows and len(lines) + 2 < len(cells) < width):
+                raise DataError(_uneven(cells, width, number))
+            gaps += width - len(cells)
+            if gaps > MAX_CELLS:
                 raise DataError(_uneven(cells, width, number))
             cells = cells[:width] + [""] * (width - len(cells))
         for column, cell in zip(columns, cells, strict=True):

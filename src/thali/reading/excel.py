@@ -8,11 +8,10 @@ from zipfile import BadZipFile, ZipFile
 
 from thali.errors import DataError
 
-from .cells import Cells, assembled
+from .cells import MAX_CELLS, Cells, assembled
 
 # A workbook unpacks to some 5 to 20 times its size; one that unpacks to far more was made to fill the memory.
 HARMLESS, MAX_TIMES, MAX_BYTES = 1 << 25, 100, 1 << 30
-MAX_CELLS = 1 << 25  # of a sheet, gaps included: a single cell in its corner makes 17 billion of them
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 # A cell whose formula has no value beside it; t="str" with an empty value is one whose value is no text.

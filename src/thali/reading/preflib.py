@@ -6,7 +6,7 @@ from pathlib import Path
 
 from thali.errors import DataError
 
-from .cells import Cells
+from .cells import MAX_CELLS, Cells
 
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
@@ -40,7 +40,11 @@ def preflib_cells(content: bytes) -> Cells:
         numbers.append(number)
     if not rows:
         raise DataError("The file holds no order below its head.")
-    width = max(map(len, rows))
+    if (width := max(map(len, rows))) * len(rows) > MAX_CELLS:
+        raise DataError(
+            f"The longest of {len(rows):,} orders names {width - 1:,} alternatives; a table with a row for each order would "
+            "not fit into memory, so leave out the last places."
+        )
     header = ["count", *(f"rank{k}" for k in range(1, width))]
     columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(width)]
     return Cells(header, columns, numbers, note="a PrefLib file")

@@ -5,6 +5,7 @@ import pytest
 
 import thali as th
 from thali._source import Source
+from thali.errors import DataError
 from thali.reading.layouts import best_worst, rankings
 from thali.reading.recognise import recognise
 from thali.reading.table import load
@@ -32,6 +33,21 @@ def chosen(data):
 
 def text_of(rows):
     return "\n".join(",".join(map(str, row)) for row in rows) + "\n"
+
+
+def test_long_rankings_do_not_fill_the_memory(monkeypatch):
+    """Neither a table of all rankings by all options, nor the choices of which they consist."""
+    monkeypatch.setattr("thali.data.rankings.MAX_SHOWN", 1000)
+    rows = [("0", f"o{k}", k + 1) for k in range(60)] + [(str(k), "o1", 1) for k in range(1, 60)]
+    frame = pd.DataFrame(rows, columns=["ranker", "item", "rank"])
+    for how in ({}, {"unranked": "worse"}):
+        with pytest.raises(DataError, match="The longest of these rankings names 60 options; as choices"):
+            th.Choices.from_rankings(frame, "long", "item", "rank", "ranker", **how)
+    monkeypatch.setattr("thali.reading.preflib.MAX_CELLS", 1000)
+    names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(40))
+    with pytest.raises(DataError, match="The longest of 30 orders names 40 alternatives"):
+        table(names + "1: " + ",".join(map(str, range(40))) + "\n" + "1: 1\n" * 29, "x.soc")
+    assert th.Choices.from_rankings(frame[frame["rank"] < 10], "long", "item", "rank", "ranker").n_options == 9
 
 
 RANKS = [[order.index(option) + 1 for option in ("tea", "milk", "water")] for order in ORDERS]

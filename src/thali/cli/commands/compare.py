@@ -220,7 +220,7 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     """The shard that was typed."""
     if text is None:
         return None
-    if not (found := re.fullmatch(r"(\d+)/(\d+)", text)):
+    if not (found := re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)):
         raise ArgumentError(Argument("shard"), f" must be K/N, the K-th of N shards, such as 1/4; got {text!r}.")
     return int(found[1]), int(found[2])
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.compile.jit import scalar
-from thali.inference.arrays import Arrays
+from thali.inference.arrays import Arrays, fill
 
 from ..operations import log_likelihood, note_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
@@ -74,7 +74,10 @@ def adopted(record: Record, draws: Arrays, first: int) -> Record:
     """A record that begins with these draws, of which the first has that number."""
     last = first + len(draws["alpha"])
     for name in _BY_DRAW:
-        getattr(record, name)[first:last] = draws[name]
+        fill(getattr(record, name)[first:last], draws[name])
+    counts, sizes, owners = draws["n_features"], draws["sizes"], draws["owners"]
+    if not (counts.sum() == len(sizes) == len(draws["weights"]) and sizes.sum() == len(owners)):
+        raise ValueError("draws whose features are not there")
     longer = {name: np.concatenate([draws[name], getattr(record, name)]) for name in ("weights", "sizes", "owners")}
     used = np.array([last, len(draws["weights"]), len(draws["owners"])])
     return record._replace(used=used, **longer)

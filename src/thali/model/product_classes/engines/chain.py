@@ -214,7 +214,8 @@ class Chain(ChainOfDraws):
     def adopt(self, draws: Arrays) -> None:
         """Take over those of the draws, as `drawn` gave them, that this chain would have recorded and kept."""
         apart = every(self.recorded)
-        self.kept = [each for each in draws_from(draws, self._nothing) if each[0] % apart == 0]
+        found = draws_from(draws, self._nothing) if draws else []  # those of the first sweeps may all be dropped
+        self.kept = [each for each in found if each[0] % apart == 0]
 
     def _flaw(self) -> str:
         """The reason why this is not the state of a chain between two sweeps; empty if it is."""
