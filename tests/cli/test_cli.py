@@ -34,6 +34,8 @@ EVERYTHING = [
     "features.png",
     "n_features.csv",
     "n_features.png",
+    "option_similarity.csv",
+    "option_similarity.png",
     "posterior.nc",
     "ranks.csv",
     "ranks.png",

@@ -169,6 +169,14 @@ def test_a_sentence_with_facts_is_spelled_by_its_reader():
 # every model --------------------------------------------------------------------------------------------------
 
 
+COLUMNS = json.loads((PROJECT / "tests/cases/finding_columns.json").read_text("utf-8"))  # which are promised
+
+
+def columns_of(table):
+    """The names of a table's index, if it has any, and of its columns."""
+    return [*(str(name) for name in table.index.names if name is not None), *map(str, table.columns)]
+
+
 def documented():
     page = (PROJECT / "docs/how_to/findings.md").read_text("utf-8")
     return re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
@@ -190,6 +198,8 @@ def test_keys_are_documented_and_pictures_are_there(name, monkeypatch):
     model = TINY[name].fitted()
     found = list(model.findings())
     keys = [each.key for each in found]
+    tables = {each.key: each.table for each in found if each.table is not None}
+    assert {key: columns_of(table) for key, table in tables.items()} == COLUMNS[name]
     assert len(set(keys)) == len(keys) and set(keys) <= set(documented())
     assert keys[-1] == "verdict" and keys[0] == "asked"
     for each in found:

@@ -24,8 +24,8 @@ SENTENCES = {
     "facts": "The data",
     "levels": "Levels: how often shown, and which part of that chosen",
     "data": "The model was fitted to {data}.",
-    "summary": "Each quantity has its posterior mean, standard deviation and {interval}; mcse is the Monte Carlo error"
-    " of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree.",
+    "summary": "Each quantity has its posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
+    " error of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree.",
     "estimates": "There are no draws; where the fit has errors or intervals, they stand beside the estimates.",
     "trace": "Draws of each chain, one after the other: chains that agree cover the same band.",
     "summary.title": "Every quantity, its Monte Carlo error, and how well the chains agree on it",

@@ -8,6 +8,7 @@ from thali._labels import suggest
 from thali.errors import Argument, ArgumentError
 from thali.posterior.interval import INTERVAL, interval_name
 
+from .options import CORES, SEED
 from .spec import REPORT, ModelSpec
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Settings:
 
 USUAL = Settings()
 
-_OF_EVERY_RUN = ("random_seed", "cores")
+_OF_EVERY_RUN = {each.name: each for each in (SEED, CORES)}
 
 
 def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str = "") -> Settings:
@@ -93,6 +94,7 @@ def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str 
             raise ArgumentError(
                 Argument("ci"), f": the intervals of this model's answers are {interval_name()}s; got {value!r}."
             )
-        if name in options and value is not None and (check := options[name].check) is not None:
-            check(name, value)
+        option = (_OF_EVERY_RUN | options).get(name)
+        if option is not None and option.check is not None and value is not None:
+            option.check(name, value)
     return Settings(**given)

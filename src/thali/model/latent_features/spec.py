@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import positive
+from thali._arguments import one_of, positive
 from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 
 from ..names import ALIASES_OF_ASPECTS
@@ -39,6 +39,7 @@ from ..spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
 _DRAWN, _CHAINS = ("mcmc",), ("mcmc", "laplace")
 _PRIOR = (ALPHA, SAMPLER, TEMPERING)
+_ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
 ELIMINATION = ModelSpec(
     name="elimination-by-aspects",
@@ -157,7 +158,8 @@ ADDITIVE = ModelSpec(
             to=REPORT,
             typed="estimate",
             default="expectation",
-            words={kind: kind for kind in ("expectation", "map-features", "conditional-map", "joint-map")},
+            words={kind: kind for kind in _ESTIMATES},
+            check=partial(one_of, choices=_ESTIMATES),
             methods=_DRAWN,
             data=(SIMILARITIES,),
         ),

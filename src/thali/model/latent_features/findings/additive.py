@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali.data.kinds import TRIPLETS
-from thali.errors import Setting
+from thali.errors import Argument, Setting
 from thali.trees.tree import Tree
 
 from ...common_findings import asked, check_of, data, describes, methods, summary, verdict
@@ -52,7 +52,7 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     if model.method == "map":
         return OF_A_POINT
     if model.groups_:
-        return (*groups.makers_of("feature"), *LAST)
+        return (*groups.makers_of("feature", check_of_similarities), *LAST)
     owners = membership if _similar(model, settings) is not None else picture_of_membership
     return (*(OF_TRIPLETS if kind_of(model.posterior_) == TRIPLETS else OF_SIMILARITIES), owners, *LAST)
 
@@ -218,7 +218,7 @@ def _weight_prior(model: Any) -> Text:
     shape, rate = model.weight_prior_
     whose = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
     numbers = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
-    return said(ENGLISH, "additive.prior", whose=whose, **numbers)
+    return said(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
 
 
 @finding("tempering", "Do the chains change between families of features?")

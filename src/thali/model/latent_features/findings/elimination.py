@@ -30,7 +30,7 @@ _SURE = 0.95  # probability from which on an option is called the best
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, or to kinds of people."""
     if model.groups_:
-        return (*groups.makers_of("aspect"), METHODS_OF_GROUPS, verdict)
+        return (*groups.makers_of("aspect", check), METHODS_OF_GROUPS, verdict)
     return KINDS if is_of_kinds(model.posterior_) else MAKERS
 
 

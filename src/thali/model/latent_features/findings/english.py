@@ -77,6 +77,7 @@ ENGLISH = {
     "groups.same": "No {word} that several options share weighs certainly more in one group than in another.",
     "groups.none": "No {word} that some share and others lack is present often enough to be listed.",
     "groups.title": "{Word}s that some share and others lack, and their weight in each group",
+    "groups.others": "The table of {word}s in files has {more}.",
     "groups.caption": "Weight of each {word} in each group.",
     "groups.kappa": "How similar the groups are, kappa, is {estimate}; weights of one feature differ between groups by"
     " a standard deviation of about one over its root, relative to their mean.",
@@ -181,7 +182,7 @@ ENGLISH = {
     "additive.sigma.fixed": "Standard deviation σ of {of}: {value}, fixed.",
     "additive.sigma.data": "Standard deviation σ of {of}: {value}, that of the data.",
     "additive.prior": "Prior of {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the scale of the"
-    " similarities; for similarities c times as large take a rate c times as small.",
+    " similarities; for similarities c times as large take a rate c times as small ({argument}).",
     "additive.prior.constant": "each weight and of the constant",
     "additive.prior.alone": "each weight",
     "tempering.seldom": "Neighbouring temperatures seldom swap.",

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._labels import plural
+
 from ...common_findings import asked, data, summary
 from ...finding import Finding, Maker, Picture, Text, finding
 from ...settings import Settings
@@ -9,7 +11,7 @@ from ...wording import estimate, listed, probability, said
 from ..answers.matched_features import members_in_words
 from ..groups.task import SIMILAR
 from .english import ENGLISH
-from .features import by_member, check, labels_of, number_finding, row_in_words
+from .features import by_member, labels_of, number_finding, row_in_words
 
 if TYPE_CHECKING:
     import pandas
@@ -19,8 +21,8 @@ _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
-def makers_of(word: str) -> tuple[Maker, ...]:
-    """The makers of the findings but for how it is said in a paper; `word`: aspect or feature."""
+def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
+    """The makers of the findings but for how it is said in a paper; `word`: aspect or feature; `check`: of the data."""
 
     @finding("features", f"Do the groups attend to the same {word}s?")
     def features(model: Any, settings: Settings) -> Finding:
@@ -46,16 +48,24 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
         return Finding(said(ENGLISH, "groups.none", word=word), table=written, rows=0)
     sentence = differences(shared, word)
     picture = Picture("group_weights", str(said(ENGLISH, "groups.caption", word=word)), (model,))
-    names = [str(name) for name in shared.columns]
-    kept = [name for name in names if name in ("probability", "mcse") or name.startswith(("weight[", "P("))]
-    shown = shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]])
+    shown = shared[_read(shared, model.groups_)]
+    shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
+    more = plural(len(model.groups_) - MAX_GROUPS, "more group")
+    few = len(model.groups_) <= MAX_GROUPS
     return Finding(
         sentence,
         title=str(said(ENGLISH, "groups.title", Word=word.capitalize())),
         table=written,
         shown=shown,
-        picture=picture if len(model.groups_) <= MAX_GROUPS else None,
+        picture=picture if few else None,
+        notes=() if few else (said(ENGLISH, "groups.others", word=word, more=more),),
     )
+
+
+def _read(shared: "pandas.DataFrame", groups: tuple[str, ...]) -> list[str]:
+    """The columns that people read: the probability, the weight in each group, and which weight is the larger."""
+    compared = [name for name in map(str, shared.columns) if name.startswith("P(")]
+    return ["probability", "mcse", *(f"weight[{name}]" for name in groups[:MAX_GROUPS]), *compared]
 
 
 def differences(shared: "pandas.DataFrame", word: str) -> str:
