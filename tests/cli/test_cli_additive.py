@@ -153,6 +153,7 @@ def test_features_of_similar_owners_are_taken_for_one(run, fake, folder, monkeyp
     written = pd.read_csv(folder / "out" / "membership.csv", index_col=0)
     assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(axis=None)
     assert "stability" in pd.read_csv(folder / "out" / "features.csv")
+    assert {"features.png", "membership.png"} <= set(os.listdir(folder / "out"))
     assert "taken for one" not in run("fit", "alike.csv", "--draws", 50).out
     wrong = run("fit", "alike.csv", "--similar", 2)
     assert wrong.code == 2 and "--similar is the Jaccard index" in wrong.err

@@ -209,6 +209,7 @@ def test_keys_are_documented_and_pictures_are_there(name, monkeypatch):
         json.dumps(each.to_dict())
 
 
+@pytest.mark.fit  # ranks are drawn
 def test_keys_of_comparisons_are_documented():
     makers = (*of_comparisons.BY_PREDICTION, *of_comparisons.BY_EVIDENCE)
     assert {maker.key for maker in makers} <= set(documented()) and len(set(documented())) == len(documented())

@@ -31,6 +31,7 @@ from .features import (
     check,
     features_finding,
     labels_of,
+    membership_finding,
     number_finding,
     number_of_features,
     place_sentence,
@@ -53,7 +54,7 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
         return OF_A_POINT
     if model.groups_:
         return (*groups.makers_of("feature", check_of_similarities), *LAST)
-    owners = membership if _similar(model, settings) is not None else picture_of_membership
+    owners = picture_of_membership if _similar(model, settings) is None else membership
     return (*(OF_TRIPLETS if kind_of(model.posterior_) == TRIPLETS else OF_SIMILARITIES), owners, *LAST)
 
 
@@ -65,27 +66,27 @@ def _similar(model: Any, settings: Settings) -> float | None:
 @finding("features", "Which features do the objects share?")
 def features(model: Any, settings: Settings) -> Finding:
     """The features that objects share, with their probabilities and weights."""
-    similar, notes = _similar(model, settings), ()
-    table = model.features(similar=similar)
+    notes: tuple[Text, ...] = ()
+    table = model.features(similar=_similar(model, settings))
     if len(table) and "place" in table:
         notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
     posterior = model.posterior_["posterior"].dataset
     if "sigma" in posterior and bool((posterior["n_features"] > posterior["n_shared_features"]).any()):
         notes += (ENGLISH["additive.silent"],)
-    return features_finding(model, table, "feature", similar, notes)
+    return features_finding(model, table, "feature", notes)
 
 
 @finding("membership", "Who has the matched features?", FULL)
-def membership(model: Any, settings: Settings) -> Finding:
+def membership(model: Any, settings: Settings) -> Finding | None:
     """The table of memberships where features were matched."""
-    table = model.membership(similar=_similar(model, settings))
-    return Finding(title=ENGLISH["additive.membership"], table=table)
+    similar = _similar(model, settings)
+    return None if similar is None else membership_finding(model, similar)
 
 
 @finding("membership", "Who has features with similar owners?", FILE)
 def picture_of_membership(model: Any, settings: Settings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
-    return Finding(picture=Picture("membership", ENGLISH["additive.membership"], (model,)))
+    return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model,)))
 
 
 @finding("n_features", "How many features are there?")
@@ -204,7 +205,8 @@ def deviation(model: Any, rows: "pandas.DataFrame") -> Text:
         return said(ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior)
     if "sigma_scores_" in vars(model):
         how = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
-        return said(ENGLISH, "additive.sigma.chosen", of=of, setting=Setting("sigma", "learned"), **how)
+        others = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
+        return said(ENGLISH, "additive.sigma.chosen", of=of, **how, **others)
     if model.sigma is not None:
         return said(ENGLISH, "additive.sigma.fixed", of=of, value=f"{model.sigma:g}")
     return said(ENGLISH, "additive.sigma.data", of=of, value=f"{_first(model, 'sigma'):.3g}")

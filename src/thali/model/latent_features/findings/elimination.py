@@ -60,7 +60,7 @@ def aspects(model: Any, settings: Settings) -> Finding | None:
         notes += (place_sentence(model, model.aspects, "aspect", "options"),)
     if len(table) and table["members"].map(len).isin([1, model.posterior_["posterior"].sizes["option"]]).any():
         notes += (ENGLISH["elimination.silent"],)
-    return features_finding(model, table, "aspect", settings.similar, notes)
+    return features_finding(model, table, "aspect", notes)
 
 
 @finding("n_features", "How many aspects are there?")

@@ -145,7 +145,7 @@ ENGLISH = {
     "additive.asked": "Which features do the objects share, how many are there, and how much does each add to the"
     " similarity of those that share it?",
     "additive.silent": "Similarities tell nothing of a feature of a single object; such are left out here.",
-    "additive.membership": "The share of the draws with a feature in which each object has it",
+    "features.membership": "The share of the draws with a feature in which each option or object has it",
     "additive.counted": "features with two owners or more",
     "additive.counted.triplets": "features that answers depend on",
     "additive.all": "all features, those of a single object included,",
@@ -178,7 +178,7 @@ ENGLISH = {
     "additive.sigma.learned": "Standard deviation σ of {of}: {value}, learned with the prior σ² ~ InverseGamma({shape},"
     " {share} times the variance of the similarities{more}).",
     "additive.sigma.chosen": "Standard deviation σ of {of}: {value}, which of {number} values predicts similarities"
-    " left out best; {setting} learns it.",
+    " left out best; {argument} gives another, {setting} learns it.",
     "additive.sigma.fixed": "Standard deviation σ of {of}: {value}, fixed.",
     "additive.sigma.data": "Standard deviation σ of {of}: {value}, that of the data.",
     "additive.prior": "Prior of {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the scale of the"

@@ -10,7 +10,7 @@ from thali.posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 from thali.trees.tree import Tree
 
 from ...common_findings import check_of, describes
-from ...finding import FILE, Finding, Picture, finding
+from ...finding import FULL, Finding, Picture, finding
 from ...settings import Settings
 from ...wording import estimate, listed, number, probability, said
 from ..answers.check import check_sentence
@@ -32,26 +32,22 @@ def labels_of(model: Any) -> list[str]:
     return model.posterior_["posterior"]["option"].values.tolist()
 
 
-def features_finding(
-    model: Any, features: "pandas.DataFrame", word: str, similar: float | None, notes: tuple[Any, ...] = ()
-) -> Finding:
+def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()) -> Finding:
     """Which features there are, of a table as `features()` of a model returns it."""
     if not len(features):
         return Finding(said(ENGLISH, "features.none", word=word), table=by_member(features, labels_of(model)), rows=0)
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
     if unsure := [listed(row["members"]) for row in features.to_dict("records") if not row["converged"]]:
-        notes += (said(ENGLISH, "features.not_agreed", members="; ".join(unsure[:_NAMED]), limit=f"{MARKED:g}"),)
+        named = [*unsure[:_NAMED], *([f"{len(unsure) - _NAMED:,} more"] if len(unsure) > _NAMED else [])]
+        notes += (said(ENGLISH, "features.not_agreed", members="; ".join(named), limit=f"{MARKED:g}"),)
     caption = said(ENGLISH, "features.caption", Word=word.capitalize())
-    drawn = Picture("features", str(caption), (model,))
-    if similar is not None:
-        drawn = Picture("membership", str(caption), (model,), {"similar": similar})
     return Finding(
         most_probable(features, word),
         title=str(said(ENGLISH, "features.title", Word=word.capitalize())),
         table=by_member(features, labels_of(model)),
         shown=to_read(features, model, word),
-        picture=drawn,
+        picture=Picture("features", str(caption), (model,)),
         notes=notes,
     )
 
@@ -133,10 +129,17 @@ def number_of_features(draws: np.ndarray, what: str) -> str:
     return str(said(ENGLISH, "number", what=what, estimate=estimate(draws)))
 
 
-@finding("membership", "Who has the matched features?", FILE)
+@finding("membership", "Who has the matched features?", FULL)
 def membership(model: Any, settings: Settings) -> Finding | None:
     """The table of memberships where features were matched."""
-    return None if settings.similar is None else Finding(table=model.membership(similar=settings.similar))
+    return None if settings.similar is None else membership_finding(model, settings.similar)
+
+
+def membership_finding(model: Any, similar: float) -> Finding:
+    """Who has the features that were matched from that Jaccard index on."""
+    title = ENGLISH["features.membership"]
+    picture = Picture("membership", title, (model,), {"similar": similar})
+    return Finding(title=title, table=model.membership(similar=similar), picture=picture)
 
 
 @finding("check", "Does the model describe the data?")

@@ -29,7 +29,7 @@ def _asked(model: Any) -> Any:
 @finding("features", "Which features are there?")
 def features(model: Any, settings: Settings) -> Finding:
     """The features, with their probabilities and weights, and who has them."""
-    return features_finding(model, model.features(), "feature", None)
+    return features_finding(model, model.features(), "feature")
 
 
 @finding("n_features", "How many features are there?")
