@@ -132,6 +132,8 @@ def test_every_setting_of_a_model_is_a_field():
     assert Settings(market=table).are(Settings(market=table)) and not Settings(market=table).are(
         Settings(market=table.copy())
     )
+    for one, two in ((None, table), (table, None), (None, np.arange(2)), ([2, 3], 2)):
+        assert not Settings(segments=one).are(Settings(segments=two))
 
 
 # tables and sentences -----------------------------------------------------------------------------------------
@@ -141,6 +143,11 @@ def test_intervals_are_low_and_high_and_columns_have_units():
     table = described(pd.DataFrame({"mean": [1.0], "eti89_lb": [0.5], "eti89_ub": [2.0], "mcse_mean": [0.1]}))
     assert list(table) == ["mean", "low", "high", "mcse_mean"]
     assert table.attrs["columns"]["mean"]["error"] == "mcse_mean"
+    shares = described(pd.DataFrame({"share": [0.5], "share_se": [0.1], "importance": [0.2], "importance_se": [0.1]}))
+    assert {name: each["error"] for name, each in shares.attrs["columns"].items()} == {
+        "share": "share_se",
+        "importance": "importance_se",
+    }
     assert heading("log_score_mcse") == "MC error" and heading("p_1") == "P(best)" and heading("new_one") == "new one"
 
 

@@ -44,9 +44,9 @@ COLUMNS = {
     "utility": Column(unit="utility", error="std_error"),
     "estimate": Column(error="std_error"),
     "std_error": Column("std. error"),
-    "effect": Column("preferred", PROBABILITY),
-    "importance": Column("part of choices", "share", "se"),
-    "range_share": Column("part of ranges", "share"),
+    "effect": Column("preferred", PROBABILITY, "se"),
+    "importance": Column(unit="share", error="se"),
+    "range_share": Column("part of ranges", "share", "range_se"),
     "wtp": Column("amount", "units of the price", "wtp_se"),
     "se": Column("std. error"),
     **dict.fromkeys(("rating", "rating_low", "rating_high"), Column(unit="400 points: odds of 10 to 1", decimals=0)),
@@ -75,7 +75,10 @@ def described(table: "pandas.DataFrame") -> "pandas.DataFrame":
     known = {name: COLUMNS[name] for name in names if name in COLUMNS}
     renamed.attrs = {name: value for name, value in table.attrs.items() if isinstance(value, _PLAIN)} | {
         "columns": {
-            name: {"unit": column.unit, "error": column.error if column.error in names else ""}
+            name: {
+                "unit": column.unit,
+                "error": next((each for each in (column.error, f"{name}_se") if each in names), ""),
+            }
             for name, column in known.items()
         }
     }

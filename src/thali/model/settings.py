@@ -14,6 +14,8 @@ from .spec import REPORT, ModelSpec
 if TYPE_CHECKING:
     import pandas
 
+_PLAIN = (str, int, float)  # settings that == compares
+
 
 @dataclass(frozen=True, eq=False)
 class Settings:
@@ -60,9 +62,11 @@ class Settings:
         return {name: value for name, value in found.items() if value is not None}
 
     def are(self, other: "Settings") -> bool:
-        """Whether all settings are the same; tables are if they are the same object."""
+        """Whether all settings are the same; tables and lists are if they are the same object."""
         pairs = [(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)]
-        return all(one is two or (not hasattr(one, "columns") and one == two) for one, two in pairs)
+        return all(
+            one is two or (isinstance(one, _PLAIN) and isinstance(two, _PLAIN) and one == two) for one, two in pairs
+        )
 
     @property
     def how(self) -> dict[str, Any]:

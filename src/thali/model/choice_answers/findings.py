@@ -85,7 +85,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         sentence,
         title=ENGLISH["importance.title"],
         table=table,
-        shown=table[[each for each in columns if each in table]],
+        shown=table[[each for each in columns if each in table]].rename(columns={"importance": "part of choices"}),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
     )
 
@@ -255,7 +255,8 @@ def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
         if len(model._data_of_fit().respondents) < _FEWEST:
             return None
         if not kept:
-            kept.append(model.segments(usual if settings.segments is None else settings.segments, settings.random_seed))
+            kept.append(None)  # which stays where there are none, so that a fault is said once
+            kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
         return kept[0]
 
     makers = (

@@ -50,6 +50,12 @@ def membership(model: Any, settings: Settings) -> Finding:
     return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
 
 
+@finding("summary", "How sure is each quantity?", FULL)
+def estimates(model: Any, settings: Settings) -> Finding | None:
+    """The coefficients with their errors, which a terminal shows beside each other."""
+    return summary(model, settings)
+
+
 def modelled(model: Any) -> tuple[Text, ...]:
     """How a paper says it."""
     sentence = said(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
@@ -60,4 +66,4 @@ def modelled(model: Any) -> tuple[Text, ...]:
 
 
 _FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, numbers_of_classes, *FIRST)
-_LAST = (check, summary, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)
+_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)

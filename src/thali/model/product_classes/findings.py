@@ -1,7 +1,7 @@
 """What product classes find out."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..choice_answers.english import ENGLISH
 from ..choice_answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
@@ -13,9 +13,6 @@ from ..wording import listed, said
 from .posterior import trace_of
 from .reports.class_table import STABLE
 from .reports.people import MAX_PEOPLE
-
-if TYPE_CHECKING:
-    pass
 
 _LONGEST = 100  # letters of the name of a class in a line
 
