@@ -11,6 +11,7 @@
 Every file has its hash in job.json, and job.json its own at its end. Jobs of many parts are in `parts`.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -337,11 +338,11 @@ def _check_place(path: Path) -> None:
         raise DataError(f"The folder '{path}' is no job: it holds '{min(others)}'; choose another folder.")
 
 
-def locked(path: Path) -> BinaryIO:
-    """The lock of a folder, which is made if it is absent."""
+def locked(path: Path, to_write: bool = True) -> BinaryIO:
+    """The lock of a folder, which is made if it is absent; where nothing is to be written, one may be read-only."""
     try:
         path.mkdir(exist_ok=True)
-        file = open(path / LOCK, "ab", opener=_no_link)
+        file = _opened(path / LOCK, to_write)
     except OSError as error:
         raise DataError(cannot_write(path, error)) from None
     if not lock(file.fileno()):
@@ -438,8 +439,21 @@ def _is_time(text: str) -> bool:
 
 def is_running(path: Path) -> bool:
     """Whether a process runs the job."""
-    with open(path / LOCK, "ab", opener=_no_link) as file:
-        return not lock(file.fileno())
+    try:
+        with _opened(path / LOCK, to_write=False) as file:
+            return not lock(file.fileno())
+    except FileNotFoundError:  # of a folder that nobody may write to
+        return False
+
+
+def _opened(path: Path, to_write: bool) -> BinaryIO:
+    """The file of a lock; read-only where nobody may write to it, and nobody wants to."""
+    try:
+        return open(path, "ab", opener=_no_link)
+    except OSError as error:
+        if to_write or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+    return open(path, "rb", opener=_no_link)
 
 
 def _no_link(path: str, flags: int) -> int:

@@ -110,7 +110,7 @@ def read_parts(path: Path) -> Parts:
     """
     if read_index(path) is None:
         raise DataError(f"There is no job in '{path}'; give the folder of one.")
-    with locked(path):
+    with locked(path, to_write=False):
         index = read_index(path)
         assert index is not None
         if index["stamp"]["kind"] == "fit":

@@ -68,6 +68,8 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
         notify(f"the report goes to {arguments['page']}: {page} is another file, which a job does not replace.")
     if Path(found["folder"]).is_dir():
         os.chdir(found["folder"])
+    else:
+        notify(f"the job was begun in {found['folder']}, which is not here; its data are looked for in {os.getcwd()}.")
     return found["name"], {**arguments, "out": out}
 
 
