@@ -12,6 +12,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,7 +58,8 @@ class PartsFolder(JobFolder):
 
     def __exit__(self, kind: Any, *exception: Any) -> None:
         try:
-            if self._new or (kind is None and not (self.path / INDEX).exists()):
+            lacks_source = self._source is not None and self._source_entry is None
+            if self._new or (kind is None and (lacks_source or not (self.path / INDEX).exists())):
                 self._write()
         finally:
             self.close()
@@ -87,7 +89,10 @@ class PartsFolder(JobFolder):
 
     def _take_up(self, index: Mapping[str, Any]) -> None:
         self.records = _records(self.path, index)
-        self._source_entry = index["source"]
+        if index["source"] is not None:
+            with suppress(DataError):  # one that is damaged is written again
+                content_of(self.path, index["source"])
+                self._source_entry = index["source"]
         if self._segments:
             self._number = int(Path(self._segments[-1]["file"]).stem.rpartition("-")[2])
 
