@@ -42,8 +42,8 @@ def preflib_cells(content: bytes) -> Cells:
         raise DataError("The file holds no order below its head.")
     if (width := max(map(len, rows))) * len(rows) > MAX_CELLS:
         raise DataError(
-            f"The longest of {len(rows):,} orders names {width - 1:,} alternatives; a table with a row for each order would "
-            "not fit into memory, so leave out the last places."
+            f"The longest of {len(rows):,} orders names {width - 1:,} alternatives; a table with a row for each order "
+            "would not fit into memory, so leave out the last places."
         )
     header = ["count", *(f"rank{k}" for k in range(1, width))]
     columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(width)]
