@@ -233,9 +233,10 @@ killed = fits = 0
 while killed < times:
     result = f"{out}{fits}"
     job = os.path.join(result, "job")  # as the job names it
-    while killed < times and carried_out([*words, "--out", result], job, int(rng.integers(1, 4)), bool(rng.integers(2))):
+    told = [*words, "--out", result]
+    while killed < times and carried_out(told, job, int(rng.integers(1, 4)), bool(rng.integers(2))):
         killed += 1
-    carried_out([*words, "--out", result], job)
+    carried_out(told, job)
     fits += 1
 print(killed, fits)
 """

@@ -279,3 +279,107 @@ def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
     assert wide[0] <= wide[1]
     page.emulate_media(media="print")
     assert page.locator("#market-add").is_hidden() and page.locator("fieldset.product").first.is_visible()
+
+
+# a mailed report of a study whose every word is hostile -------------------------------------------------------
+
+HOSTILE = (
+    "<script>window.ran=1</script>",
+    "</script><script>window.ran=1</script>",
+    '" onmouseover="window.ran=1',
+    "' onfocus='window.ran=1' autofocus x='",
+    '<img src="http://evil.example/x" onerror="window.ran=1">',
+    '=HYPERLINK("http://evil.example","x")',
+    "@SUM(1+1)*cmd|' /C calc'!A0",
+    "-1+1|cmd",
+    "\u202egpj.exe",
+    "{{7*7}}${7*7}<%=7*7%>",
+    '<a href="javascript:window.ran=1">x</a>',
+    "<!--<script>",
+    "]]></svg><script>window.ran=1</script>",
+    "</textarea><iframe srcdoc='<script>parent.ran=1</script>'>",
+    "\\u003cscript>window.ran=1\\u003c/script>",
+    "x" * 3000,
+)
+
+
+def of_hostile_people(model):
+    """A study with these words for respondents, alternatives, attributes, levels and the columns of people, fitted."""
+    frame, words = simulated(people=12, tasks=4, seed=4), np.array(HOSTILE, dtype=object)
+    own = {name: f"{words[k]} {name}" for k, name in enumerate(("id", "task", "alt", "brand", "zoom", "price"))}
+    brands = dict(zip("ABC", words[[1, 5, 8]], strict=True))
+    people = {f"p{k}": f"{words[k]} {k}" for k in range(12)}
+    frame = frame.assign(
+        id=frame["id"].map(people),
+        alt=words[frame["alt"].to_numpy() + 9],
+        brand=frame["brand"].map(brands),
+        zoom=frame["zoom"].map({"no": words[6], "yes": words[15]}),
+    ).rename(columns=own)
+    person = frame[own["id"]].str.rpartition(" ")[2].astype(int)
+    frame = frame.assign(**{words[2]: person, words[7]: words[[0, 13]][person % 2]})  # columns of people
+    named = {"respondent": own["id"], "task": own["task"], "alternative": own["alt"], "chosen": "choice"}
+    data = th.ChoiceExperiment.from_frame(frame, **named, attributes=[own[name] for name in ("brand", "zoom", "price")])
+    how = {"random_seed": 1, "progressbar": False}
+    if model == "logit":
+        return th.MultinomialLogit().fit(data)
+    if model == "hierarchical logit":
+        about = [words[2], words[7]]
+        return th.HierarchicalLogit(respondents=about).fit(data, draws=40, tune=40, chains=2, thin=1, **how)
+    return th.ProductClasses().fit(data, chains=2, sweeps=40, sweeps_per_step=2, **how)
+
+
+@pytest.mark.parametrize("model", ["logit", "hierarchical logit", "product classes"])
+def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
+    """Whatever its reader touches; the simulator answers, and what it copies holds no formula."""
+    report(of_hostile_people(model), file := tmp_path / "report.html")
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page, said = context.new_page(), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
+    page.on("request", lambda request: said.append(request.url) if "data:" not in request.url else None)
+    page.goto(file.as_uri())
+    before = page.locator("#market-bars").inner_text()
+    rows = rows_of(page)
+    choices = page.locator("fieldset.product select").all()
+    for place, control in enumerate(choices):
+        control.select_option(index=place % control.locator("option").count())
+        control.hover()
+    for place, word in enumerate((HOSTILE[5], HOSTILE[4])):
+        page.locator("input[id^=market-name]").nth(place).fill(word)
+        page.locator("input[id^=market-name]").nth(place).blur()
+    page.click("#market-pin")
+    page.click("#market-add")
+    page.locator("#market-demand[aria-busy=false]").wait_for()
+    assert page.locator("#market-bars").inner_text() != before and rows_of(page) != rows
+    touched = page.evaluate("""() => {
+        const all = [...document.querySelectorAll("*")];
+        for (const one of all)
+            for (const name of ["mouseover", "focus", "load", "error"]) one.dispatchEvent(new Event(name));
+        return {
+            elements: all.length,
+            handlers: all.flatMap((one) => [...one.attributes]).filter((a) => a.name.startsWith("on")).length,
+            scripts: [...document.scripts].filter((one) => one.type !== "application/json").length,
+            foreign: all.filter((one) => ["IFRAME", "OBJECT", "EMBED", "BASE", "IMG"].includes(one.tagName)).length,
+            links: [...document.links].map((one) => one.href).filter((href) => href.startsWith("javascript:")).length,
+        };
+    }""")
+    honest = {"handlers": 0, "scripts": 1, "foreign": 0, "links": 0}
+    assert touched.pop("elements") > 100 and touched == honest
+    page.click("#market-copy-button")
+    page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
+    copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline="")))
+    formulas = [cell for row in copied for cell in row if cell[:1] in set("=+-@\t\r") and not is_number(cell)]
+    assert len(copied) > 3 and formulas == [] and f"'{HOSTILE[5]}" in [row[0] for row in copied]
+    assert said == [file.as_uri()] and page.evaluate("window.ran") is None
+    page.pdf(path=tmp_path / "printed.pdf")
+    context.close()
+    print(f"{model}: {len(HOSTILE)} hostile words, {len(choices)} choices, nothing ran")
+
+
+def is_number(text):
+    """Whether a spreadsheet takes the text for a number."""
+    try:
+        return bool(float(text) or True)
+    except ValueError:
+        return False
