@@ -142,7 +142,7 @@ def test_a_table_with_ties_at_the_command_line(run, tmp_path):
     assert "half a choice of either option, --ties half, or nothing, --ties drop." in done.err
     for more in ((), ("--ties", "davidson")):
         done = run(*fit, *more)
-        assert done.code == 0 and "Ties: nu " in done.out and "Outcomes of pairs that it predicts worst" in done.out
+        assert done.code == 0 and "Ties: nu " in done.out and "The outcomes of pairs that it predicts worst" in done.out
     for command in (fit, test):
         done = run(*command, "--ties", "drop")
         assert done.code == 0 and "; 3 ties left out\n" in done.err and "ties by 'ties'" in done.err

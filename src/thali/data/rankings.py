@@ -238,12 +238,8 @@ def _refuse_many(found: Ranked, unranked: str) -> None:
     if (shown := (named * (named + 1) // 2 + named * rest).sum()) > MAX_SHOWN:
         raise DataError(
             f"The longest of these rankings names {named.max():,} options; as choices (the best of all, the best of "
-<<<<<<< HEAD
             f"the rest, and so on) they would show {shown:,} options, more than fit into memory: keep the first of"
             " each."
-=======
-            f"the rest, and so on) they would show {shown:,} options, more than fit into memory: keep the first ones."
->>>>>>> attack3
         )
 
 

@@ -319,4 +319,7 @@ def test_pictures(model):
 def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
     model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=2).fit(data, **RUN)
     model.report(tmp_path / "kinds.html")
-    assert "Aspects and their weight in each kind" in (tmp_path / "kinds.html").read_text()
+    assert (
+        "Aspects that some share and others lack, and their weight in each kind"
+        in (tmp_path / "kinds.html").read_text()
+    )

@@ -107,7 +107,8 @@ def residuals(model: Any, settings: Settings) -> Finding:
     table = model.residuals()
     shown = table.loc[table["residual"].abs().sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
     worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
-    what = ENGLISH["ml.pairs" if model.estimates_.unit == "pair" else "ml.choices"]
+    of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
+    what = ENGLISH["ml.choices" if of_sets else "ml.pairs" if of_pairs else "ml.outcomes"]
     sentence = str(said(ENGLISH, "ml.worst", what=what, worst=worst))
     caption = str(said(ENGLISH, "ml.residuals.caption", unit=model.estimates_.unit))
     return Finding(

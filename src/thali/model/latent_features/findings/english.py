@@ -127,6 +127,7 @@ ENGLISH = {
     "ml.ties": "Ties: nu {nu}, standard error {error}.",
     "ml.likelihood": "Log-likelihood {log_likelihood}, {what} included; AIC {aic}, BIC {bic}.",
     "ml.pairs": "The pairs",
+    "ml.outcomes": "The outcomes of pairs",
     "ml.choices": "The choices",
     "ml.worst": "{what} that it predicts worst: {worst}.",
     "ml.residuals": "Deviance residuals, the largest first",
