@@ -153,7 +153,7 @@ def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[
     return list(contents)
 
 
-def drawn(figures: Figures, picture: Picture, kind: str) -> bytes:
+def drawn(figures: Figures, picture: Any, kind: str) -> bytes:
     """A picture as a file of that kind."""
     return figures.saved(picture, kind)
 
@@ -232,7 +232,7 @@ def _format(typed: str, option: str, known: tuple[str, ...]) -> str:
 def table_files(tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]) -> dict[str, bytes | memoryview]:
     """Tables as files, by name; the index is written if it has names; in Excel all are sheets of one workbook."""
     formats = list(formats)
-    found = {
+    found: dict[str, bytes | memoryview] = {
         f"{name}.{each}": _TABLES[each](table) for name, table in tables.items() for each in formats if each in _TABLES
     }
     return found | ({f"tables.{WORKBOOK}": _workbook(tables)} if WORKBOOK in formats and tables else {})

@@ -138,7 +138,7 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """The mean log-likelihood along the temperatures of each model."""
     import pandas as pd
 
-    paths: dict[str, Any] = {name: each.path for name, each in table.attrs["evidence"].items() if len(each.path)}
+    paths: Any = {name: each.path for name, each in table.attrs["evidence"].items() if len(each.path)}
     if not paths:
         return None
     joined = pd.concat(paths, names=["model", None]).reset_index(level=0).reset_index(drop=True)

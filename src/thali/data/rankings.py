@@ -168,7 +168,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any) -> Ranked
     if same.any():
         row = rows[1:][same].min()
         option, number = names[alternative[row]], which[row]
-        raise DataError(f"{option!r} is listed twice in {name(number)}, again in row {frame.index[row]}.")
+        raise DataError(f"{option!r} is listed twice in {name(int(number))}, again in row {frame.index[row]}.")
     _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
     orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]

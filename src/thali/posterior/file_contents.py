@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def check_contents(path: Path) -> None:
         raise _refusal(path, f"it asks for {asked:,} bytes, more than can be in it")
 
 
-def _own(group: "h5py.Group", name: str, path: Path) -> "h5py.Group | h5py.Dataset":
+def _own(group: "h5py.Group", name: str, path: Path) -> Any:
     """A member of the group, if it is in this very file."""
     import h5py
 
@@ -96,7 +96,8 @@ def _text_of(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: i
         if stored.dtype.kind == "O" and math.prod(stored.shape) > _MOST_TEXTS:
             raise _refusal(path, f"the attribute '{attribute}' of '{name}' has {math.prod(stored.shape):,} parts")
         if h5py.check_string_dtype(stored.dtype) is not None:
-            found += sum(map(len, np.atleast_1d(member.attrs[attribute])))
+            texts: Any = member.attrs[attribute]
+            found += sum(map(len, np.atleast_1d(texts)))
     if isinstance(member, h5py.Dataset) and member.dtype.kind == "O" and member.shape:
         step = max(1, _AT_ONCE // max(1, size * math.prod(member.shape[1:])))
         for first in range(0, len(member), step):
