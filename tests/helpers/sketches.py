@@ -39,11 +39,9 @@ def _sketching(make):
 def instead_of_pictures():
     """Within the block files and reports hold sketches."""
     from thali.cli import files
-    from thali.surfaces import figures
     from thali.surfaces.html import page
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "drawn", _sketching(files.drawn))
         patch.setattr(page, "drawn", _sketching(page.drawn))
-        patch.setattr(figures, "_box", lambda figure: None)
         yield

@@ -34,7 +34,7 @@ class Figures:
 
     def __init__(self, for_page: bool = False) -> None:
         self._for_page = for_page
-        self._drawn: dict[int, tuple[Any, Any, Any]] = {}  # the picture, so that its number is of no other
+        self._drawn: dict[int, tuple[Any, Any]] = {}  # the picture, so that its number is of no other
         self._pages: dict[int, bytes] = {}
 
     def __enter__(self) -> "Figures":
@@ -43,7 +43,7 @@ class Figures:
     def __exit__(self, *fault: object) -> None:
         from matplotlib import pyplot
 
-        for _, figure, _ in self._drawn.values():
+        for _, figure in self._drawn.values():
             pyplot.close(figure)
         self._drawn.clear()
         self._pages.clear()
@@ -53,13 +53,13 @@ class Figures:
         import matplotlib
 
         with matplotlib.rc_context(STYLE):
-            figure, box = self._of(picture)
+            figure = self._of(picture)
             if kind == _OF_PAGES and id(picture) in self._pages:
                 return self._pages[id(picture)]
-            return _saved(figure, box, kind, dots)
+            return _saved(figure, kind, dots)
 
-    def _of(self, picture: Any) -> tuple[Any, Any]:
-        """The figure, and the part of it that holds all that is drawn."""
+    def _of(self, picture: Any) -> Any:
+        """The figure of a picture."""
         import matplotlib
         import numpy as np
         from matplotlib import pyplot
@@ -71,25 +71,18 @@ class Figures:
             before = set(pyplot.get_fignums())
             try:
                 figure = np.ravel(picture.draw(plots))[0].figure
-                box = _box(figure)
             except BaseException:
                 for number in set(pyplot.get_fignums()) - before:
                     pyplot.close(number)
                 raise
-            self._drawn[id(picture)] = picture, figure, box
+            self._drawn[id(picture)] = picture, figure
             if self._for_page:
-                self._pages[id(picture)] = _saved(figure, box, _OF_PAGES, _DOTS)
-        return self._drawn[id(picture)][1:]
+                self._pages[id(picture)] = _saved(figure, _OF_PAGES, _DOTS)
+        return self._drawn[id(picture)][1]
 
 
-def _saved(figure: Any, box: Any, kind: str, dots: int) -> bytes:
+def _saved(figure: Any, kind: str, dots: int) -> bytes:
     """The bytes of a file."""
     content = io.BytesIO()
-    figure.savefig(content, format=kind, dpi=dots, bbox_inches=box, metadata=_UNDATED[kind])
+    figure.savefig(content, format=kind, dpi=dots, bbox_inches="tight", pad_inches=_MARGIN, metadata=_UNDATED[kind])
     return content.getvalue()
-
-
-def _box(figure: Any) -> Any:
-    """The part of a figure that holds all that is drawn, in inches."""
-    figure.draw_without_rendering()
-    return figure.get_tightbbox().padded(_MARGIN)
