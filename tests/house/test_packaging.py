@@ -15,7 +15,12 @@ import thali
 from thali.model.registry import SPECS
 from thali.reproduce import find
 
-NEEDED = {"report/page/report.html", "report/page/style.css", "report/references.bib", "py.typed", "__init__.pyi"}
+SOURCES = PROJECT / "src" / "thali"
+NEEDED = {
+    file.relative_to(SOURCES).as_posix()
+    for file in SOURCES.rglob("*")
+    if file.is_file() and file.suffix not in {".pyc", ".nbi", ".nbc"}
+}
 
 
 def test_what_is_installed_is_complete():
