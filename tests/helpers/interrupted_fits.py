@@ -123,5 +123,5 @@ def fitted(kind: str, size: int | None = None, **how):
 def draws_of(model) -> dict[str, np.ndarray]:
     """What a fit drew, (chain, draw, ...): numbers that do not hang on the order in which features are stored."""
     posterior = model.posterior_["posterior"].dataset
-    padded = {"features", "weights"} if "feature" in posterior.sizes else set()
+    padded = {"features", "weights", "group_weights", "kind_weights"} if "feature" in posterior.sizes else set()
     return {name: v.values for name, v in posterior.data_vars.items() if name not in padded and "draw" in v.dims}

@@ -261,11 +261,11 @@ def test_what_a_stopped_fit_drew_is_the_beginning_of_the_unbroken_one(kind, slic
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", CHAINS)
-def test_stopped_at_fifty_random_moments(kind, slices, monkeypatch):
-    moments = np.random.default_rng(5).random(50)
+def test_stopped_at_twenty_random_moments(kind, slices, monkeypatch):
+    moments = np.random.default_rng(5).random(20)
     if kind == "own likelihood":  # most of its time goes into compiling what the user wrote
         moments = 0.8 + 0.2 * moments
-    assert stop_at(kind, moments, slices, monkeypatch) > 5
+    assert stop_at(kind, moments, slices, monkeypatch) > 2
 
 
 # product classes, which go on from a job ------------------------------------------------------------------
@@ -319,8 +319,8 @@ def test_a_stopped_run_resumes_to_the_unbroken_one(kind, slices, monkeypatch, tm
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", RESUMED)
-def test_resumed_after_fifty_random_moments(kind, slices, monkeypatch, tmp_path):
-    assert resumed_after(kind, np.random.default_rng(6).random(50), slices, monkeypatch, tmp_path) > 10
+def test_resumed_after_twenty_random_moments(kind, slices, monkeypatch, tmp_path):
+    assert resumed_after(kind, np.random.default_rng(6).random(20), slices, monkeypatch, tmp_path) > 4
 
 
 def visited(arrays, first):

@@ -52,7 +52,7 @@ def test_posterior_means_are_those_of_brute_force(name, sampler):
 @pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_posterior_means_of_long_runs(name, sampler):
-    compare_with_brute_force(name, sampler, 100, 40_000)
+    compare_with_brute_force(name, sampler, 80, 25_000)
 
 
 def compare_with_brute_force(name, sampler, n_chains, iterations):
