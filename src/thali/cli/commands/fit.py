@@ -118,7 +118,7 @@ def run_fit(
             raise typer.Exit(INTERRUPTED) from None
         raise
     try:
-        with Figures(for_page=page is not None) as figures:
+        with Figures() as figures:
             if out is not None:
                 tree = tree_of_model(model)
                 noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
