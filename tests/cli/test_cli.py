@@ -29,6 +29,7 @@ TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,cof
 EVERYTHING = [
     "check.csv",
     "check.png",
+    "choice_probabilities.csv",
     "choice_probabilities.png",
     "features.csv",
     "features.png",

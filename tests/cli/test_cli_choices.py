@@ -127,7 +127,7 @@ def test_maximum_likelihood_is_that_of_the_library(run, folder):
     wanted = pd.DataFrame(model.summary()).rename(columns={"lower": "low", "upper": "high"})
     pd.testing.assert_frame_equal(weights, wanted, check_names=False)
     assert {path.name for path in (folder / "out").iterdir()} == {
-        *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv"),
+        *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv", "choice_probabilities.csv"),
         # without aspects that options share there is no tree
         *("utility_scale.png", "residuals.png", "choice_probabilities.png"),
         *("model.nc", "command.json"),

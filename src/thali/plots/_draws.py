@@ -1,4 +1,4 @@
-"""The draws that most pictures show."""
+"""What a picture is given: a fitted model with its draws, or a table."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,3 +19,10 @@ def posterior_of(model: Any) -> "xarray.DataTree":
             ".",
         )
     return model.posterior_
+
+
+def is_table(what: Any) -> bool:
+    """Whether this is the table that is drawn, and no model that has it."""
+    import pandas as pd
+
+    return isinstance(what, pd.DataFrame)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
 
@@ -30,7 +31,7 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    table = model.attribute_importance() if hasattr(model, "attribute_importance") else model
+    table = model if is_table(model) else model.attribute_importance()
     names = short(table["attribute"].tolist())
     ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if ax is None else ax
     at = np.arange(len(names))

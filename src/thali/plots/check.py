@@ -8,6 +8,7 @@ from thali.model.latent_features.answers.kind import of_known_data
 from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
 from thali.model.latent_features.answers.posterior_check import check_table
 
+from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short, short_set
 
@@ -61,7 +62,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
     everything = model
-    if hasattr(model, "posterior_"):
+    if not is_table(model):
         tree = model.posterior_
         tree = tree if is_of_kinds(tree) else of_known_data(tree, "plots.check")
         everything = check_table(tree, random_seed)

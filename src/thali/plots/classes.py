@@ -10,6 +10,7 @@ from thali.errors import ArgumentError
 from thali.model.product_classes.reports.class_groups import SIMILAR
 from thali.model.product_classes.reports.class_table import STABLE
 
+from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes
 
@@ -35,14 +36,14 @@ def classes(
 
     Parameters
     ----------
-    model : ProductClasses
-        Fitted.
+    model : ProductClasses, or pandas.DataFrame
+        Fitted; or the table that its `classes()` returned.
     max_classes : int
         Classes that are drawn.
     axes : sequence of two matplotlib axes, optional
         Where to draw: shares, importance; a new figure if None.
     similar : float in (0, 1]
-        As for `ProductClasses.classes`.
+        As for `ProductClasses.classes`, where a model is given.
 
     Returns
     -------
@@ -53,7 +54,7 @@ def classes(
     ArgumentError
         If there is no such class, `max_classes` is no whole number above 0, or `similar` is outside its range.
     """
-    table = model.classes(cover=1.0, similar=similar)
+    table = model if is_table(model) else model.classes(cover=1.0, similar=similar)
     table = table[table["stability"] >= STABLE].head(whole("max_classes", max_classes, 1))
     if not len(table):
         raise ArgumentError("There is no class that half of the chains find important, so there is nothing to draw.")

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.kinds import SIMILARITIES, TRIPLETS
-from thali.model.latent_features.answers.features import features_table
+from thali.model.latent_features.answers.features import features_table, owners_drawn
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.presence import add_convergence
 
-from ._draws import posterior_of
+from ._draws import is_table, posterior_of
 from ._fonts import picture
 from ._style import GRID, label_width, new_axes, shades_of_owners, short
 
@@ -32,13 +32,13 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     larger posterior mean of the weight, given that the feature is present. Unique aspects are separate on
     the left: the papers' diagonal block, folded into one column.
 
-    For a fit to similarities or triplets, features of a single object are left out, because the data do not depend on
-    them, and a probability has an asterisk if the chains do not agree on it (R-hat above 1.05).
+    A probability has an asterisk if the chains do not agree on it (R-hat above 1.05). For a fit to similarities or
+    triplets, features of a single object are left out, because the data do not depend on them.
 
     Parameters
     ----------
-    model : fitted model
-        Anything with `posterior_`.
+    model : fitted model, or pandas.DataFrame
+        Anything with `posterior_`, or what its `features()` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     max_features : int
@@ -62,11 +62,10 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['P+', 'P', 'R', 'R+']
     """
-    posterior: Any = posterior_of(model)["posterior"]
-    labels = posterior["option"].values.tolist()
-    table = _shown(model.posterior_, max_features)
-    not_converged = ~table["converged"].to_numpy(bool) if "converged" in table else np.zeros(len(table), bool)
-    unique = bool(model.posterior_["constant_data"]["unique"])
+    table = (model if is_table(model) else _table_of(posterior_of(model))).head(max_features)
+    labels, unique_weights = table.attrs["labels"], table.attrs["unique_weights"]
+    not_converged = ~table["converged"].to_numpy(bool)
+    unique = unique_weights is not None
     n, k = len(labels), len(table)
 
     weights = np.full((n, k), np.nan)
@@ -75,7 +74,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     shade = table["weight"] if has_weights else np.ones(k)
     for column, (members, weight) in enumerate(zip(table["members"], shade, strict=True)):
         weights[[row_of[member] for member in members], column] = weight
-    own = posterior["unique_weights"].mean(("chain", "draw")).values[:, None] if unique else np.empty((n, 0))
+    own = np.reshape(unique_weights, (n, 1)) if unique else np.empty((n, 0))
     heaviest = np.nanmax(np.concatenate([weights, own], axis=1), initial=1e-12)
 
     shown = short(labels)
@@ -109,13 +108,11 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     return ax
 
 
-def _shown(posterior: Any, max_features: int) -> "pandas.DataFrame":
-    """The features to draw; for similarities and triplets the shared ones, with `converged`."""
-    table = features_table(posterior)
-    if kind_of(posterior) not in (SIMILARITIES, TRIPLETS):
-        return table.head(max_features)
-    shared = table.loc[table["members"].map(len) > 1]
-    return add_convergence(shared.head(max_features), posterior)
+def _table_of(posterior: Any) -> "pandas.DataFrame":
+    """The features of a posterior; for similarities and triplets the shared ones."""
+    table = add_convergence(features_table(posterior), posterior)
+    table.attrs |= owners_drawn(posterior)
+    return table.loc[table["members"].map(len) > 1] if kind_of(posterior) in (SIMILARITIES, TRIPLETS) else table
 
 
 def _heading(number: int, any_not_converged: bool, unique: bool) -> str:

@@ -4,18 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import SIMILARITY_GROUPS
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.group_answers import group_features_table
-from thali.model.latent_features.answers.group_tree import group_names, is_grouped
-from thali.model.latent_features.answers.kind import kind_of
+from thali.model.latent_features.answers.group_tree import is_grouped
 from thali.model.latent_features.answers.kinds_aligned import as_groups
 from thali.model.latent_features.findings.groups import MAX_GROUPS
-from thali.posterior.interval import INTERVAL
 
-from ._draws import posterior_of
+from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +28,8 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
 
     Parameters
     ----------
-    model : fitted model
-        Of two to seven groups or kinds of people.
+    model : fitted model, or pandas.DataFrame
+        Of two to seven groups or kinds of people; or what its `features()` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     most : int
@@ -56,13 +53,15 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     >>> [text.get_text() for text in group_weights(model).get_legend().get_texts()]
     ['women', 'men']
     """
-    tree = as_groups(posterior_of(model))
-    if not is_grouped(tree):
-        raise ArgumentError("plots.group_weights is for models of several groups of people, and this one is of one.")
-    names = group_names(tree)
+    table: Any = model
+    if not is_table(model):
+        tree = as_groups(posterior_of(model))
+        if not is_grouped(tree):
+            raise ArgumentError("plots.group_weights is for models of several groups of people; this one is of one.")
+        table = group_features_table(tree)
+    names, n = table.attrs["groups"], table.attrs["options"]
     if len(names) > MAX_GROUPS:
         raise ArgumentError(f"plots.group_weights draws up to {MAX_GROUPS} groups; these are {len(names)}.")
-    table, n = group_features_table(tree, 0.0), tree["posterior"].sizes["option"]
     size = table["members"].map(len)
     table = table[(size > 1) & (size < n)].head(most)
     labels = [
@@ -83,8 +82,8 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
         text.set_parse_math(False)
     ax.set_ylim(len(table) - 0.5, -0.5)
     ax.set_xlim(left=0.0)
-    what = "weight" if kind_of(tree) == SIMILARITY_GROUPS else "share of the group's weight"
-    ax.set_xlabel(f"{what} (mean and {INTERVAL:.0%} interval)")
+    what = "share of the group's weight" if table.attrs["shares"] else "weight"
+    ax.set_xlabel(f"{what} (mean and {level_of(table)} interval)")
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     for row in rows[:-1]:

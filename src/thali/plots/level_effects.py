@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
 
@@ -34,7 +35,7 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    table = _drawn(model.level_effects() if hasattr(model, "level_effects") else model)
+    table = _drawn(model if is_table(model) else model.level_effects())
     attributes = list(dict.fromkeys(table["attribute"]))
     heads = short(attributes)
     places, head_places, labels = _places(table)

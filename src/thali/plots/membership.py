@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._arguments import whole
 
-from ._draws import posterior_of
+from ._draws import is_table, posterior_of
 from ._fonts import picture
 from ._style import SHADES, label_width, new_axes, short
 
@@ -29,11 +29,12 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
 
     Parameters
     ----------
-    model : fitted latent-feature model
+    model : fitted latent-feature model, or pandas.DataFrame
+        Or what its `membership()` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     similar : float between 0 and 1
-        Jaccard index from which on features of different draws are taken for one.
+        Jaccard index from which on features of different draws are taken for one, where a model is given.
     max_features : int, 1 or more
         The largest number of features to show, the most probable ones.
 
@@ -55,14 +56,16 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     'probability of the feature, mean weight'
     """
     whole("max_features", max_features, 1)
-    posterior_of(model)
-    features = model.features(similar=similar)
-    owned = model.membership(similar=similar).to_numpy()[:, :max_features]
-    labels = model.posterior_["posterior"]["option"].values.tolist()
+    table = model
+    if not is_table(model):
+        posterior_of(model)
+        table = model.membership(similar=similar)
+    owned, labels = table.to_numpy()[:, :max_features], table.index.tolist()
     n, k = owned.shape
-    probability = features["probability"].to_numpy()[:k]
-    has_weights = "weight" in features
-    weight = features["weight"].to_numpy()[:k] if has_weights else np.ones(k)
+    features = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}
+    has_weights = "weight" in table.attrs
+    probability = features["probability"]
+    weight = np.array(table.attrs["weight"])[:k] if has_weights else np.ones(k)
     rows = _order(owned, probability * weight)
     columns = _by_place(owned[rows])
     shown = short([labels[row] for row in rows])
@@ -76,7 +79,7 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     step = -(-n // _MAX_LABELS)
     size = float(np.clip(62 * row_height, 5.0, 9.0))
     ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=size)
-    mark = np.where(features["converged"].to_numpy()[:k], "", "*")
+    mark = np.where(features["converged"].astype(bool), "", "*")
     names = [f"{probability[column]:.2f}{mark[column]}" + f"\n{weight[column]:.2g}" * has_weights for column in columns]
     ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
     heading = (

@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
+from ._draws import is_table
 from ._fonts import picture
 from ._style import SHADES, label_width, short
 
@@ -26,8 +27,8 @@ def option_similarity(model: Any, axes: "Sequence[Axes] | None" = None) -> "list
 
     Parameters
     ----------
-    model : fitted model
-        Anything with `option_similarity`.
+    model : fitted model, or pandas.DataFrame
+        Anything with `option_similarity`, or what this returned.
     axes : sequence of two matplotlib axes, optional
         For the dendrogram and the matrix; a new figure if None.
 
@@ -53,7 +54,7 @@ def option_similarity(model: Any, axes: "Sequence[Axes] | None" = None) -> "list
     from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
 
-    table = model.option_similarity()
+    table = model if is_table(model) else model.option_similarity()
     n = len(table)
     if n < 3:
         raise ArgumentError(f"plots.option_similarity needs three options or more; there are {n}.")

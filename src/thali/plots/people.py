@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._draws import is_table
 from ._fonts import picture
 from ._style import SHADES, label_width, new_axes, short
 
@@ -34,7 +35,7 @@ def people(model: Any, ax: "Axes | None" = None) -> "Axes":
     """
     from matplotlib import colormaps
 
-    table = model.people() if hasattr(model, "people") else model
+    table = model if is_table(model) else model.people()
     shared = table.to_numpy(float, copy=True)
     np.fill_diagonal(shared, np.nan)
     number = len(shared)

@@ -5,15 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError
-
+from ._draws import is_table
 from ._fonts import picture
 from .tree import draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from thali.model.elimination_ml.aspects import KnownAspects
 
 
 @dataclass(frozen=True)
@@ -40,8 +37,9 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : EliminationByAspects
-        Fitted by maximum likelihood; two aspects have no owner in common, or one has all owners of the other.
+    model : EliminationByAspects, or pandas.DataFrame
+        Fitted by maximum likelihood; two aspects have no owner in common, or one has all owners of the other. Or its
+        branches: name, parent (a row, -1 of the root), length; leaves first, the root last, ``attrs["leaves"]``.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -71,10 +69,15 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> ax.get_xlabel()
     'sum of weights'
     """
-    from thali.model.elimination_ml.model import estimates_of
+    table = model
+    if not is_table(model):
+        from thali.model.elimination_ml.branches import branch_table
+        from thali.model.elimination_ml.model import estimates_of
 
-    found = estimates_of(model, "preference_tree")
-    branches = _branches(found.known, found.weights)
+        found = estimates_of(model, "preference_tree")
+        table = branch_table(found.known, found.weights)
+    parents, lengths = table["parent"].to_numpy(int), table["length"].to_numpy(float)
+    branches = _Branches(table["name"].tolist(), parents, lengths, table.attrs["leaves"])
     depths = branches.depths()
     ax, heights = draw(branches, depths, ax)
     n = branches.n_leaves
@@ -83,35 +86,3 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.hlines(heights[:n], depths[:n], 1.005 * deepest, colors="0.7", linestyles=":", linewidth=0.8)
     ax.set_xlabel("sum of weights")
     return ax
-
-
-def _branches(known: "KnownAspects", weights: np.ndarray) -> _Branches:
-    """Leaves first, then aspects of several options from the smallest, last the root."""
-    owners, n = known.owners, len(known.labels)
-    size = owners.sum(axis=0)
-    if known.crossing is not None:
-        a, b = known.crossing
-        raise ArgumentError(
-            f"These aspects are no tree: {a!r} and {b!r} have owners in common, and neither has all of the other's; "
-            "draw plots.utility_scale instead."
-        )
-    inner = [int(k) for k in np.argsort(size, kind="stable") if 1 < size[k] < n]
-    lengths = np.zeros(n + len(inner) + 1)
-    for k in np.flatnonzero(size == 1):
-        lengths[int(owners[:, k].argmax())] += weights[k]
-    parents = np.full(len(lengths), len(lengths) - 1)
-    for place, k in enumerate(inner):
-        lengths[n + place] = weights[k]
-        above = (
-            n + later for later, other in enumerate(inner) if later > place and (owners[:, k] <= owners[:, other]).all()
-        )
-        parents[n + place] = next(above, len(lengths) - 1)
-    for leaf in range(n):
-        parents[leaf] = next((n + place for place, k in enumerate(inner) if owners[leaf, k]), len(lengths) - 1)
-    parents[-1] = -1
-    labels = list(known.labels)
-    if not inner:  # nothing but the lengths says which options belong together
-        order = np.argsort(-lengths[:n], kind="stable")
-        labels, lengths[:n] = [labels[k] for k in order], lengths[order]
-    names = [*labels, *(known.names[k] for k in inner), ""]
-    return _Branches(names, parents, lengths, n)

@@ -8,7 +8,7 @@ from thali.model.latent_features.answers.kind import of_choices
 from thali.model.latent_features.answers.ranks import ranks_table
 from thali.posterior.interval import INTERVAL
 
-from ._draws import posterior_of
+from ._draws import is_table, posterior_of
 from ._fonts import picture
 from ._style import SHADES, label_width, new_axes, short, whole_ticks
 
@@ -47,7 +47,7 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     'rank (mean and 89% interval)'
     """
     table = model
-    if hasattr(model, "posterior_") or not hasattr(model, "columns"):
+    if not is_table(model):
         table = ranks_table(of_choices(posterior_of(model), "plots.ranks"), every_rank=True)
     labels = short(table.index.tolist())
     n = len(labels)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
@@ -25,11 +26,12 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
 
     Parameters
     ----------
-    model : EliminationByAspects
-        Fitted by maximum likelihood.
+    model : EliminationByAspects, or pandas.DataFrame
+        Fitted by maximum likelihood; or what its `residuals(kind)` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     kind : {"deviance", "pearson"}
+        Which residuals these are.
 
     Returns
     -------
@@ -48,11 +50,14 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     'deviance residual'
     """
     from thali.model.elimination_ml.model import estimates_of
-    from thali.model.elimination_ml.residual_table import named_row
+    from thali.model.elimination_ml.residual_table import OF_OPTIONS, named_row
 
-    found = estimates_of(model, "residuals")
-    table = model.residuals(kind)
-    labels = dict(zip(found.known.labels, short(list(found.known.labels)), strict=True))
+    table = model
+    if not is_table(model):
+        estimates_of(model, "residuals")
+        table = model.residuals(kind)
+    options = list(dict.fromkeys(label for name in OF_OPTIONS if name in table for label in table[name]))
+    labels = dict(zip(options, short(options), strict=True))
     x, y = table["predicted"].to_numpy(), table["residual"].to_numpy()
     worst = np.argsort(-np.abs(y), kind="stable")[: min(_WORST, len(y))]
     names = [named_row(row, labels) for row in table.iloc[worst].to_dict("records")]
@@ -65,7 +70,7 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     for number, pair in enumerate(worst):
         style = {"markersize": 8, "markerfacecolor": "none", "markeredgewidth": 1.8, "color": COLOURS[number]}
         ax.plot(x[pair], y[pair], _MARKERS[number], label=names[number], zorder=3, **style)
-    ax.set(xlim=(-0.02, 1.02), xlabel=_AXIS[found.is_of_choices], ylabel=f"{kind} residual")
+    ax.set(xlim=(-0.02, 1.02), xlabel=_AXIS["a" in table and "outcome" not in table], ylabel=f"{kind} residual")
     reach = 1.1 * max(float(np.abs(y).max()), 2.1)
     ax.set_ylim(-reach, reach)
     ax.spines[["top", "right"]].set_visible(False)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._draws import is_table
 from ._fonts import picture
 from ._style import SHADES, label_width, new_axes, short
 
@@ -22,8 +23,8 @@ def same_kind(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model
-        With `kinds`.
+    model : fitted model, or pandas.DataFrame
+        With `kinds`; or what its `same_kind()` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -48,7 +49,7 @@ def same_kind(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> sorted(label.get_text() for label in same_kind(model).get_yticklabels())
     ['ann', 'bob', 'cid']
     """
-    table = model.same_kind()
+    table = model if is_table(model) else model.same_kind()
     order = _order(table.to_numpy())
     n, shown = len(table), short(table.index.tolist())
     step = -(-n // _MAX_LABELS)

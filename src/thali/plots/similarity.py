@@ -1,20 +1,14 @@
 """Observed similarities against fitted ones."""
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError, DataWarning
-from thali.model.latent_features.answers.columns import columns_of
-from thali.model.latent_features.answers.kind import of_similarities
-from thali.model.latent_features.answers.pair_coordinates import pair_index
-from thali.model.latent_features.answers.similarities import similarity_draws
-from thali.model.latent_features.answers.tree import MAX_PAIRS
-from thali.posterior.interval import INTERVAL, TAILS
+from thali.model.latent_features.answers.fitted_similarities import fitted_similarities
 
+from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +28,8 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model
-        Anything with `posterior_` and `estimate`.
+    model : fitted model, or pandas.DataFrame
+        Of similarities; or a table with the columns a, b, observed, fitted, low and high.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -47,37 +41,21 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     ----------
     Navarro & Griffiths (2007), section 4, "approximate expectation".
     """
-    tree = of_similarities(model.posterior_, "plots.similarity")
-    if not hasattr(model, "estimate"):
-        raise ArgumentError(f"plots.similarity needs an AdditiveClustering; got {type(model).__name__}.")
-    posterior = tree["posterior"].to_dataset()
-    data = model.posterior_["observed_data"].to_dataset()["similarity"]
-    estimate = model.estimate("expectation")
-    labels = posterior["option"].values.tolist()
-    row_of = {label: row for row, label in enumerate(labels)}
-    shown = np.unique(np.linspace(0, data.size - 1, min(data.size, MAX_PAIRS)).astype(int))
-    first, second = (np.array([row_of[label] for label in data[name].values[shown]]) for name in _ENDS)
-    observed = data.values[shown]
-    if "similarity" in posterior:
-        draws = posterior["similarity"].isel(pair=pair_index(first, second, len(labels))).values
-    else:
-        constant = posterior["constant"].values.ravel() if "constant" in posterior else 0.0
-        draws = similarity_draws(columns_of(model.posterior_), constant, first, second)
-    draws = draws.reshape(-1, len(shown))
-    fitted, (low, high) = draws.mean(axis=0), np.quantile(draws, TAILS, axis=0)
-
+    table = model if is_table(model) else fitted_similarities(model, "plots.similarity")
+    observed, fitted, low, high = (table[name].to_numpy(float) for name in ("observed", "fitted", "low", "high"))
+    labels = list(dict.fromkeys([*table["a"], *table["b"]]))
+    shortened = dict(zip(labels, short(labels), strict=True))
     worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:_WORST]
-    shortened = short(labels)
     named = [
-        _name(shortened[first[pair]], shortened[second[pair]], float(observed[pair]), float(fitted[pair]))
-        for pair in worst
+        _name(shortened[row["a"]], shortened[row["b"]], row["observed"], row["fitted"])
+        for row in table.iloc[worst].to_dict("records")
     ]
     if ax is None:
         (ax,) = new_axes(4.8 + label_width([line for name in named for line in name.split("\n")]), 4.8)
     ends = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
     ends += np.array([-0.03, 0.03]) * max(float(np.ptp(ends)), 1e-9)
     ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)
-    bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(shown)), "zorder": 2}
+    bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(table)), "zorder": 2}
     # a mean may lie outside an equal-tailed interval, hence the maximum
     ax.errorbar(fitted, observed, xerr=np.maximum([fitted - low, high - fitted], 0.0), ecolor="0.45", **bars)
     ax.scatter(fitted, observed, s=9, color="0.3", linewidth=0, zorder=3)
@@ -94,9 +72,11 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
             zorder=4,
         )
     ax.set(xlim=ends, ylim=ends, aspect="equal", anchor="W", ylabel="observed similarity")
-    of_all = "" if len(shown) == data.size else f", {len(shown):,} of {data.size:,} pairs"
-    ax.set_xlabel(f"fitted similarity (mean and {INTERVAL:.0%} interval{of_all})")
-    ax.set_title(_title(estimate), fontsize=10, loc="left")
+    of = table.attrs.get("of", len(table))
+    of_all = "" if len(table) == of else f", {len(table):,} of {of:,} pairs"
+    ax.set_xlabel(f"fitted similarity (mean and {level_of(table)} interval{of_all})")
+    if "explained" in table.attrs:
+        ax.set_title(_title(table.attrs["explained"]), fontsize=10, loc="left")
     ax.spines[["top", "right"]].set_visible(False)
     legend = ax.legend(
         title="worst fitted", loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, fontsize=8, labelspacing=0.9
@@ -106,13 +86,7 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-_ENDS = ("option_a", "option_b")
-
-
-def _title(estimate: Any) -> str:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        share = estimate.variance_accounted_for()
+def _title(share: float) -> str:
     return "all similarities are equal" if np.isnan(share) else f"variance accounted for: {100 * share:.1f} %"
 
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from thali.posterior.interval import INTERVAL, interval_name
 
+from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,14 +24,14 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
 
     Parameters
     ----------
-    model : EliminationByAspects
-        Fitted by maximum likelihood.
+    model : EliminationByAspects, or pandas.DataFrame
+        Fitted by maximum likelihood; or the table of its finding ``utility_scale``.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     sort : bool
         Whether options are sorted by utility, the highest first; else they are in the order of the data.
     ci : float in (0, 1)
-        Probability of the intervals.
+        Probability of the intervals, where a model is given.
 
     Returns
     -------
@@ -52,20 +53,23 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     >>> utility_scale(model).get_yticklabels()[0].get_text()
     'LBJ'
     """
-    from thali.model.elimination_ml.model import estimates_of
+    table = model
+    if not is_table(model):
+        from thali.model.elimination_ml.model import estimates_of
+        from thali.model.elimination_ml.utility_table import utility_table
 
-    found = estimates_of(model, "utility_scale")
-    utility, (error, whose) = found.utility, _errors(found.utility, found.utility_covariance)
-    order = np.argsort(-utility, kind="stable") if sort else np.arange(len(utility))
-    utility, error = utility[order], error[order]
-    labels = short([found.known.labels[k] for k in order])
+        table = utility_table(estimates_of(model, "utility_scale"), ci)
+    if sort:
+        table = table.sort_values("utility", ascending=False, kind="stable")
+    utility, lows, highs = (table[name].to_numpy(float) for name in ("utility", "low", "high"))
+    labels = short([str(label) for label in table.index])
     n = len(labels)
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
+    whose = " of quasi-variances" if table.attrs.get("errors") == "quasi-variances" else ""
     rows = np.arange(n)
     some = utility > 0.0
-    reach = np.exp(found.reach(ci) * np.nan_to_num(error[some]))
-    low, high = utility[some] / reach, utility[some] * reach
+    low, high = lows[some], highs[some]
     bars = {"fmt": "o", "markersize": 5, "color": COLOURS[0], "ecolor": "0.4", "elinewidth": 1.2, "capsize": 2.5}
     ax.errorbar(utility[some], rows[some], xerr=[utility[some] - low, high - utility[some]], **bars)
     _scale_logarithmically(ax, float(low.min()), float(high.max()))
@@ -75,25 +79,12 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     step = int(np.ceil(6.0 / room))
     size = float(np.clip(room / 1.2, 5, 9))
     ax.set_yticks(rows[::step], labels[::step], parse_math=False, fontsize=size)
-    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name(ci)}{whose})")
+    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name(interval_of(table))}{whose})")
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
-
-
-def _errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, str]:
-    """Standard errors of the logarithms of the utilities that are not 0, and what they are of."""
-    from thali.model.elimination_ml.quasi_variances import quasi_variances
-
-    error = np.full(len(utility), np.nan)
-    some = np.flatnonzero(utility > 0.0)
-    of_logarithms = covariance[np.ix_(some, some)] / np.outer(utility[some], utility[some])
-    quasi = quasi_variances(of_logarithms)
-    found = bool((quasi > 0.0).all())
-    error[some] = np.sqrt(np.maximum(quasi if found else np.diag(of_logarithms), 0.0))
-    return error, " of quasi-variances" if found else ""
 
 
 def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:

@@ -195,7 +195,7 @@ def test_answers_of_one_group_are_refused_of_several(model, answer):
 
 @pytest.mark.usefixtures("pictures")
 def test_the_picture_has_a_line_a_feature(model):
-    shared = model.features(0.0)["members"].map(len).between(2, 2).sum()
+    shared = model.features()["members"].map(len).between(2, 2).sum()
     axes = th.plots.group_weights(model)
     assert len(axes.get_yticklabels()) == min(shared, 12)
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]

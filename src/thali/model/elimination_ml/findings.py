@@ -6,13 +6,21 @@ from thali.posterior.interval import interval_name
 
 from ..common_findings import asked, data, methods, verdict
 from ..finding import FULL, MOST_ROWS, Finding, Maker, Picture, Text, finding
-from ..latent_features.findings.elimination import best_worst_sentence, covariates_finding, ties_sentence
+from ..latent_features.findings.elimination import (
+    best_worst_sentence,
+    covariates_finding,
+    predictions_finding,
+    ties_sentence,
+)
 from ..latent_features.findings.english import ENGLISH
 from ..references import Cite
 from ..settings import Settings
 from ..wording import listed, number, said
 from .best_worst_problem import BestWorstProblem
+from .branches import branch_table
+from .predicted_table import estimated_predictions
 from .residual_table import named_row
+from .utility_table import utility_table
 
 _BEST, _WORST = 3, 3
 
@@ -32,11 +40,12 @@ def weights(model: Any, settings: Settings) -> Finding:
     notes += [model.estimates_.error_source] if model.estimates_.error_source else []
     known = model.estimates_.known
     is_tree = known.shared.any() and known.crossing is None
+    branches = branch_table(known, model.estimates_.weights) if is_tree else None
     return Finding(
         title=ENGLISH["ml.weights"],
         table=table.rename_axis(table.index.name or "aspect"),
         shown=_by_size(table.rename_axis(table.index.name or "aspect").dropna(axis="columns", how="all"), "weight"),
-        picture=Picture("preference_tree", ENGLISH["ml.tree"], (model,)) if is_tree else None,
+        picture=Picture("preference_tree", ENGLISH["ml.tree"], (branches,)) if is_tree else None,
         notes=tuple(notes),
     )
 
@@ -49,10 +58,7 @@ def _by_size(table: Any, column: str) -> Any:
 @finding("utility_scale", "Which options do people prefer?")
 def utility_scale(model: Any, settings: Settings) -> Finding:
     """The utility of each option, the sum of the weights of its aspects."""
-    import pandas as pd
-
-    errors = model.estimates_.utility_covariance.diagonal().clip(0.0) ** 0.5
-    table = pd.DataFrame({"utility": model.utility_scale_, "std_error": errors})
+    table = utility_table(model.estimates_, settings.ci)
     scale = model.utility_scale_.sort_values(ascending=False, kind="stable")
     best = listed([f"{name} ({number(value)})" for name, value in scale.head(_BEST).items()])
     sentence = str(said(ENGLISH, "ml.best", best=best))
@@ -60,9 +66,9 @@ def utility_scale(model: Any, settings: Settings) -> Finding:
     return Finding(
         sentence,
         title=ENGLISH["ml.utility"],
-        table=table.rename_axis(table.index.name or "option"),
-        shown=_by_size(table.rename_axis(table.index.name or "option"), "utility"),
-        picture=Picture("utility_scale", caption, (model,), {"ci": settings.ci}),
+        table=table,
+        shown=_by_size(table, "utility"),
+        picture=Picture("utility_scale", caption, (table,)),
     )
 
 
@@ -78,7 +84,7 @@ def covariates(model: Any, settings: Settings) -> Finding | None:
 @finding("choice_probabilities", "How often is each option chosen?", FULL)
 def choice_probabilities(model: Any, settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    return Finding(picture=Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], (model,)))
+    return predictions_finding(estimated_predictions(model.estimates_))
 
 
 @finding("fit", "Does the model describe the data?")
@@ -117,7 +123,7 @@ def residuals(model: Any, settings: Settings) -> Finding:
         table=table,
         shown=shown,
         rows=5,
-        picture=Picture("residuals", caption, (model,)),
+        picture=Picture("residuals", caption, (table,)),
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas
 
 OUTCOMES = ("a", "tie", "b")
+OF_OPTIONS = ("a", "b", "alternative", "best", "worst")  # columns that hold labels of options
 
 
 def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":

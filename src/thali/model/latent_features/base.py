@@ -313,7 +313,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         ArgumentError
             If min_probability or similar is out of its range.
         """
-        from .answers.features import features_table, place_in_tree
+        from .answers.features import features_table, owners_drawn, place_in_tree
         from .answers.group_answers import group_features_table
         from .answers.group_tree import is_grouped
         from .answers.kinds_aligned import as_groups
@@ -326,6 +326,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
             table = add_convergence(features_table(self._fitted(), min_probability), self._fitted())
         else:
             table = matched_table(self._fitted(), self._matched(similar, min_probability))
+        table.attrs |= owners_drawn(self._fitted())
         if prior_tree := self._tree():
             table.insert(0, "place", place_in_tree(table["members"], prior_tree))
         return table
@@ -353,9 +354,14 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         ArgumentError
             If min_probability or similar is out of its range.
         """
-        from .answers.matched_features import membership_table
+        from .answers.matched_features import matched_table, membership_table
 
-        return membership_table(self._fitted(), self._matched(similar, min_probability))
+        found = self._matched(similar, min_probability)
+        table = membership_table(self._fitted(), found)
+        features = matched_table(self._fitted(), found)
+        names = [name for name in ("probability", "weight", "converged") if name in features]
+        table.attrs |= {name: features[name].tolist() for name in names}
+        return table
 
     def stacked(self) -> "Stacked":
         """Weights of the chains by which their mixture predicts best, where they stay in different families.

@@ -42,7 +42,7 @@ def classes(model: Any, settings: Settings) -> Finding:
         title=ENGLISH["classes.title"],
         table=table,
         shown=_to_read(stable),
-        picture=Picture("classes", ENGLISH["classes.caption"], (model,)),
+        picture=Picture("classes", ENGLISH["classes.caption"], (table,)),
         notes=notes,
     )
 

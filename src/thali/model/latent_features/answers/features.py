@@ -61,6 +61,14 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
     return without_idle_weights(Table(rows, columns=names), tree)
 
 
+def owners_drawn(tree: "xarray.DataTree") -> dict[str, Any]:
+    """What a picture of features needs besides their table: the labels, and the mean weight of what each has alone."""
+    posterior = tree["posterior"].to_dataset()
+    unique = bool(tree["constant_data"].dataset.get("unique", False))
+    own = posterior["unique_weights"].mean(("chain", "draw")).values.tolist() if unique else None
+    return {"labels": posterior["option"].values.tolist(), "unique_weights": own}
+
+
 def without_idle_weights(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
     """The table without the columns of weights where a likelihood of the user's own ignores them."""
     return table if sees_weights(tree) else table.drop(columns=["weight", "weight_low", "weight_high"])

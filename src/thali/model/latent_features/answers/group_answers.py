@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.kinds import SIMILARITY_GROUPS
 from thali.errors import Argument, ArgumentError
-from thali.posterior.interval import TAILS
+from thali.posterior.interval import INTERVAL, TAILS
 
 from .columns import columns_of
 from .features import checked_probability, distinct_owners, features_table
 from .group_tree import group_names, tree_of_group
+from .kind import kind_of
 from .presence import add_convergence
 
 if TYPE_CHECKING:
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 MOST_COMPARED = 4  # groups, of which every two are compared feature by feature
 
 
-def group_features_table(tree: "xarray.DataTree", min_probability: float, similar: Any = None) -> "pandas.DataFrame":
+def group_features_table(
+    tree: "xarray.DataTree", min_probability: float = 0.05, similar: Any = None
+) -> "pandas.DataFrame":
     """The features with a weight in each group, in the order of `features_table`.
 
     Columns: members, for each group `weight[group]`, `weight_low[group]` and `weight_high[group]` given that the
@@ -51,7 +55,14 @@ def group_features_table(tree: "xarray.DataTree", min_probability: float, simila
         rows.append(row)
     found = Table(rows, columns=None if rows else ["members"])
     found = found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
-    return add_convergence(found, tree_of_group(tree, names[0]))
+    found = add_convergence(found, tree_of_group(tree, names[0]))
+    found.attrs |= {
+        "groups": list(names),
+        "options": int(tree["posterior"].sizes["option"]),
+        "shares": kind_of(tree) != SIMILARITY_GROUPS,
+        "interval": INTERVAL,
+    }
+    return found
 
 
 def group_weight_draws(

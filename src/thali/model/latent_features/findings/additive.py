@@ -17,6 +17,7 @@ from ...settings import Settings
 from ...wording import estimate as in_words
 from ...wording import number, said
 from ..answers.check import check_sentence
+from ..answers.fitted_similarities import fitted_similarities
 from ..answers.kind import kind_of
 from ..answers.matched_features import similar_for
 from ..answers.pair_coordinates import pair_index
@@ -86,7 +87,7 @@ def membership(model: Any, settings: Settings) -> Finding | None:
 @finding("membership", "Who has features with similar owners?", FILE)
 def picture_of_membership(model: Any, settings: Settings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
-    return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model,)))
+    return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
 
 
 @finding("n_features", "How many features are there?")
@@ -151,7 +152,7 @@ def similarity(model: Any, settings: Settings) -> Finding:
     return Finding(
         title=ENGLISH[f"additive.of.{found.kind}"],
         table=found.similarity.rename_axis("object"),
-        picture=Picture("similarity", caption, (model,)),
+        picture=Picture("similarity", caption, (fitted_similarities(model, "The similarity"),)),
     )
 
 
@@ -248,7 +249,8 @@ def tempering(model: Any, settings: Settings) -> Finding:
 @finding("features", "Which features do the objects share?")
 def best_features(model: Any, settings: Settings) -> Finding:
     """The most probable set of features alone, which has no intervals and nothing to check."""
-    table = model.features().drop(columns=_POINTLESS, errors="ignore")
+    found = model.features()
+    table = found.drop(columns=_POINTLESS, errors="ignore")
     sentence = str(said(ENGLISH, "additive.point", number=plural(len(table), "feature")))
     return Finding(
         sentence,
@@ -256,7 +258,7 @@ def best_features(model: Any, settings: Settings) -> Finding:
         table=by_member(table, labels_of(model)),
         shown=to_read(table, model, "feature"),
         rows=None,
-        picture=Picture("features", ENGLISH["additive.point.title"], (model,)) if len(table) else None,
+        picture=Picture("features", ENGLISH["additive.point.title"], (found,)) if len(table) else None,
     )
 
 

@@ -12,8 +12,9 @@ from ...finding import FULL, Finding, Maker, Picture, Text, finding
 from ...references import Cite
 from ...settings import Settings
 from ...wording import listed, number, probability, said
-from ..answers.kind import kind_of
+from ..answers.kind import kind_of, of_choices
 from ..answers.kinds_aligned import is_of_kinds
+from ..answers.predicted_table import predictions_table
 from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds
 from .english import ENGLISH
@@ -122,7 +123,13 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
 @finding("choice_probabilities", "How often is each option chosen?", FULL)
 def choice_probabilities(model: Any, settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    return Finding(picture=Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], (model,)))
+    return predictions_finding(predictions_table(of_choices(model.posterior_, "The prediction")))
+
+
+def predictions_finding(table: "pandas.DataFrame") -> Finding:
+    """Observed proportions beside predicted probabilities, of a table of them."""
+    picture = Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], (table,))
+    return Finding(title=ENGLISH["choice_probabilities.title"], table=table, picture=picture)
 
 
 @finding("option_similarity", "Which options are alike?", FULL)
@@ -141,7 +148,7 @@ def option_similarity(model: Any, settings: Settings) -> Finding | None:
         said(ENGLISH, "option_similarity", a=a, b=b, share=share),
         title=ENGLISH["option_similarity.title"],
         table=table.rename_axis("option"),
-        picture=Picture("option_similarity", caption, (model,)),
+        picture=Picture("option_similarity", caption, (table,)),
     )
 
 

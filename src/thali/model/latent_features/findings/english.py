@@ -26,6 +26,7 @@ ENGLISH = {
     "ranks.caption": "Rank of each option by the weight of all its aspects, and its interval: on average {best} has"
     " {first}, {worst} {last}.",
     "unique_weights.title": "Weight of what each option has alone, and its share of their sum",
+    "choice_probabilities.title": "Observed proportions beside predicted probabilities",
     "choice_probabilities.caption": "Observed proportions against predicted probabilities: the closer to the diagonal,"
     " the better predicted.",
     "option_similarity": "{a} and {b} share most: {share} of what they have.",

@@ -47,7 +47,7 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         title=str(said(ENGLISH, "features.title", Word=word.capitalize())),
         table=by_member(features, labels_of(model)),
         shown=to_read(features, model, word),
-        picture=Picture("features", str(caption), (model,)),
+        picture=Picture("features", str(caption), (features,)),
         notes=notes,
     )
 
@@ -138,8 +138,8 @@ def membership(model: Any, settings: Settings) -> Finding | None:
 def membership_finding(model: Any, similar: float) -> Finding:
     """Who has the features that were matched from that Jaccard index on."""
     title = ENGLISH["features.membership"]
-    picture = Picture("membership", title, (model,), {"similar": similar})
-    return Finding(title=title, table=model.membership(similar=similar), picture=picture)
+    table = model.membership(similar=similar)
+    return Finding(title=title, table=table, picture=Picture("membership", title, (table,)))
 
 
 @finding("check", "Does the model describe the data?")

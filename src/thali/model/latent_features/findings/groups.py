@@ -47,7 +47,7 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
     if not len(shared):
         return Finding(said(ENGLISH, "groups.none", word=word), table=written, rows=0)
     sentence = differences(shared, word)
-    picture = Picture("group_weights", str(said(ENGLISH, "groups.caption", word=word)), (model,))
+    picture = Picture("group_weights", str(said(ENGLISH, "groups.caption", word=word)), (table,))
     shown = shared[_read(shared, model.groups_)]
     shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
     more = plural(len(model.groups_) - MAX_GROUPS, "more group")

@@ -40,7 +40,7 @@ def kinds(model: Any, settings: Settings) -> Finding:
         title=ENGLISH["kinds.title"],
         table=sizes.assign(people=sizes["people"].map("; ".join)),
         shown=sizes.assign(people=sizes["people"].map(len)),
-        picture=Picture("same_kind", ENGLISH["kinds.same"], (model,)),
+        picture=Picture("same_kind", ENGLISH["kinds.same"], (model.same_kind(),)),
         notes=tuple(notes),
     )
 
@@ -58,7 +58,7 @@ def features(model: Any, settings: Settings) -> Finding:
         title=str(said(ENGLISH, "kinds.features", Word="Aspect")),
         table=written,
         shown=shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]]),
-        picture=Picture("group_weights", ENGLISH["kinds.caption"], (model,)) if 1 < several <= MAX_GROUPS else None,
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
     )
 
 
