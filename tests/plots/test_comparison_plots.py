@@ -314,7 +314,7 @@ def test_samples_are_the_draws_they_are_said_to_be(unique):
         draw, number = int(words[1]), int(words[4])
         drawn = model.chains[number]
         features = sorted(list(features_of(drawn))[draw], key=lambda feature: -feature[1])
-        assert title == f"draw {draw} of chain {number}: {len(features)} feature" + "s" * (len(features) != 1)
+        assert title == f"draw {draw} of chain {number}: {len(features)} aspect" + "s" * (len(features) != 1)
         own = drawn.unique_weights[draw]
         largest = max([weight for _, weight in features] + own.tolist())
         expected = np.full((5, len(features)), np.nan)

@@ -49,6 +49,7 @@ OTHERS = (
     "comparison",
     "decision",
     "evidence",
+    "group_ranks",
     "group_weights",
     "same_kind",
     "leaderboard",

@@ -18,7 +18,7 @@ from thali.model.market_draws.logit import Columns, logit_tastes
 from thali.model.market_draws.market import MarketAttribute, MarketDraws
 from thali.posterior.interval import TAILS
 from thali.report import report
-from thali.surfaces.html.document import Document
+from thali.surfaces.html.document import Chapter, Document
 from thali.surfaces.html.page import rendered
 from thali.surfaces.html.report import section_of
 
@@ -102,7 +102,9 @@ def opened(browser, tmp_path):
     def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
         section = section_of(simulator.simulated(draws, offered), PYTHON)
-        file.write_text(rendered(Document("Simulator", "", (section,), "")), "utf-8")
+        file.write_text(
+            rendered(Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")), "utf-8"
+        )
         context = browser.new_context(**settings)
         page = context.new_page()
         pages.append(context)

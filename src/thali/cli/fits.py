@@ -8,7 +8,7 @@ import typer
 from .boundary import plain_messages
 from .models import TYPED
 from .options import COMPARED, takes_options_of_models
-from .shared_options import Overwrite, Pictures, Tables
+from .shared_options import Author, Overwrite, Pictures, Question, Tables, Title
 
 _Report = Annotated[
     Path | None,
@@ -50,6 +50,9 @@ def fit(
     tables: Tables = None,
     pictures: Pictures = None,
     report: _Report = None,
+    title: Title = "",
+    author: Author = "",
+    question: Question = "",
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
@@ -66,6 +69,7 @@ def fit(
             overwrite,
             formats_of(tables, pictures, out),
             report,
+            {"title": title, "author": author, "question": question},
         )
 
 
@@ -103,12 +107,15 @@ def report(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="The report.", show_default="report.html in the folder"),
     ] = None,
+    title: Title = "",
+    author: Author = "",
+    question: Question = "",
 ) -> None:
     """Write a report of a fit or a comparison: one HTML file, to mail and to print."""
     with plain_messages() as terminal:
         from .commands.report import run_report
 
-        run_report(terminal, results, out)
+        run_report(terminal, results, out, {"title": title, "author": author, "question": question})
 
 
 def status(folder: _Job) -> None:

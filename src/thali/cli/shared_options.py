@@ -4,6 +4,15 @@ from typing import Annotated
 
 import typer
 
+Title = Annotated[
+    str,
+    typer.Option(metavar="TEXT", help="What the report is called.", show_default="the question that it answers"),
+]
+Author = Annotated[str, typer.Option(metavar="TEXT", help="Who wrote the report.", show_default="nobody")]
+Question = Annotated[
+    str,
+    typer.Option(metavar="TEXT", help="What was asked, in your words.", show_default="what the model is asked"),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Begin anew where --out holds another job.")]
 
 Tables = Annotated[

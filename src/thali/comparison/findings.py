@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.model.finding import FILE, FULL, SHOWN, Finding, Findings, Picture, finding
+from thali.model.finding import FILE, FULL, SHOWN, STATISTICS, Finding, Findings, Picture, finding
 from thali.model.wording import said
 
 from .by_evidence import EVIDENCE, evidence_sentences
@@ -69,7 +69,7 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     )
 
 
-@finding("scores", "How was each predicted?", SHOWN)
+@finding("scores", "How was each predicted?", SHOWN, chapter=STATISTICS)
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """The score of each unit."""
     unit, units = table.attrs["unit"], table.attrs["units"]
@@ -89,7 +89,7 @@ def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
     return Finding(table=attrs[_READ[attrs["scorer"]][0]])
 
 
-@finding("chains", "Do the chains agree?")
+@finding("chains", "Do the chains agree?", chapter=STATISTICS)
 def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Whose chains do not agree."""
     if not (sentence := unconverged(table)):
@@ -133,7 +133,7 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns], rows=None)
 
 
-@finding("temperatures", "How was the evidence found?", FULL)
+@finding("temperatures", "How was the evidence found?", FULL, chapter=STATISTICS)
 def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """The mean log-likelihood along the temperatures of each model."""
     import pandas as pd
@@ -149,7 +149,7 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     )
 
 
-@finding("verdict", "Can the evidence be relied on?")
+@finding("verdict", "Can the evidence be relied on?", chapter=STATISTICS)
 def verdict(table: "pandas.DataFrame", settings: None) -> Finding:
     """Whether the evidence of every model is usable."""
     found = table.attrs["evidence"]

@@ -9,7 +9,7 @@ from thali.data.experiment import ChoiceExperiment
 from thali.posterior.interval import INTERVAL, interval_name
 
 from .data_facts import described, levels_shown
-from .finding import READ, SHOWN, Finding, Maker, Picture, Text, finding
+from .finding import DATA, METHODS, READ, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
 from .product_classes.design import Design
 from .references import Cite
 from .registry import spec_of
@@ -52,7 +52,7 @@ def has_draws(model: Any) -> bool:
     return tree is not None and tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"] > 1
 
 
-@finding("data", "What are the data?", READ)
+@finding("data", "What are the data?", READ, chapter=DATA)
 def data(model: Any, settings: Settings) -> Finding:
     """What the model was fitted to."""
     import pandas as pd
@@ -63,7 +63,7 @@ def data(model: Any, settings: Settings) -> Finding:
     return Finding(sentence, title=SENTENCES["facts"], table=table, rows=None)
 
 
-@finding("levels", "Which levels were shown?", SHOWN)
+@finding("levels", "Which levels were shown?", SHOWN, chapter=DATA)
 def levels(model: Any, settings: Settings) -> Finding | None:
     """How often each level was shown, and chosen."""
     source = model._data_of_fit()
@@ -72,7 +72,7 @@ def levels(model: Any, settings: Settings) -> Finding | None:
     return Finding(title=SENTENCES["levels"], table=levels_shown(source))
 
 
-@finding("summary", "How sure is each quantity?")
+@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
 def summary(model: Any, settings: Settings) -> Finding:
     """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
     if not has_draws(model):
@@ -88,7 +88,7 @@ def summary(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("verdict", "Can the fit be relied on?")
+@finding("verdict", "Can the fit be relied on?", chapter=STATISTICS)
 def verdict(model: Any, settings: Settings) -> Finding:
     """Whether the chains agree, or the estimate was found."""
     found = model.verdict()
@@ -152,7 +152,7 @@ def methods(make: Callable[[Any], tuple[Text, ...]]) -> Maker:
     def paragraph(model: Any, settings: Settings) -> Finding:
         return methods_of(model, make(model), settings)
 
-    return Maker("methods", "How is it said in a paper?", SHOWN, paragraph)
+    return Maker("methods", "How is it said in a paper?", SHOWN, paragraph, METHODS)
 
 
 def asked(question: Callable[[Any], Text]) -> Maker:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 TEXT, PAGE, FILES = "text", "page", "files"  # the surfaces: a terminal, a page, a folder
 # Who shows a finding.
 BRIEF, FULL, FILE, READ, SHOWN = (TEXT, PAGE, FILES), (PAGE, FILES), (FILES,), (TEXT, PAGE), (PAGE,)
+# The chapters of a page, in their order.
+ANSWERS, MISSES, DATA, METHODS, STATISTICS = "answers", "misses", "data", "methods", "statistics"
+CHAPTERS = (ANSWERS, MISSES, DATA, METHODS, STATISTICS)
 MOST_ROWS = 20  # of a table that a terminal shows
 
 Text = str | Message
@@ -79,10 +82,12 @@ class Finding(Described):
     verdict: bool | None = None
     headline: str = ""
     widget: Any = None  # what a page lets its reader change, such as a market
+    leads: bool = False  # whether it answers what was asked more than those before it
     stopped: bool = False  # whether Ctrl-C cut it short
     key: str = ""
     question: str = ""
     place: tuple[str, ...] = BRIEF  # the surfaces that show it
+    chapter: str = ANSWERS  # of a page
 
     def __post_init__(self) -> None:
         if self.table is not None:
@@ -167,8 +172,15 @@ def _plain(value: Any) -> Any:
 class Maker:
     """What makes one finding, when it is asked for."""
 
-    def __init__(self, key: str, question: str, place: tuple[str, ...], make: Callable[..., Finding | None]) -> None:
-        self.key, self.question, self.place, self._make = key, question, place, make
+    def __init__(
+        self,
+        key: str,
+        question: str,
+        place: tuple[str, ...],
+        make: Callable[..., Finding | None],
+        chapter: str = ANSWERS,
+    ) -> None:
+        self.key, self.question, self.place, self.chapter, self._make = key, question, place, chapter, make
         self.__doc__ = make.__doc__
 
     def __call__(self, source: Any, settings: Any) -> Finding | None:
@@ -178,11 +190,11 @@ class Maker:
 
     def named(self, found: Finding) -> Finding:
         """The finding with the key and the question of this maker."""
-        return replace(found, key=self.key, question=self.question, place=self.place)
+        return replace(found, key=self.key, question=self.question, place=self.place, chapter=self.chapter)
 
 
 def finding(
-    key: str, question: str, place: tuple[str, ...] = BRIEF
+    key: str, question: str, place: tuple[str, ...] = BRIEF, chapter: str = ANSWERS
 ) -> Callable[[Callable[..., Finding | None]], Maker]:
     """Make a function (source, settings) -> Finding or None the maker of the finding of that key.
 
@@ -194,7 +206,7 @@ def finding(
     >>> Findings([1, 2], (size,))["size"].sentence
     'There are 2.'
     """
-    return partial(Maker, key, question, place)
+    return partial(Maker, key, question, place, chapter=chapter)
 
 
 class Findings(Sequence[Finding], Described):

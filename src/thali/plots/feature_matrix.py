@@ -98,7 +98,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     for probability, is_not_converged in zip(table["probability"], not_converged, strict=True):
         names.append(f"{probability:.2f}" + "*" * bool(is_not_converged))
     ax.set_xticks(centres, names, fontsize=8)
-    ax.set_xlabel(_heading(k, bool(not_converged.any()), unique))
+    ax.set_xlabel(_heading(k, bool(not_converged.any()), unique, table.attrs["word"]))
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
@@ -115,7 +115,7 @@ def _table_of(posterior: Any) -> "pandas.DataFrame":
     return table.loc[table["members"].map(len) > 1] if kind_of(posterior) in (SIMILARITIES, TRIPLETS) else table
 
 
-def _heading(number: int, any_not_converged: bool, unique: bool) -> str:
+def _heading(number: int, any_not_converged: bool, unique: bool, word: str) -> str:
     if not number:
-        return "no other feature is probable" if unique else "no feature is probable"
-    return "probability of the feature" + "\n(* the chains do not agree on it)" * any_not_converged
+        return f"no {'other ' if unique else ''}{word} is probable"
+    return f"probability of the {word}" + "\n(* the chains do not agree on it)" * any_not_converged

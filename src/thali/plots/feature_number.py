@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.kinds import TRIPLETS
+from thali.model.latent_features.answers.features import word_of
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.quantities import quantities_of
 from thali.posterior.interval import INTERVAL, TAILS
@@ -49,7 +50,7 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False
     ... )
     >>> [ax.get_xlabel() for ax in n_features(model)]
-    ['number of features']
+    ['number of aspects']
     """
     alpha = quantities_of(posterior_of(model)).get("alpha")
     posterior = model.posterior_["posterior"].to_dataset()
@@ -71,7 +72,8 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
         high = max(high, values[-1])
         axes[0].set_ylim(0, 1.35 * max(shares.max(), shares_of_all.max()))
         axes[0].legend(*(part[::-1] for part in axes[0].get_legend_handles_labels()), **_LEGEND)
-    axes[0].set(xlim=(low - 1, high + 1), xlabel="number of features", ylabel="posterior probability")
+    word = word_of(model.posterior_)
+    axes[0].set(xlim=(low - 1, high + 1), xlabel=f"number of {word}s", ylabel="posterior probability")
     axes[0].locator_params(axis="x", integer=True)
     axes[0].set_title(_in_words(number), fontsize=10)
     if alpha is not None:

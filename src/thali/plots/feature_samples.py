@@ -9,6 +9,7 @@ from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 from thali.inference.seeds import streams
 from thali.model.latent_features.answers.columns import Columns, columns_of
+from thali.model.latent_features.answers.features import word_of
 from thali.model.latent_features.answers.kind import kind_of, sees_weights
 
 from ._draws import posterior_of
@@ -102,7 +103,7 @@ def feature_samples(
         given = _new_axes(len(chosen), min(max(2.3, 0.24 * width), 3.4), cell * n + 0.6, label_width(labels))
     drawn = given[: len(chosen)]
     step = -(-n // _MAX_OPTIONS)
-    noun = "shared feature" if of_similarities else "feature"
+    noun = "shared feature" if of_similarities else word_of(model.posterior_)
     for ax, draw, (owns, weights), scale in zip(drawn, chosen.tolist(), matrices, scales, strict=True):
         own = columns.unique_weights[draw] if unique else np.empty(0)
         ax.set(xlim=(0, width), ylim=(n, 0))

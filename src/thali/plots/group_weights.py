@@ -10,9 +10,10 @@ from thali.model.latent_features.answers.group_tree import is_grouped
 from thali.model.latent_features.answers.kinds_aligned import as_groups
 from thali.model.latent_features.findings.groups import MAX_GROUPS
 
+from ._by_group import draw_groups, height_of
 from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,26 +70,10 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
         for members, p in zip(table["members"], table["probability"], strict=True)
     ]
     if ax is None:
-        (ax,) = new_axes(3.6 + label_width(labels), 1.2 + max(len(table), 1) * (0.16 + 0.16 * len(names)))
-    rows = np.arange(len(table))
-    for g, name in enumerate(names):
-        at = rows + 0.6 * ((g + 0.5) / len(names) - 0.5)
-        mean, low, high = (np.asarray(table[f"{what}[{name}]"]) for what in ("weight", "weight_low", "weight_high"))
-        colour = COLOURS[g]
-        ax.hlines(at, low, high, color=colour, linewidth=1.4)
-        ax.scatter(mean, at, s=22, color=colour, marker="osD^vPX"[g], label=name, zorder=3)
-    ax.set_yticks(rows, labels)
-    for text in ax.get_yticklabels():
-        text.set_parse_math(False)
-    ax.set_ylim(len(table) - 0.5, -0.5)
+        (ax,) = new_axes(3.6 + label_width(labels), 1.2 + height_of(len(table), len(names)))
+    ends = ("weight", "weight_low", "weight_high")
+    draw_groups(ax, labels, {name: np.array([table[f"{what}[{name}]"] for what in ends]) for name in names})
     ax.set_xlim(left=0.0)
     what = "share of the group's weight" if table.attrs["shares"] else "weight"
     ax.set_xlabel(f"{what} (mean and {level_of(table)} interval)")
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    for row in rows[:-1]:
-        ax.axhline(row + 0.5, color="0.9", linewidth=0.8, zorder=0)
-    legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    for text in legend.get_texts():
-        text.set_parse_math(False)
     return ax

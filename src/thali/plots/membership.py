@@ -63,7 +63,7 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     owned, labels = table.to_numpy()[:, :max_features], table.index.tolist()
     n, k = owned.shape
     features = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}
-    has_weights = "weight" in table.attrs
+    has_weights, word = "weight" in table.attrs, table.attrs["word"]
     probability = features["probability"]
     weight = np.array(table.attrs["weight"])[:k] if has_weights else np.ones(k)
     rows = _order(owned, probability * weight)
@@ -83,9 +83,9 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     names = [f"{probability[column]:.2f}{mark[column]}" + f"\n{weight[column]:.2g}" * has_weights for column in columns]
     ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
     heading = (
-        "probability of the feature" + ", mean weight" * has_weights + "\n(* the chains do not agree on it)" * any(mark)
+        f"probability of the {word}" + ", mean weight" * has_weights + "\n(* the chains do not agree on it)" * any(mark)
     )
-    ax.set_xlabel(heading if k else "no feature is probable")
+    ax.set_xlabel(heading if k else f"no {word} is probable")
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)

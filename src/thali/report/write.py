@@ -9,23 +9,27 @@ from thali.model.base import Model
 from thali.model.settings import USUAL, Settings
 from thali.surfaces.figures import Figures
 from thali.surfaces.findings import findings
-from thali.surfaces.html.document import Document
+from thali.surfaces.html.document import Cover, Document
 from thali.surfaces.html.page import rendered
 from thali.surfaces.html.report import document_of, document_of_answer
 
+UNTITLED = Cover()
 
-def report(what: Any, path: Any) -> None:
+
+def report(what: Any, path: Any, *, title: str = "", author: str = "", question: str = "") -> None:
     """Write a report: one HTML file that needs nothing from anywhere, to mail, to print, to read on a phone.
 
-    It says what was asked and of what data, whether the answer can be trusted, the answer with its pictures, how sure
-    it is, what the model does not explain, how to repeat the fit, and what a paper would say of the methods. The same
-    fit gives the same file, to the byte.
+    Its first screen answers what was asked, with a picture, and says in a line each how sure that is. Then come all
+    answers, what the model misses, the data, what a paper would say of the methods, every quantity with its
+    convergence, how to repeat the fit, and references. The same fit gives the same file, to the byte.
 
     Parameters
     ----------
     what : fitted model, table of thali.compare, leaderboard, or result of a function of thali.paired or thali.designs
     path : str or path
         Of the file; one that exists is replaced.
+    title, author, question : str
+        What the report is called, whose it is, and what was asked, in your words; "": in those of thali.
 
     Raises
     ------
@@ -47,7 +51,7 @@ def report(what: Any, path: Any) -> None:
     ...     file.read_text("utf-8").startswith("<!doctype html>")
     True
     """
-    atomic_write(Path(path), page_of(what))
+    atomic_write(Path(path), page_of(what, cover=Cover(title, author, question)))
 
 
 def page_of(
@@ -56,13 +60,15 @@ def page_of(
     words: Words = PYTHON,
     settings: Settings = USUAL,
     figures: Figures | None = None,
+    cover: Cover = UNTITLED,
 ) -> bytes:
     """The report as HTML; `command` is what was typed to make the fit, `settings` are those of a model's answer."""
-    return rendered(_document(what, command, words, settings), figures).encode()
+    return rendered(_document(what, command, words, settings, cover), figures).encode()
 
 
-def _document(what: Any, command: str, words: Words, settings: Settings) -> Document:
+def _document(what: Any, command: str, words: Words, settings: Settings, cover: Cover) -> Document:
     if isinstance(what, Model):
         what._require_fitted()
-        return document_of(what, what._findings_with(what._settings_for(what._data_of_fit(), settings)), command, words)
-    return document_of_answer(findings(what), command, words)
+        found = what._findings_with(what._settings_for(what._data_of_fit(), settings))
+        return document_of(what, found, command, words, cover)
+    return document_of_answer(findings(what), command, words, cover)

@@ -194,6 +194,26 @@ def test_answers_of_one_group_are_refused_of_several(model, answer):
 
 
 @pytest.mark.usefixtures("pictures")
+def test_ranks_are_those_of_each_group(model):
+    found = model.findings()["ranks"]
+    women = model.of_group("women").ranks()
+    table = found.table.loc["women"].set_index("option")
+    assert table.loc[women.index, "rank"].tolist() == women["rank"].tolist()
+    best = {name: model.of_group(name).ranks(every_rank=True)["p_1"].idxmax() for name in ("women", "men")}
+    assert all(f"{name} {option} (" in str(found.sentence) for name, option in best.items()) and found.leads
+    axes = th.plots.group_ranks(model)
+    mean = found.table.groupby("option")["rank"].mean()
+    assert [text.get_text() for text in axes.get_yticklabels()] == mean.sort_values(kind="stable").index.tolist()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
+    for kept, name in zip(axes.collections[::2], ("women", "men"), strict=True):
+        ends = found.table.loc[name].set_index("option").loc[mean.sort_values(kind="stable").index]
+        spans = np.array([segment[:, 0] for segment in kept.get_segments()])
+        np.testing.assert_allclose(spans, ends[["rank_low", "rank_high"]].to_numpy())
+    with pytest.raises(ArgumentError, match="of one"):
+        th.plots.group_ranks(model.of_group("men"))
+
+
+@pytest.mark.usefixtures("pictures")
 def test_the_picture_has_a_line_a_feature(model):
     shared = model.features()["members"].map(len).between(2, 2).sum()
     axes = th.plots.group_weights(model)

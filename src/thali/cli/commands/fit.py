@@ -26,7 +26,7 @@ from ..options import by_word, said_of_table
 from ..values import value_of
 from .asked import OWN, Asked, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
-from .report import write_report
+from .report import UNTITLED, write_report
 
 
 def run_fit(
@@ -38,6 +38,7 @@ def run_fit(
     overwrite: bool = False,
     formats: Sequence[str] = ("csv",),
     page: Path | None = None,
+    cover: dict[str, str] = UNTITLED,
 ) -> None:
     """Fit a model to the data of that name and print the answer.
 
@@ -58,6 +59,8 @@ def run_fit(
         Of the tables.
     page : Path or None
         The report; None: none is written.
+    cover : dict
+        Its title, author and question; "" each: what thali says.
 
     Raises
     ------
@@ -81,6 +84,8 @@ def run_fit(
         check_folder(out)
     if page is not None:
         check_place(page.absolute())
+    elif named := next((name for name, text in cover.items() if text), ""):
+        raise ArgumentError(f"--{named} is of the report; name its file with --report.")
     found = find_data(data_name)
     if asked is None:
         asked = asked_of(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
@@ -92,7 +97,7 @@ def run_fit(
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
-    command |= {} if page is None else {"page": page.absolute()}
+    command |= {} if page is None else {"page": page.absolute(), "cover": cover}
     note = noted("fit", command)
     with _job_in(asked, out, overwrite, note) as job:
         _fit(spec, model, data, of(FIT), job)
@@ -128,7 +133,7 @@ def run_fit(
                 notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
             if page is not None:
                 repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
-                write_report(model, page, repeats, terminal, settings, figures)
+                write_report(model, page, repeats, terminal, settings, figures, cover)
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
         raise typer.Exit(INTERRUPTED) from None

@@ -19,11 +19,13 @@ from ..files import checked_formats
 _OF_THALI = b'<meta name="generator" content="thali">'  # near the beginning of a report
 
 JOB = "job"  # in the folder of the results
+COVER: tuple[str, ...] = ("title", "author", "question")  # of a report
 COMMAND = "command.json"  # there, of a fit without chains, which is no job
+_OF_REPORTS = {"page", "cover"}  # arguments of a command that writes a report
 # What `noted` takes for each command.
 _BOTH = {"data_name": str, "typed": dict, "formats": list}
 _ARGUMENTS: dict[str, dict[str, Any]] = {
-    "fit": _BOTH | {"model_name": str | None, "page": Path | None},
+    "fit": _BOTH | {"model_name": str | None, "page": Path | None, "cover": dict | None},
     "compare": _BOTH | {"models": str | None, "own": dict},
 }
 OVERWRITE = Option("overwrite", "Whether another job gives way.", bool)
@@ -60,7 +62,8 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     if found is None:
         raise DataError(f"The job in '{folder}' was not begun at the command line; go on with it where it was begun.")
     out, arguments = folder.absolute(), _from_json(found["arguments"])
-    if found["name"] not in _ARGUMENTS or not _are_of(arguments, _ARGUMENTS[found["name"]]):
+    is_known = found["name"] in _ARGUMENTS and _are_of(arguments, _ARGUMENTS[found["name"]])
+    if not is_known or not _is_cover(arguments.get("cover", {})):
         raise DataError(f"The job in '{folder}' names no command of thali; give a folder that thali wrote.")
     arguments["formats"] = checked_formats(arguments["formats"])
     if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
@@ -84,9 +87,14 @@ def _are_of(arguments: Any, kinds: Mapping[str, Any]) -> bool:
     """Whether arguments are those of a command, each of its kind."""
     if not isinstance(arguments, dict):
         return False
-    return kinds.keys() - {"page"} <= arguments.keys() <= kinds.keys() and all(
+    return kinds.keys() - _OF_REPORTS <= arguments.keys() <= kinds.keys() and all(
         isinstance(arguments.get(name), kinds[name]) for name in kinds
     )
+
+
+def _is_cover(given: Any) -> bool:
+    """Whether these are texts of the cover of a report."""
+    return given is not None and given.keys() <= set(COVER) and all(isinstance(text, str) for text in given.values())
 
 
 def command_of(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
@@ -102,7 +110,8 @@ def command_of(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
 def as_typed(name: str, arguments: Mapping[str, Any]) -> str:
     """A command with the arguments that `noted` takes, as it was typed, but for where its results go."""
     given = dict(arguments)
-    options = {"model": given.get("model_name"), "models": given.get("models")}
+    cover = {word: text for word, text in (given.get("cover") or {}).items() if text}
+    options = cover | {"model": given.get("model_name"), "models": given.get("models")}
     options |= given.get("own", {}) | given.get("typed", {})
     words = [part for word, value in options.items() for part in _as_typed(word.replace("_", "-"), value)]
     return shlex.join(["thali", name, *([given["data_name"]] if "data_name" in given else []), *words])

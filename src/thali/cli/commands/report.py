@@ -10,12 +10,13 @@ from thali.model.settings import USUAL, Settings
 
 from ..boundary import Terminal, notify
 from .asked import asked_of
-from .jobs import JOB, as_typed, command_of
+from .jobs import COVER, JOB, as_typed, command_of
 
+UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls it
 _MODELS = ("posterior.nc", "model.nc")  # as `thali fit --out` names them
 
 
-def run_report(terminal: Terminal, results: Path, out: Path | None) -> None:
+def run_report(terminal: Terminal, results: Path, out: Path | None, cover: dict[str, str] = UNTITLED) -> None:
     """Write the report of what a folder or a file holds.
 
     Parameters
@@ -25,6 +26,8 @@ def run_report(terminal: Terminal, results: Path, out: Path | None) -> None:
         A folder that `--out` of fit or compare named, or a file that `save` wrote.
     out : Path or None
         The report; None: report.html in the folder, or beside the file under its name.
+    cover : dict
+        Its title, author and question; "" each: what was said with the fit, or what thali says.
 
     Raises
     ------
@@ -36,24 +39,32 @@ def run_report(terminal: Terminal, results: Path, out: Path | None) -> None:
     what = _results(results)
     found = command_of(results) if results.is_dir() else None
     if found is None:
-        write_report(what, file, "", terminal)
+        write_report(what, file, "", terminal, cover=cover)
         return
     name, arguments, folder = found
     settings = USUAL
+    cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
     if name == "fit" and (spec := spec_of(what)) is not None:
         settings = asked_of(terminal, spec, "", arguments["typed"], None).settings(folder)
-    write_report(what, file, as_typed(name, arguments), terminal, settings)
+    write_report(what, file, as_typed(name, arguments), terminal, settings, cover=cover)
 
 
 def write_report(
-    what: Any, file: Path, command: str, terminal: Terminal, settings: Settings = USUAL, figures: Any = None
+    what: Any,
+    file: Path,
+    command: str,
+    terminal: Terminal,
+    settings: Settings = USUAL,
+    figures: Any = None,
+    cover: dict[str, str] = UNTITLED,
 ) -> None:
     """Write the report of a fitted model or of the table of a comparison; `figures`: those that are drawn already."""
     from thali.report.write import page_of
+    from thali.surfaces.html.document import Cover
 
     if (spec := spec_of(what)) is not None:
         terminal.know(spec.options)
-    atomic_write(file, page_of(what, command, terminal.words, settings, figures))
+    atomic_write(file, page_of(what, command, terminal.words, settings, figures, Cover(**cover)))
     notify(f"wrote the report to {file}.")
 
 

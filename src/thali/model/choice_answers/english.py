@@ -21,6 +21,7 @@ ENGLISH = {
     "pay.title.median": "Willingness to pay of the median person, in units of {price}",
     "pay.infinite": "inf: whoever does not mind the price would pay any amount for what is better.",
     "shares.title": "Shares of the market",
+    "shares": "{first} would have the largest share{where}: {mean} % ({interval} {low} to {high}){others}.",
     "shares.caption": "Share of each product of the market and its {interval}.",
     "market": "Which share of the respondents would choose each product of a market? At first it is {what}. The largest"
     " share there: {first}, {mean} % ({interval} {low} to {high}).",

@@ -17,7 +17,7 @@ from ..choice_logits.check import check_sentence
 from ..choice_logits.coding_arguments import knots_by_name, linear_names
 from ..choice_segments.segments import numbers_of_segments
 from ..common_findings import check_of, describes
-from ..finding import BRIEF, FILE, FULL, SHOWN, Finding, Maker, Picture, Text, finding
+from ..finding import BRIEF, FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
 from ..references import Cite
 from ..settings import Settings
 from ..wording import listed, number, probability, said
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..choice_segments.segments import Segments
 
 _FEWEST = 3  # respondents that make segments
+_ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
 
 
 # settings -----------------------------------------------------------------------------------------------------
@@ -195,7 +196,22 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     table = model.market_shares(settings.market, **_how(settings))
     caption = str(said(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
     picture = Picture("market_shares", caption, (table,))
-    return Finding(title=ENGLISH["shares.title"], table=table, rows=None, picture=picture)
+    sentence = winner(table, interval_name(settings.ci))
+    return Finding(sentence, title=ENGLISH["shares.title"], table=table, rows=None, picture=picture, leads=True)
+
+
+def winner(shares: "pandas.DataFrame", interval: str) -> str:
+    """Which product has the largest share; of several scenarios in the first."""
+    rows: Any = shares.reset_index()
+    where = ""
+    if "scenario" in rows:
+        rows = rows[rows["scenario"] == rows["scenario"].iloc[0]]
+        where = f" in {said(ENGLISH, 'market.scenario', scenario=rows['scenario'].iloc[0])}"
+    best, *others = rows.sort_values("share", ascending=False, kind="stable").to_dict("records")
+    ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
+    then = [f"{row['product']} {100 * row['share']:.0f} %" for row in others]
+    more = f"; then {listed(then)}" if then else ""
+    return str(said(ENGLISH, "shares", first=best["product"], where=where, interval=interval, others=more, **ends))
 
 
 @finding("market", "Market simulator", SHOWN)
@@ -309,7 +325,7 @@ SEGMENTED = said(ENGLISH, "segments.methods", source=Cite("hubert1985"))
 # checks -------------------------------------------------------------------------------------------------------
 
 
-@finding("check", "Does the model describe the data?")
+@finding("check", "Does the model describe the data?", chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which choices the model would seldom make."""
     table = model.check(settings.random_seed)

@@ -5,7 +5,7 @@ from typing import Any
 from ..choice_answers.english import ENGLISH
 from ..choice_answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
 from ..common_findings import asked, data, levels, methods, summary, verdict
-from ..finding import FULL, Finding, Maker, Text, finding
+from ..finding import FULL, MISSES, Finding, Maker, Text, finding
 from ..references import Cite
 from ..settings import Settings
 from ..wording import listed, said
@@ -34,7 +34,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
     return Finding(title=ENGLISH["logit.individuals"], table=table)
 
 
-@finding("check", "Does the model describe the data?", FULL)
+@finding("check", "Does the model describe the data?", FULL, chapter=MISSES)
 def no_check(model: Any, settings: Settings) -> Finding:
     """Why an estimate is not checked."""
     return Finding(ENGLISH["logit.no_check"], notes=(ENGLISH["logit.compare"],))

@@ -9,7 +9,7 @@ from thali._late import carried_out_by
 from thali.posterior.interval import TAILS, interval_name
 
 from ..common_findings import asked, data, methods, summary, verdict
-from ..finding import FILE, SHOWN, Finding, Maker, Picture, Text, finding
+from ..finding import FILE, MISSES, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
 from ..references import Cite
 from ..registry import spec_of
 from ..settings import Settings
@@ -157,7 +157,7 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
     return said(ENGLISH, "weights", words=words, named=named)
 
 
-@finding("summary", "How sure is each quantity?")
+@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
 def quantities(model: Any, settings: Settings) -> Finding | None:
     """Every quantity; a terminal shows the first, as there is one for each row."""
     found = summary(model, settings)
@@ -167,7 +167,7 @@ def quantities(model: Any, settings: Settings) -> Finding | None:
 # the model as a whole -----------------------------------------------------------------------------------------
 
 
-@finding("parameters", "What else was learned, or assumed?")
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """Scales, and the likelihood of all the data."""
     return Finding(notes=tuple(_of_weights(model) if _is_plackett_luce(model) else _of_coefficients(model)))
@@ -234,7 +234,7 @@ def _in_digits(draws: np.ndarray) -> str:
     return f"{draws.mean():.3g} ({interval_name()} {low:.3g} to {high:.3g})"
 
 
-@finding("unexpected_rows", "Which rows does it miss?", SHOWN)
+@finding("unexpected_rows", "Which rows does it miss?", SHOWN, chapter=MISSES)
 def unexpected_rows(model: Any, settings: Settings) -> Finding:
     """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
     import pandas as pd

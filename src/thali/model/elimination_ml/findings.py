@@ -5,7 +5,7 @@ from typing import Any
 from thali.posterior.interval import interval_name
 
 from ..common_findings import asked, data, methods, verdict
-from ..finding import FULL, MOST_ROWS, Finding, Maker, Picture, Text, finding
+from ..finding import FULL, MISSES, MOST_ROWS, Finding, Maker, Picture, Text, finding
 from ..latent_features.findings.elimination import (
     best_worst_sentence,
     covariates_finding,
@@ -87,7 +87,7 @@ def choice_probabilities(model: Any, settings: Settings) -> Finding:
     return predictions_finding(estimated_predictions(model.estimates_))
 
 
-@finding("fit", "Does the model describe the data?")
+@finding("fit", "Does the model describe the data?", chapter=MISSES)
 def fit(model: Any, settings: Settings) -> Finding:
     """The test of fit, the likelihood and what is derived from it."""
     import pandas as pd
@@ -107,7 +107,7 @@ def fit(model: Any, settings: Settings) -> Finding:
     return Finding(sentence, title=ENGLISH["ml.fit"], table=table, rows=0, notes=tuple(notes))
 
 
-@finding("residuals", "What does it predict worst?")
+@finding("residuals", "What does it predict worst?", chapter=MISSES)
 def residuals(model: Any, settings: Settings) -> Finding:
     """The residual of each pair or choice, the largest first."""
     table = model.residuals()

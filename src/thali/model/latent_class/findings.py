@@ -5,7 +5,7 @@ from typing import Any
 from ..choice_answers.english import ENGLISH
 from ..choice_answers.findings import FIRST, OF_PEOPLE, check, segments_of
 from ..common_findings import asked, data, levels, methods, summary, verdict
-from ..finding import FULL, Finding, Maker, Text, finding
+from ..finding import FULL, STATISTICS, Finding, Maker, Text, finding
 from ..references import Cite
 from ..settings import Settings
 from ..wording import listed, number, said
@@ -50,7 +50,7 @@ def membership(model: Any, settings: Settings) -> Finding:
     return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
 
 
-@finding("summary", "How sure is each quantity?", FULL)
+@finding("summary", "How sure is each quantity?", FULL, chapter=STATISTICS)
 def estimates(model: Any, settings: Settings) -> Finding | None:
     """The coefficients with their errors, which a terminal shows beside each other."""
     return summary(model, settings)

@@ -354,13 +354,14 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         ArgumentError
             If min_probability or similar is out of its range.
         """
+        from .answers.features import word_of
         from .answers.matched_features import matched_table, membership_table
 
         found = self._matched(similar, min_probability)
         table = membership_table(self._fitted(), found)
         features = matched_table(self._fitted(), found)
         names = [name for name in ("probability", "weight", "converged") if name in features]
-        table.attrs |= {name: features[name].tolist() for name in names}
+        table.attrs |= {name: features[name].tolist() for name in names} | {"word": word_of(self._fitted())}
         return table
 
     def stacked(self) -> "Stacked":

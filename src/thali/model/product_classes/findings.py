@@ -6,7 +6,7 @@ from typing import Any
 from ..choice_answers.english import ENGLISH
 from ..choice_answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
 from ..common_findings import asked, data, levels, methods, summary, verdict
-from ..finding import FILE, Finding, Maker, Picture, Text, finding
+from ..finding import FILE, STATISTICS, Finding, Maker, Picture, Text, finding
 from ..references import Cite
 from ..settings import Settings
 from ..wording import listed, said
@@ -58,7 +58,7 @@ def _to_read(table: Any) -> Any:
     return table[columns].rename(columns={"share_new": "new people"}).assign(**{"class": names}).reset_index(drop=True)
 
 
-@finding("evidence", "How probable are the data?")
+@finding("evidence", "How probable are the data?", chapter=STATISTICS)
 def evidence(model: Any, settings: Settings) -> Finding | None:
     """The log evidence, where it was computed, and what the run has to say."""
     if not math.isfinite(model.log_evidence_):

@@ -1,4 +1,4 @@
-"""What a report consists of: sections of sentences, pictures and tables, before any of it is HTML."""
+"""What a report consists of: a cover, an answer, chapters of sections, before any of it is HTML."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,14 +26,38 @@ class Section(NamedTuple):
     facts: tuple[tuple[str, str], ...] = ()  # names and values
     code: str = ""
     entries: tuple[str, ...] = ()  # a list, such as of references
-    good: bool | None = None  # whether the sentences are good news; None: neither
-    headline: str = ""  # before the sentences, where they are good news or bad: what they are about
+
+
+class Chapter(NamedTuple):
+    """Sections under one heading."""
+
+    title: str
+    sections: tuple[Section, ...]
+
+
+class Light(NamedTuple):
+    """Good news or bad about the answer, in a line."""
+
+    is_good: bool
+    headline: str
+    where: str  # the title of the section that says more
+
+
+class Cover(NamedTuple):
+    """What the author of a report calls it; "" is what thali calls it."""
+
+    title: str = ""
+    author: str = ""
+    question: str = ""
 
 
 class Document(NamedTuple):
     """A report."""
 
     title: str
-    subtitle: str
-    sections: tuple[Section, ...]
+    question: str  # that was asked
+    facts: tuple[str, ...]  # in a line below the title: the model, the data, the author
+    lead: Section | None  # the answer to it
+    lights: tuple[Light, ...]
+    chapters: tuple[Chapter, ...]
     made: str  # when and by what

@@ -14,7 +14,7 @@ from thali.model.finding import Picture
 from thali.surfaces.readable import readable
 
 from ..figures import Figures
-from .document import Document, Section, Table
+from .document import Chapter, Document, Section, Table
 from .drawing import Drawn, attempted, drawn
 from .numbers import cells
 
@@ -44,19 +44,39 @@ def rendered(document: Document, figures: Figures | None = None) -> str:
 
 def _rendered(document: Document, figures: Figures) -> str:
     pictures = itertools.count(1)
-    scripts = [_script()] if any(section.simulator for section in document.sections) else []
-    sections = [_section(section, pictures, figures) for section in document.sections]
+    sections = [section for chapter in document.chapters for section in chapter.sections]
+    scripts = [_script()] if any(section.simulator for section in sections) else []
+    lead = None if document.lead is None else _section(document.lead, "answer", pictures, figures)
+    chapters = [_chapter(chapter, pictures, figures) for chapter in document.chapters]
+    anchor_of = {section["title"]: section["anchor"] for chapter in chapters for section in chapter["sections"]}
+    lights = [light._asdict() | {"anchor": anchor_of.get(light.where, "")} for light in document.lights]
     return printable(
         _template().render(
             title=" ".join(document.title.split()),
-            subtitle=document.subtitle,
-            sections=sections,
+            question=document.question,
+            facts=document.facts,
+            lead=lead,
+            lights=lights,
+            chapters=chapters,
             made=document.made,
             style=_markup(_file("style.css")),
             script=_markup("".join(scripts)),
             policy=policy(scripts),
         )
     )
+
+
+def _chapter(chapter: Chapter, pictures: Any, figures: Figures) -> dict[str, Any]:
+    """What the template needs of a chapter."""
+    anchor = _anchor(chapter.title)
+    sections = [
+        _section(section, f"{anchor}-{number}", pictures, figures) for number, section in enumerate(chapter.sections)
+    ]
+    return {"title": chapter.title, "anchor": anchor, "sections": sections}
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
 def policy(scripts: "list[str]") -> str:
@@ -71,10 +91,10 @@ def _script() -> str:
     return _file("market.js") + _file("simulator.js")
 
 
-def _section(section: Section, numbers: Any, figures: Figures) -> dict[str, Any]:
+def _section(section: Section, anchor: str, numbers: Any, figures: Figures) -> dict[str, Any]:
     """What the template needs of a section."""
     shown = section._asdict()
-    shown["anchor"] = re.sub(r"\W+", "-", section.title.lower()).strip("-")
+    shown["anchor"] = anchor
     pictures = [
         attempted(_named(picture), partial(drawn, figures, picture, next(numbers))) for picture in section.pictures
     ]

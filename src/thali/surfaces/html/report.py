@@ -1,77 +1,97 @@
 """The report of findings: of a fitted model, a comparison, a test, a leaderboard or a design."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import Words
 from thali.model.common_findings import has_draws
-from thali.model.finding import PAGE, Finding, Findings
+from thali.model.finding import ANSWERS, CHAPTERS, DATA, METHODS, MISSES, PAGE, STATISTICS, Finding, Findings
 from thali.model.references import cited_in
 from thali.model.registry import spec_of
 from thali.model.versions import made_by, versions
 
-from .document import Document, Section, Table
+from .document import Chapter, Cover, Document, Light, Section, Table
 
 if TYPE_CHECKING:
     from thali.model.base import Model
 
+_TITLES = {
+    ANSWERS: "Answers",
+    MISSES: "What the model misses",
+    DATA: "The data",
+    METHODS: "Methods",
+    STATISTICS: "For the statistician",
+}
 SETTINGS, REFERENCES = "Settings and versions", "References"
 
 
-def document_of(model: "Model", findings: Findings, command: str, words: Words) -> Document:
+def document_of(model: "Model", findings: Findings, command: str, words: Words, cover: Cover) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
-    shown = list(findings.of(PAGE))
-    title = f"{_name(model)}: {model.fitted_to_}"
-    return _document(title, shown, words, _run(model), command or model._as_python(), made_by(_date(model)))
+    facts = (f"{_name(model)} of {model.fitted_to_}",)
+    run = Section(SETTINGS, facts=(*_run(model), *versions()), code=command or model._as_python())
+    return _document(list(findings.of(PAGE)), words, facts, run, made_by(_date(model)), cover)
 
 
-def document_of_answer(findings: Findings, command: str, words: Words) -> Document:
-    """The report of anything else that has findings; its title is the first question."""
-    shown = list(findings.of(PAGE))
-    title = next(found.question for found in shown if found.key != "asked")
-    return _document(title, shown, words, (), command, made_by())
+def document_of_answer(findings: Findings, command: str, words: Words, cover: Cover) -> Document:
+    """The report of anything else that has findings."""
+    run = Section(SETTINGS, facts=versions(), code=command)
+    return _document(list(findings.of(PAGE)), words, (), run, made_by(), cover)
 
 
 def _document(
-    title: str, shown: list[Finding], words: Words, run: tuple[tuple[str, str], ...], command: str, made: str
+    shown: list[Finding], words: Words, facts: tuple[str, ...], run: Section, made: str, cover: Cover
 ) -> Document:
-    answers = [found for found in shown if found.key != "asked" and found.verdict is None]
-    lights = [found for found in shown if found.verdict is not None]
-    asked = [found for found in shown if found.key == "asked"]
-    subtitle = next((each for found in (*answers, *asked) for each in found.sentences(words)), title)
+    asked = [sentence for found in shown if found.key == "asked" for sentence in found.sentences(words)]
+    shown = [found for found in shown if found.key != "asked"]
+    lead = _lead(shown)
+    lights = tuple(Light(found.verdict, found.headline, found.question) for found in shown if found.verdict is not None)
     cited = cited_in(text for found in shown for text in (found.sentence, *found.notes))
-    sections = [
-        *_sections(asked, words),
-        *(_light(found, words) for found in lights),
-        *_sections([found for found in shown if found in answers or found.to_read is not None], words),
-        Section(SETTINGS, facts=(*run, *versions()), code=command),
-        *([Section(REFERENCES, entries=cited)] if cited else []),
+    chapters = [
+        Chapter(_TITLES[name], sections)
+        for name in CHAPTERS
+        if (sections := _sections([found for found in shown if found.chapter == name], lead, words))
     ]
-    return Document(title, subtitle, tuple(sections), made)
+    chapters.append(Chapter(SETTINGS, (run._replace(title=""),)))
+    chapters += [Chapter(REFERENCES, (Section("", entries=cited),))] if cited else []
+    return Document(
+        title=cover.title or lead.question,
+        question=cover.question or " ".join(asked),
+        facts=(*facts, *([cover.author] if cover.author else [])),
+        lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _pictures(lead)),
+        lights=lights,
+        chapters=tuple(chapters),
+        made=made,
+    )
 
 
-def _light(found: Finding, words: Words) -> Section:
-    """Good news or bad, before the answers: what it is about, and its sentence."""
-    said = found.sentences(words)
-    return Section(found.question, tuple(said[:1]), good=found.verdict, headline=found.headline)
+def _lead(shown: list[Finding]) -> Finding:
+    """The finding that answers what was asked: one that says so, else the first with a sentence and a picture."""
+    answers = [found for found in shown if found.chapter == ANSWERS and found.verdict is None] or shown
+    ranked = sorted(answers, key=lambda found: (not found.leads, not (found.sentence and found.picture)))
+    return ranked[0]
 
 
-def _sections(shown: Iterable[Finding], words: Words) -> list[Section]:
-    """A section for each question."""
-    return [section_of(found, words) for found in shown]
+def _pictures(found: Finding) -> tuple[Any, ...]:
+    return () if found.picture is None else (found.picture,)
+
+
+def _sections(shown: list[Finding], lead: Finding, words: Words) -> tuple[Section, ...]:
+    """A section for each finding; of the one that leads what was not said yet."""
+    sections = [section_of(found, words) for found in shown]
+    rest = [
+        section._replace(sentences=section.sentences[1:], pictures=()) if found is lead else section
+        for found, section in zip(shown, sections, strict=True)
+    ]
+    return tuple(section for section in rest if any(section[1:]))
 
 
 def section_of(found: Finding, words: Words) -> Section:
-    """A finding as a part of a page; of one with a verdict what its light does not say."""
+    """A finding as a part of a page."""
     sentences = found.sentences(words)
     if found.key == "methods":
         sentences = [" ".join(sentences)]
-    table, title = found.to_read, found.question
-    if found.verdict is not None:
-        sentences, title = sentences[1:], f"{title} (details)"
+    table = found.to_read
     tables = () if table is None or not len(table) else (Table(found.title, table),)
-    pictures = () if found.picture is None else (found.picture,)
-    return Section(title, tuple(sentences), pictures, tables, found.widget)
+    return Section(found.question, tuple(sentences), _pictures(found), tables, found.widget)
 
 
 def _name(model: Any) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, PAIRS, TRIPLETS
+from thali.data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES, SIMILARITY_GROUPS, TRIPLETS
 from thali.errors import ArgumentError
 from thali.posterior.interval import TAILS
 
@@ -62,11 +62,16 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
 
 
 def owners_drawn(tree: "xarray.DataTree") -> dict[str, Any]:
-    """What a picture of features needs besides their table: the labels, and the mean weight of what each has alone."""
+    """What a picture of features needs besides their table: labels, the mean weight of what each has alone, a word."""
     posterior = tree["posterior"].to_dataset()
     unique = bool(tree["constant_data"].dataset.get("unique", False))
     own = posterior["unique_weights"].mean(("chain", "draw")).values.tolist() if unique else None
-    return {"labels": posterior["option"].values.tolist(), "unique_weights": own}
+    return {"labels": posterior["option"].values.tolist(), "unique_weights": own, "word": word_of(tree)}
+
+
+def word_of(tree: "xarray.DataTree") -> str:
+    """What a feature is called: an aspect of options that are chosen."""
+    return "feature" if kind_of(tree) in (SIMILARITIES, SIMILARITY_GROUPS, TRIPLETS, OWN) else "aspect"
 
 
 def without_idle_weights(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":

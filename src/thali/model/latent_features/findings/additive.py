@@ -11,7 +11,7 @@ from thali.errors import Argument, Setting
 from thali.trees.tree import Tree
 
 from ...common_findings import asked, check_of, data, describes, methods, summary, verdict
-from ...finding import FILE, FULL, Finding, Maker, Picture, Text, finding
+from ...finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from ...references import Cite
 from ...settings import Settings
 from ...wording import estimate as in_words
@@ -156,7 +156,7 @@ def similarity(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("check", "Does the model describe the data?")
+@finding("check", "Does the model describe the data?", chapter=MISSES)
 def check_of_similarities(model: Any, settings: Settings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed)
@@ -179,7 +179,7 @@ def pairs(model: Any, settings: Settings) -> Finding | None:
     return Finding(sentence, title=ENGLISH["additive.pairs.title"], table=table, rows=0)
 
 
-@finding("parameters", "What else was learned, or assumed?")
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
     rows = model.summary()
@@ -224,7 +224,7 @@ def _weight_prior(model: Any) -> Text:
     return said(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
 
 
-@finding("tempering", "Do the chains change between families of features?")
+@finding("tempering", "Do the chains change between families of features?", chapter=STATISTICS)
 def tempering(model: Any, settings: Settings) -> Finding:
     """The temperatures, and how often neighbours swapped."""
     stats = model.posterior_["sample_stats"].to_dataset()
@@ -262,7 +262,7 @@ def best_features(model: Any, settings: Settings) -> Finding:
     )
 
 
-@finding("parameters", "What else was found?")
+@finding("parameters", "What else was found?", chapter=STATISTICS)
 def point(model: Any, settings: Settings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
     notes: list[Text] = []

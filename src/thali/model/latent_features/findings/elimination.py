@@ -8,7 +8,7 @@ from thali.data.kinds import BEST_WORST
 from thali.trees.tree import Tree
 
 from ...common_findings import asked, data, methods, summary, verdict
-from ...finding import FULL, Finding, Maker, Picture, Text, finding
+from ...finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
 from ...references import Cite
 from ...settings import Settings
 from ...wording import listed, number, probability, said
@@ -23,7 +23,6 @@ from .features import check, features_finding, membership, number_finding, place
 if TYPE_CHECKING:
     import pandas
 
-_MAX_RANKED = 60  # options, above which ranks are left to the table
 _NAMED, _FEWEST = 3, 3
 _SURE = 0.95  # probability from which on an option is called the best
 
@@ -82,7 +81,7 @@ def ranks(model: Any, settings: Settings) -> Finding:
         title=ENGLISH["ranks.title"],
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
-        picture=Picture("ranks", caption, (table,)) if len(table) <= _MAX_RANKED else None,
+        picture=Picture("ranks", caption, (table,)) if len(table) <= groups.MAX_RANKED else None,
     )
 
 
@@ -136,7 +135,7 @@ def predictions_finding(table: "pandas.DataFrame") -> Finding:
 def option_similarity(model: Any, settings: Settings) -> Finding | None:
     """How much of what options have they share."""
     n = model.posterior_["posterior"].sizes["option"]
-    if is_plain(model) or not _FEWEST <= n <= _MAX_RANKED:
+    if is_plain(model) or not _FEWEST <= n <= groups.MAX_RANKED:
         return None
     table = model.option_similarity()
     rows, columns = np.triu_indices(n, 1)
@@ -152,7 +151,7 @@ def option_similarity(model: Any, settings: Settings) -> Finding | None:
     )
 
 
-@finding("parameters", "What else was learned, or assumed?")
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters of the model that are not of single options."""
     rows = model.summary()

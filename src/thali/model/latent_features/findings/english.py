@@ -7,8 +7,8 @@ ENGLISH = {
     "features.none": "No {word} that several share is present often enough to be named.",
     "features.title": "{Word}s, their weights and who has them",
     "features.matched": "Features of different draws with similar owners are taken for one.",
-    "features.not_agreed": "The chains do not agree on the probability of {members} (R-hat above {limit:g}); another"
-    " seed may well give another.",
+    "features.not_agreed": "The chains do not agree on the probability of {members}; another seed may well give"
+    " another.",
     "features.place": "Of {total:.2f} {word}s (posterior mean) that some {of} share and others lack, {clade:.2f} are"
     " those of a clade of the tree and {across:.2f} cut across it.",
     "features.no_place": "No {word} is shared by some {of} and not by all.",
@@ -80,6 +80,9 @@ ENGLISH = {
     "groups.title": "{Word}s that some share and others lack, and their weight in each group",
     "groups.others": "The table of {word}s in files has {more}.",
     "groups.caption": "Weight of each {word} in each group.",
+    "groups.ranks": "Preferred most: by {first}.",
+    "groups.ranks.title": "Rank of the options by the weight of all their aspects, for each group",
+    "groups.ranks.caption": "Rank of each option for each group, 1 the best, and its interval.",
     "groups.kappa": "How similar the groups are, kappa, is {estimate}; weights of one feature differ between groups by"
     " a standard deviation of about one over its root, relative to their mean.",
     "groups.log_likelihood": "Log-likelihood of all groups, no constant left out: {value}.",

@@ -10,13 +10,12 @@ from thali.posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 from thali.trees.tree import Tree
 
 from ...common_findings import check_of, describes
-from ...finding import FULL, Finding, Picture, finding
+from ...finding import FULL, MISSES, Finding, Picture, finding
 from ...settings import Settings
 from ...wording import estimate, listed, number, probability, said
 from ..answers.check import check_sentence
 from ..answers.features import features_table, place_in_tree
 from ..answers.matched_features import members_in_words
-from ..answers.presence import MARKED
 from .english import ENGLISH
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         notes = (ENGLISH["features.matched"], *notes)
     if unsure := [listed(row["members"]) for row in features.to_dict("records") if not row["converged"]]:
         named = [*unsure[:_NAMED], *([f"{len(unsure) - _NAMED:,} more"] if len(unsure) > _NAMED else [])]
-        notes += (said(ENGLISH, "features.not_agreed", members="; ".join(named), limit=f"{MARKED:g}"),)
+        notes += (said(ENGLISH, "features.not_agreed", members="; ".join(named)),)
     caption = said(ENGLISH, "features.caption", Word=word.capitalize())
     return Finding(
         most_probable(features, word),
@@ -142,7 +141,7 @@ def membership_finding(model: Any, similar: float) -> Finding:
     return Finding(title=title, table=table, picture=Picture("membership", title, (table,)))
 
 
-@finding("check", "Does the model describe the data?")
+@finding("check", "Does the model describe the data?", chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which observed proportions the model misses."""
     try:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._labels import plural
 
 from ...common_findings import asked, data, summary
-from ...finding import Finding, Maker, Picture, Text, finding
+from ...finding import STATISTICS, Finding, Maker, Picture, Text, finding
 from ...settings import Settings
 from ...wording import estimate, listed, probability, said
 from ..answers.matched_features import members_in_words
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas
 
 MAX_GROUPS = 7  # whose weights one picture shows: so many colours are told apart
+MAX_RANKED = 60  # options, above which ranks are left to the table
 _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
@@ -35,7 +36,31 @@ def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
         return number_finding(model, draws, word, f"{word}s")
 
     question = asked(lambda model: said(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
-    return (question, features, n_features, parameters, check, summary, data)
+    return (question, features, n_features, *((ranks,) * (word == "aspect")), parameters, check, summary, data)
+
+
+@finding("ranks", "Which options does each group prefer?")
+def ranks(model: Any, settings: Settings) -> Finding:
+    """The ranks of the options for each group, one group after the other."""
+    found = {name: model.of_group(name).ranks(every_rank=True) for name in model.groups_}
+    likely = {name: table["p_1"].sort_values(ascending=False, kind="stable") for name, table in found.items()}
+    first = [f"{name} {p.index[0]} ({probability(p.iloc[0])})" for name, p in likely.items()]
+    sentence = said(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
+    return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]))
+
+
+def ranks_finding(column: str, found: "dict[Any, pandas.DataFrame]", sentence: Text, title: str) -> Finding:
+    """The tables of ranks of groups or kinds of people, joined; its picture has up to seven of them."""
+    import pandas as pd
+
+    each = [table.reset_index().assign(**{column: name}) for name, table in found.items()]
+    joined = pd.concat(each, ignore_index=True)
+    joined.insert(0, column, joined.pop(column))
+    joined = joined.set_index([column, "option"])
+    shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
+    picture = Picture("group_ranks", str(ENGLISH["groups.ranks.caption"]), (table,))
+    is_drawn = 1 < len(found) <= MAX_GROUPS and len(joined) <= MAX_GROUPS * MAX_RANKED
+    return Finding(sentence, title=title, table=table, shown=shown, picture=picture if is_drawn else None, leads=True)
 
 
 def _features(model: Any, settings: Settings, word: str) -> Finding:
@@ -82,7 +107,7 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
     return "; ".join(found[:_NAMED]) + "." if found else str(said(ENGLISH, "groups.same", word=word))
 
 
-@finding("parameters", "What else was learned, or assumed?")
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single features."""
     rows, posterior = model.summary(), model.posterior_["posterior"]

@@ -1,11 +1,12 @@
 """What a fit to kinds of people whose members are not known finds out."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from thali.posterior.interval import interval_name
 
 from ...common_findings import asked, data, summary
-from ...finding import FILE, Finding, Picture, Text, finding
+from ...finding import FILE, STATISTICS, Finding, Picture, Text, finding
 from ...references import Cite
 from ...settings import Settings
 from ...wording import estimate, listed, number, probability, said
@@ -13,7 +14,7 @@ from ..answers.matched_features import members_in_words
 from ..groups.task import SIMILAR
 from .english import ENGLISH
 from .features import by_member, check, labels_of, number_finding, row_in_words
-from .groups import MAX_GROUPS
+from .groups import MAX_GROUPS, ranks_finding
 
 if TYPE_CHECKING:
     pass
@@ -71,18 +72,12 @@ def n_features(model: Any, settings: Settings) -> Finding:
 @finding("ranks", "Which options does each kind prefer?")
 def ranks(model: Any, settings: Settings) -> Finding:
     """The ranks of the options for each kind, one kind after the other."""
-    import pandas as pd
-
     numbers = range(1, len(model.kind_sizes()) + 1)
-    each = [model.of_kind(kind).ranks(every_rank=True).reset_index().assign(kind=kind) for kind in numbers]
-    joined = pd.concat(each, ignore_index=True)
-    joined.insert(0, "kind", joined.pop("kind"))
-    joined = joined.set_index(["kind", "option"])
-    shown = joined[["rank", "rank_low", "rank_high", "p_1"]]
-    return Finding(title=ENGLISH["kinds.ranks"], table=joined.reset_index("option"), shown=shown)
+    found = {kind: model.of_kind(kind).ranks(every_rank=True) for kind in numbers}
+    return replace(ranks_finding("kind", found, "", str(ENGLISH["kinds.ranks"])), leads=False)
 
 
-@finding("parameters", "What else was learned, or assumed?")
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
     rows, posterior = model.summary(), model.posterior_["posterior"]

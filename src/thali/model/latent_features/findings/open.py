@@ -5,7 +5,7 @@ from typing import Any
 from thali.data.kinds import CHOICES, OWN, PAIRS, TRIPLETS
 
 from ...common_findings import asked, data, methods, summary, verdict
-from ...finding import Finding, Maker, finding
+from ...finding import MISSES, Finding, Maker, finding
 from ...registry import spec_of
 from ...settings import Settings
 from ...wording import said
@@ -38,7 +38,7 @@ def n_features(model: Any, settings: Settings) -> Finding:
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "feature", "features")
 
 
-@finding("check", "Does the model describe the data?")
+@finding("check", "Does the model describe the data?", chapter=MISSES)
 def explained(model: Any, settings: Settings) -> Finding:
     """What is known of a likelihood of which no replicates are drawn."""
     if kind_of(model.posterior_) == OWN:

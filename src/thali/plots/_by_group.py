@@ -1,0 +1,38 @@
+"""Numbers with intervals of several groups of people, one line a row."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._style import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARKERS = "osD^vPX"
+
+
+def height_of(rows: int, groups: int) -> float:
+    """Inches of these rows."""
+    return max(rows, 1) * (0.16 + 0.16 * groups)
+
+
+def draw_groups(ax: "Axes", labels: list[str], found: Mapping[str, np.ndarray]) -> None:
+    """Draw the mean, low and high (3, rows) of each group, the first row at the top."""
+    rows = np.arange(len(labels))
+    for g, (name, (mean, low, high)) in enumerate(found.items()):
+        at = rows + 0.6 * ((g + 0.5) / len(found) - 0.5)
+        ax.hlines(at, low, high, color=COLOURS[g], linewidth=1.4)
+        ax.scatter(mean, at, s=22, color=COLOURS[g], marker=_MARKERS[g], label=name, zorder=3)
+    ax.set_yticks(rows, labels)
+    for text in ax.get_yticklabels():
+        text.set_parse_math(False)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    for row in rows[:-1]:
+        ax.axhline(row + 0.5, color="0.9", linewidth=0.8, zorder=0)
+    legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    for text in legend.get_texts():
+        text.set_parse_math(False)
