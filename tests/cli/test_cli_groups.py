@@ -39,7 +39,7 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
     )
     result = run("fit", "people.csv", *words)
     assert result.code == 0, result.err
-    assert "by 'sex': 2 groups: 'm' (6 comparisons), 'f' (6 comparisons); 3 options" in result.err
+    assert "by 'sex': 2 groups: m (6 comparisons), f (6 comparisons); 3 options" in result.err
     for said in ("number of aspects", "How similar the groups are, kappa", "choice_probability[m][tea, milk]"):
         assert said in result.out
     written = {path.name for path in (folder / "found").iterdir()}
@@ -87,7 +87,7 @@ def sets(folder):
 def test_choices_out_of_sets_are_split_by_a_column(run, sets, uncompiled):
     result = run("fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN)
     assert result.code == 0, result.err
-    assert "by 'sex': 2 groups: 'm' (12 choices), 'f' (12 choices); 4 options" in result.err
+    assert "by 'sex': 2 groups: m (12 choices), f (12 choices); 4 options" in result.err
     assert "worth[m][tea]" in result.out
 
 

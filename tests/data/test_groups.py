@@ -65,4 +65,4 @@ def test_copies_are_equal_and_nothing_changes():
     assert copy.deepcopy(groups) == groups == pickle.loads(pickle.dumps(groups))
     with pytest.raises(AttributeError):
         groups.names = ()
-    assert "2 groups: 'women' (22 comparisons), 'men' (6 comparisons); 4 options" in repr(groups)
+    assert "2 groups: women (22 comparisons), men (6 comparisons); 4 options" in repr(groups)

@@ -31,8 +31,8 @@ DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
-    PAIR_GROUPS: "2 groups: 'women' (13 comparisons), 'men' (12 comparisons); 3 options",
-    CHOICE_GROUPS: "2 groups: 'women' (5 choices), 'men' (4 choices); 3 options",
+    PAIR_GROUPS: "2 groups: women (13 comparisons), men (12 comparisons); 3 options",
+    CHOICE_GROUPS: "2 groups: women (5 choices), men (4 choices); 3 options",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",

@@ -50,7 +50,7 @@ class Groups(Frozen, Mapping[str, Any]):
     >>> men = th.PairedComparisons([[0, 2], [4, 0]], labels=["milk", "coffee"])
     >>> groups = th.Groups({"women": women, "men": men})
     >>> groups
-    Groups(2 groups: 'women' (10 comparisons), 'men' (6 comparisons); 3 options)
+    Groups(2 groups: women (10 comparisons), men (6 comparisons); 3 options)
     >>> groups["men"].labels
     ('tea', 'milk', 'coffee')
     >>> groups.missing
@@ -96,7 +96,7 @@ class Groups(Frozen, Mapping[str, Any]):
         return len(self.names)
 
     def __str__(self) -> str:
-        sizes = [f"{name!r} ({_size(part)})" for name, part in self.items()]
+        sizes = [f"{name} ({_size(part)})" for name, part in self.items()]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
         return f"{plural(len(self), 'group')}: {', '.join(shown)}; {plural(self.n_options, 'option')}"
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = "osD^vPX"
+_ACROSS = 4  # groups of a line of the legend
 
 
 def height_of(rows: int, groups: int) -> float:
@@ -33,6 +34,7 @@ def draw_groups(ax: "Axes", labels: list[str], found: Mapping[str, np.ndarray]) 
     ax.spines[["top", "right", "left"]].set_visible(False)
     for row in rows[:-1]:
         ax.axhline(row + 0.5, color="0.9", linewidth=0.8, zorder=0)
-    legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": min(len(found), _ACROSS)}
+    legend = ax.legend(frameon=False, columnspacing=1.2, handletextpad=0.2, **place)
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -200,7 +200,9 @@ def test_ranks_are_those_of_each_group(model):
     table = found.table.loc["women"].set_index("option")
     assert table.loc[women.index, "rank"].tolist() == women["rank"].tolist()
     best = {name: model.of_group(name).ranks(every_rank=True)["p_1"].idxmax() for name in ("women", "men")}
-    assert all(f"{name} {option} (" in str(found.sentence) for name, option in best.items()) and found.leads
+    assert (
+        all(f"{option} by {name} (probability " in str(found.sentence) for name, option in best.items()) and found.leads
+    )
     axes = th.plots.group_ranks(model)
     mean = found.table.groupby("option")["rank"].mean()
     assert [text.get_text() for text in axes.get_yticklabels()] == mean.sort_values(kind="stable").index.tolist()

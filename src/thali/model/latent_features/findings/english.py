@@ -80,7 +80,8 @@ ENGLISH = {
     "groups.title": "{Word}s that some share and others lack, and their weight in each group",
     "groups.others": "The table of {word}s in files has {more}.",
     "groups.caption": "Weight of each {word} in each group.",
-    "groups.ranks": "Preferred most: by {first}.",
+    "groups.ranks": "Preferred most: {first}.",
+    "groups.first": "{option} by {name} (probability {probability})",
     "groups.ranks.title": "Rank of the options by the weight of all their aspects, for each group",
     "groups.ranks.caption": "Rank of each option for each group, 1 the best, and its interval.",
     "groups.kappa": "How similar the groups are, kappa, is {estimate}; weights of one feature differ between groups by"

@@ -44,7 +44,10 @@ def ranks(model: Any, settings: Settings) -> Finding:
     """The ranks of the options for each group, one group after the other."""
     found = {name: model.of_group(name).ranks(every_rank=True) for name in model.groups_}
     likely = {name: table["p_1"].sort_values(ascending=False, kind="stable") for name, table in found.items()}
-    first = [f"{name} {p.index[0]} ({probability(p.iloc[0])})" for name, p in likely.items()]
+    first = [
+        str(said(ENGLISH, "groups.first", name=name, option=p.index[0], probability=probability(p.iloc[0])))
+        for name, p in likely.items()
+    ]
     sentence = said(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
     return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]))
 
