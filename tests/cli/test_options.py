@@ -46,7 +46,8 @@ def test_options_of_one_word_are_typed_alike(word):
 def test_every_option_of_the_registry_is_offered():
     fit = typer.main.get_command(app).commands["fit"]  # type: ignore[attr-defined]
     offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
-    assert offered - {"data", "model", "out", "overwrite", "tables", "pictures", "report", "help"} == set(by_word())
+    own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "title", "author", "question", "help"}
+    assert offered - own == set(by_word())
 
 
 def test_the_methods_of_a_model_are_those_of_its_argument():

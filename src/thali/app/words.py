@@ -71,6 +71,7 @@ _LABELS = {
     "unique": "An aspect of each option's own",
     "weights": "Weights of the groups or kinds",
     "where": "Rows that count",
+    "labels": "A table of labels",
     "kinds": "Kinds of people to look for",
     "unranked": "Options without a rank",
 }
@@ -110,6 +111,7 @@ HELP = {
     "interactions": "Attributes whose effects depend on those of others, one attribute a line: price=brand,zoom",
     "constants": "For alternatives with names or places of their own.",
     "signs": "Attributes of which more is better for everybody, or less is, one a line: price=decreasing",
+    "labels": "Two columns: a name in the data and the label that is shown for it",
     "where": "A condition on columns, such as block == 'main' and rt > 0.2; a column may also be in (a, b), is"
     " missing or is not missing.",
     "respondents": "Columns of who answered, on which mean tastes depend, separated by commas: age,sex",

@@ -48,6 +48,7 @@ def by_word(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[Owned]]:
 COMPARED = (
     *(
         "where",
+        "labels",
         "respondent",
         "task",
         "alternative",

@@ -166,6 +166,14 @@ WHERE = Option(
     default="all rows count",
     metavar="CONDITION",
 )
+LABELS = Option(
+    "labels",
+    "A table of two columns, a name in the data and the label that is shown for it, of options, objects or levels.",
+    Path,
+    DATA,
+    default="as they are in the data; names of files without folder and ending",
+    metavar="FILE",
+)
 _COLUMN = Option("", "", to=DATA, default="recognised", metavar="COLUMN")
 RESPONDENT = _COLUMN.but(name="respondent", help="The column of who answered.")
 TASK = _COLUMN.but(name="task", help="The column of the task or occasion.")
@@ -274,6 +282,7 @@ COUNTED_TIES = Option(  # where choices alone are known
 COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
 EXPERIMENT = (
     WHERE,
+    LABELS,
     *COLUMNS,
     Option(
         "alternatives",

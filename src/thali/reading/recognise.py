@@ -1,5 +1,6 @@
 """Which data a table holds: each layout is tried, and one of them must match."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
 from .layout import Layout, Reading
 from .layouts import LAYOUTS
+from .shown_labels import read_labels, relabelled, without_file_names
 from .table import Table, in_file, load
 from .where import Where
 
@@ -83,7 +85,12 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
 
 
 def recognise(
-    table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, where: Any = None, **options: Any
+    table: Table,
+    *kinds: str,
+    layouts: tuple[Layout, ...] = LAYOUTS,
+    where: Any = None,
+    labels: Mapping[str, str] | Path | None = None,
+    **options: Any,
 ) -> Reading:
     """The one way to read a table.
 
@@ -96,6 +103,8 @@ def recognise(
         Those that are known.
     where : str, list of str or Where, optional
         Conditions that hold in all rows that count; the others are left out before the table is looked at.
+    labels : mapping of str to str, or Path, optional
+        Name in the table -> label that is shown; a Path: of a table of these two columns.
 
     Returns
     -------
@@ -118,7 +127,9 @@ def recognise(
     triangles = {layout.name for layout in tried if layout.triangle}
     conditions = Where.of(where)
     with in_file(table.file):
-        table = table.only(conditions)
+        table = without_file_names(table.only(conditions))
+        if labels is not None:
+            table = relabelled(table, read_labels(labels) if isinstance(labels, Path) else labels)
         for name in (*COLUMNS, "respondent", "task"):
             if name != "unranked" and options.get(name) is not None:
                 column(table.frame, options[name])
@@ -147,7 +158,7 @@ def recognise(
 def check_names(options: dict[str, Any], kind: str) -> None:
     """Refuse names of columns, and what else is said of a table, that no layout of such data has."""
     known = {name for layout in LAYOUTS if layout.kind == kind for name in layout.options if name != "known"}
-    known.add("where")
+    known |= {"where", "labels"}
     if unknown := [name for name in options if name not in known]:
         names = shorten(sorted(known), 40)
         raise ArgumentError(f"There is no argument {unknown[0]!r}; what may be said of a table is {names}.")

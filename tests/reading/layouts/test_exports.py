@@ -32,7 +32,7 @@ def test_qualtrics():
 
 def test_psychopy():
     data, sentence = read(PSYCHOPY)
-    assert data.labels == ("a.png", "b.png", "c.png") and data.counts.tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
+    assert data.labels == ("a", "b", "c") and data.counts.tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
     assert data.subjects == ("p1",) and "; 2 rows without an answer left out: " in sentence
 
 

@@ -15,6 +15,7 @@ from ..options import (
     DRAWS,
     GROUP,
     KINDS,
+    LABELS,
     LAPSE,
     LEAF_LENGTH,
     METHOD,
@@ -76,6 +77,7 @@ ELIMINATION = ModelSpec(
         *(each.but(methods=_CHAINS) for each in RUN if each not in (TUNE, THIN)),
         SEED,
         WHERE,
+        LABELS,
         RESPONDENT,
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
@@ -143,6 +145,7 @@ ADDITIVE = ModelSpec(
         ),
         LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random.", data=(TRIPLETS,)),
         WHERE,
+        LABELS,
         *(each.but(data=(TRIPLETS,)) for each in OF_TRIPLETS),
         Option(
             "symmetrize",

@@ -5,7 +5,21 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CLASSES
 
-from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SAMPLER, SEED, TARGET, THIN, TUNE, WHERE
+from ..options import (
+    CHAINS,
+    CORES,
+    FOLDS,
+    LABELS,
+    MAX_TIME,
+    METHOD,
+    NUMBER_OF_DRAWS,
+    SAMPLER,
+    SEED,
+    TARGET,
+    THIN,
+    TUNE,
+    WHERE,
+)
 from ..spec import MODEL, ModelSpec, Option
 
 _DRAWN = ("gibbs",)
@@ -21,6 +35,7 @@ PLACKETT_LUCE = ModelSpec(
     options=(
         TARGET,
         WHERE,
+        LABELS,
         METHOD,
         Option(
             "a",

@@ -5,7 +5,7 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CLASSES
 
-from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SEED, TARGET, THIN, TUNE, WHERE
+from ..options import CHAINS, CORES, FOLDS, LABELS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SEED, TARGET, THIN, TUNE, WHERE
 from ..spec import MODEL, ModelSpec, Option
 
 _DRAWN = ("polya-gamma", "holmes-held", "auto")
@@ -22,6 +22,7 @@ SPARSE_LOGIT = ModelSpec(
     options=(
         TARGET,
         WHERE,
+        LABELS,
         METHOD,
         Option(
             "eta",
