@@ -2,6 +2,7 @@
 
 import csv
 import io
+import pathlib
 from functools import cache
 
 import numpy as np
@@ -101,7 +102,9 @@ def opened(browser, tmp_path):
 
     def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
-        section = section_of(simulator.simulated(draws, offered), PYTHON)
+        section = section_of(simulator.simulated(draws, offered, price="price"), PYTHON)._replace(
+            title="Market simulator"
+        )
         file.write_text(
             rendered(Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")), "utf-8"
         )
@@ -244,13 +247,21 @@ def test_the_simulator_is_used_with_the_keyboard_and_says_what_it_does(opened):
     assert page.locator("fieldset.product").count() == 8 and page.is_disabled("#market-add")
 
 
-def test_numbers_outside_the_tested_ones_are_not_asked_about(opened):
-    page = opened(logits())
-    price = page.locator("input[type=number]").first
-    for typed, taken in (("9", "4"), ("-3", "1"), ("", "1"), ("2.2", "2.2")):
-        price.fill(typed)
-        price.blur()
-        assert price.input_value() == taken
+def test_shares_move_while_typing_and_numbers_outside_the_tested_ones_have_a_word(opened):
+    draws = logits()
+    page = opened(draws)
+    price, word = page.locator("input[type=number]").first, page.locator(".word").first
+    market = [list(product) for product in draws.first_task]
+    for typed, said in (("9", "Outside the 1 to 4 that"), ("-3", "Outside"), ("", "no number"), ("2.2", "")):
+        price.fill(typed)  # and does not leave the field
+        if typed:
+            market[0][1] = float(typed)
+        assert price.input_value() == typed and said in word.inner_text() and bool(said) == bool(word.inner_text())
+        assert price.get_attribute("aria-invalid") == str(not typed).lower()
+        asked = [*(tuple(product) for product in market), draws.none]
+        wanted = draws.shares([asked])[0].mean(axis=0)
+        found = [float(row["share"]) for row in rows_of(page)]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
     page.locator("#market-demand[aria-busy=false]").wait_for()
     assert page.locator("#market-demand-picture circle").count() == 9
 
@@ -259,7 +270,35 @@ def test_the_table_is_copied(opened):
     page = opened(classes(False), permissions=["clipboard-read", "clipboard-write"])
     page.click("#market-copy-button")
     page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
-    assert page.evaluate("navigator.clipboard.readText()") == page.input_value("#market-csv")
+    copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()")), delimiter="\t"))
+    assert copied == list(csv.reader(io.StringIO(page.input_value("#market-csv"))))
+    with page.expect_download() as saved:
+        page.click("#market-picture-button")
+    drawn = pathlib.Path(saved.value.path()).read_text("utf-8")
+    assert drawn.startswith("<svg ") and drawn.count("<text") == 2 * len(rows_of(page)) and "Product A" in drawn
+
+
+def test_what_a_market_earns_and_whom_a_change_costs(opened):
+    draws = logits()
+    page = opened(draws)
+    page.click("#market-pin")
+    page.locator("[id^=market-cost]").first.fill("0.5")
+    price = page.locator("input[type=number]").first
+    price.fill("3.5")
+    market = [list(product) for product in draws.first_task]
+    before = draws.shares([[*map(tuple, market), draws.none]])[0]
+    market[0][1] = 3.5
+    now = draws.shares([[*map(tuple, market), draws.none]])[0]
+    row = rows_of(page)[0]
+    found = [float(row[name]) for name in ("profit", "profit_low", "profit_high")]
+    np.testing.assert_allclose(found, [100 * 3.0 * value[0] for value in interval(now)], rtol=0, atol=1e-4)
+    assert rows_of(page)[1]["profit"] == "" and "profit of 100 choices" in page.inner_text("#market-table thead")
+    moved = 100 * (now - before).mean(axis=0)
+    said = page.inner_text("#market-volume")
+    gained, _, lost = said.removeprefix("Gained, in points: ").partition(". Lost: ")
+    names = ["Product A", "Product B", "none of them"]
+    for name, change in zip(names, moved.tolist(), strict=True):
+        assert f"{name} {'+' if change > 0 else '−'}{abs(change):.1f}" in (gained if change > 0 else lost)
 
 
 def test_without_a_script_the_first_market_is_shown(opened):
@@ -370,7 +409,7 @@ def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
     assert touched.pop("elements") > 100 and touched == honest
     page.click("#market-copy-button")
     page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
-    copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline="")))
+    copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline=""), delimiter="\t"))
     formulas = [cell for row in copied for cell in row if cell[:1] in set("=+-@\t\r") and not is_number(cell)]
     assert len(copied) > 3 and formulas == [] and f"'{HOSTILE[5]}" in [row[0] for row in copied]
     assert said == [file.as_uri()] and page.evaluate("window.ran") is None

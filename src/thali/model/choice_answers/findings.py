@@ -221,7 +221,7 @@ def market(model: Any, settings: Settings) -> Finding | None:
     if draws is None:
         return None
     offered = None if settings.market is None else offered_in(draws, model._chooser(), settings.market)
-    return simulated(draws, offered, settings.ci)
+    return simulated(draws, offered, settings.ci, settings.price)
 
 
 # people -------------------------------------------------------------------------------------------------------

@@ -84,8 +84,13 @@ def _asked(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> 
     return cell if attribute.takes_any else attribute.levels.index(levels[int(cell)])
 
 
-def simulated(draws: "MarketDraws", offered: Offered | None = None, ci: float = INTERVAL) -> Finding:
-    """A market, that of the first task unless another is offered, and its shares, which a reader may change."""
+def simulated(
+    draws: "MarketDraws", offered: Offered | None = None, ci: float = INTERVAL, price: str | None = None
+) -> Finding:
+    """A market, that of the first task unless another is offered, and its shares, which a reader may change.
+
+    With an attribute that is a price, costs give profits.
+    """
     import pandas as pd
 
     offered = first_task(draws) if offered is None else offered
@@ -109,7 +114,7 @@ def simulated(draws: "MarketDraws", offered: Offered | None = None, ci: float = 
         shown=table.iloc[:0],
         rows=0,
         notes=(said(ENGLISH, "market.size", size=draws.size),),
-        widget=Simulator(_for_script(draws, offered, ci), tuple(products), shares, interval_name(ci)),
+        widget=Simulator(_for_script(draws, offered, ci, price), tuple(products), shares, interval_name(ci)),
     )
 
 
@@ -123,9 +128,11 @@ def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tu
     return tuple(said)
 
 
-def _for_script(draws: "MarketDraws", offered: Offered, ci: float) -> str:
+def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | None) -> str:
     """What the script reads: JSON that ends no element of a page, whatever the labels are."""
+    amounts = [a.name == price and a.fixed is None and a.numbers is not None for a in draws.attributes]
     found = {
+        "price": amounts.index(True) if any(amounts) else -1,
         "attributes": [attribute._asdict() for attribute in draws.attributes],
         "rule": draws.rule.packed(),
         "lapse": draws.lapse,

@@ -4,7 +4,9 @@
   const at = (name) => document.getElementById(`market-${name}`);
   const data = JSON.parse(at("data").textContent), shares = sharesOf(data), MOST = 8, LONGEST = 80;
   const state = {products: [], none: data.offers_none, before: null, next: 0};
-  let later = 0;
+  const amount = (value) => String(Number(value.toPrecision(4)));
+  const {price} = data; // the place of the attribute, -1 where there is none
+  let later = 0, shown = [];
 
   function made(tag, properties = {}, children = []) {
     const node = Object.assign(document.createElement(tag), properties);
@@ -21,26 +23,36 @@
 
   function product(levels, name) {
     const number = state.next++;
-    return {number, name: name ?? `Product ${String.fromCharCode(65 + (number % 26))}${number < 26 ? "" : number}`, levels};
+    const letter = `${String.fromCharCode(65 + (number % 26))}${number < 26 ? "" : number}`;
+    return {number, name: name ?? `Product ${letter}`, levels, cost: NaN};
   }
 
   function market() {
-    const rows = state.products.map((one) => ({number: one.number, name: named(one.name), levels: [...one.levels]}));
-    return state.none ? [...rows, {number: -1, name: data.none_name, levels: data.none}] : rows;
+    const rows = state.products.map((one) => ({...one, name: named(one.name), levels: [...one.levels]}));
+    return state.none ? [...rows, {number: -1, name: data.none_name, levels: data.none, cost: NaN}] : rows;
   }
 
   // ---- products
   function control(one, attribute, i, id) {
     if (attribute.takes_any) {
       const [least, most] = [Math.min(...attribute.numbers), Math.max(...attribute.numbers)];
-      const input = made("input", {type: "number", id, min: least, max: most, step: "any", value: one.levels[i]});
-      input.addEventListener("change", () => {
-        const value = Math.min(most, Math.max(least, input.valueAsNumber));
-        if (!Number.isNaN(value)) one.levels[i] = value;
-        input.value = one.levels[i];
+      const input = made("input", {type: "number", id, step: "any", value: one.levels[i]});
+      const word = made("span", {className: "word", id: `${id}-word`});
+      input.setAttribute("aria-describedby", word.id);
+      const judge = () => {
+        const value = input.valueAsNumber, isNumber = !Number.isNaN(value);
+        input.setAttribute("aria-invalid", String(!isNumber));
+        word.textContent = !isNumber ? `This is no number; the shares are those at ${one.levels[i]}.`
+          : value < least || value > most ? `Outside the ${least} to ${most} that were shown: a guess beyond the data.` : "";
+        return isNumber;
+      };
+      input.addEventListener("input", () => {
+        if (!judge()) return;
+        one.levels[i] = input.valueAsNumber;
         update();
       });
-      return input;
+      judge();
+      return [input, word];
     }
     const select = made("select", {id});
     attribute.levels.forEach((level, k) => select.add(new Option(shortened(level), String(k))));
@@ -50,7 +62,7 @@
       one.levels[i] = select.value === "" ? null : Number(select.value);
       update();
     });
-    return select;
+    return [select];
   }
 
   function card(one) {
@@ -65,8 +77,17 @@
     data.attributes.forEach((attribute, i) => {
       if (attribute.fixed !== null) return;
       const id = `market-level-${one.number}-${i}`;
-      fields.push(made("label", {htmlFor: id, textContent: shortened(attribute.name)}), control(one, attribute, i, id));
+      fields.push(made("label", {htmlFor: id, textContent: shortened(attribute.name)}), ...control(one, attribute, i, id));
     });
+    if (price >= 0) {
+      const cost = made("input", {type: "number", id: `market-cost-${one.number}`, step: "any", placeholder: "not asked"});
+      if (!Number.isNaN(one.cost)) cost.value = one.cost;
+      cost.addEventListener("input", () => {
+        one.cost = cost.valueAsNumber;
+        update();
+      });
+      fields.push(made("label", {htmlFor: cost.id, textContent: "cost of one"}), cost);
+    }
     const remove = made("button", {type: "button", textContent: "Remove", disabled: state.products.length <= 2});
     remove.setAttribute("aria-label", `Remove ${named(one.name)}`);
     remove.addEventListener("click", () => {
@@ -106,6 +127,12 @@
     return made("span", {className: "track"}, [bar, range]);
   }
 
+  // The number at a level of the price.
+  function priceOf(one) {
+    const level = one.levels[price], {numbers, takes_any} = data.attributes[price];
+    return level === null ? NaN : takes_any ? level : numbers[level];
+  }
+
   // One line for each product of either market: its share now and before, and the change; null where it is not there.
   function lines(now, found) {
     const before = state.before === null ? [] : state.before.market;
@@ -117,7 +144,9 @@
       const none = new Float64Array((draws ?? old).length);
       const change = (draws ?? none).map((value, d) => value - (old ?? none)[d]);
       const described_ = (values) => (values === null ? null : described(values, data.tails, data.is_estimate));
-      return {...one, now: described_(draws), before: described_(old), change: described_(change)};
+      const each = one.cost === undefined || price < 0 ? NaN : 100 * (priceOf(one) - one.cost);
+      const profit = draws === null || Number.isNaN(each) ? null : described_(draws.map((value) => value * each));
+      return {...one, now: described_(draws), before: described_(old), change: described_(change), profit};
     });
   }
 
@@ -127,7 +156,7 @@
 
   function update() {
     const now = market(), [found] = shares([now.map((one) => one.levels)]), all = lines(now, found);
-    const compares = state.before !== null;
+    const compares = state.before !== null, earns = all.some((one) => one.profit !== null);
     at("bars").replaceChildren(...all.map((one) => made("li", {}, [
       made("span", {className: "name", textContent: one.name}),
       ...(compares && one.before ? [track(one.before, "before")] : []),
@@ -140,12 +169,16 @@
     ])));
     const names = ["product", "share", data.interval];
     if (compares) names.push("before", data.interval, "change, points", data.interval);
+    if (earns) names.push("profit of 100 choices", data.interval);
     table(at("table"), "Shares of the market, %", names, all.map((one) => [
       one.name, middle(one.now, percent), interval(one.now, percent),
       ...(compares ? [middle(one.before, percent), interval(one.before, percent),
         middle(one.change, points), interval(one.change, points)] : []),
+      ...(earns ? [middle(one.profit, amount), interval(one.profit, amount)] : []),
     ]));
-    at("csv").value = asCsv(all, compares);
+    shown = rowsOf(all, compares, earns);
+    at("csv").value = asText(",");
+    at("volume").textContent = compares ? volume(all) : "";
     at("forget").hidden = at("key").hidden = !compares;
     at("status").textContent = `Shares: ${all.filter((one) => one.now).map((one) =>
       `${shortened(one.name)} ${percent(one.now.mean)} %`).join(", ")}.`;
@@ -154,11 +187,19 @@
     later = setTimeout(demand); // several markets: the shares are shown first
   }
 
-  // ---- the table as text
-  function asCsv(all, compares) {
+  // From whom a share comes: who gained, and who lost, against the market before.
+  function volume(all) {
+    const moved = all.filter((one) => points(one.change.mean) !== "0.0").sort((a, b) => b.change.mean - a.change.mean);
+    const told = (ones) => ones.map((one) => `${shortened(one.name)} ${points(one.change.mean)}`).join(", ");
+    const gained = moved.filter((one) => one.change.mean > 0), lost = moved.filter((one) => one.change.mean < 0).reverse();
+    return moved.length ? `Gained, in points: ${told(gained)}. Lost: ${told(lost)}.` : "Nothing moved.";
+  }
+
+  // ---- the table as text, and the bars as a picture
+  function rowsOf(all, compares, earns) {
     const asked = data.attributes.map((_, i) => i).filter((i) => data.attributes[i].fixed === null);
-    const parts = ["now", ...(compares ? ["before", "change"] : [])];
-    const titles = {now: "share", before: "before", change: "change"};
+    const parts = ["now", ...(compares ? ["before", "change"] : []), ...(earns ? ["profit"] : [])];
+    const titles = {now: "share", before: "before", change: "change", profit: "profit"};
     const head = ["product", ...asked.map((i) => data.attributes[i].name),
       ...parts.flatMap((part) => [titles[part], `${titles[part]}_low`, `${titles[part]}_high`])];
     const rows = all.map((one) => [
@@ -166,8 +207,10 @@
       ...asked.map((i) => levelName(i, one.levels[i])),
       ...parts.flatMap((part) => ["mean", "low", "high"].map((end) => (one[part] ? one[part][end].toFixed(6) : ""))),
     ]);
-    return [head, ...rows].map((cells) => cells.map(cell).join(",")).join("\n");
+    return [head, ...rows];
   }
+
+  const asText = (between) => shown.map((cells) => cells.map((text) => cell(text, between)).join(between)).join("\n");
 
   function levelName(i, level) {
     const attribute = data.attributes[i];
@@ -175,15 +218,42 @@
   }
 
   // A spreadsheet must not take a label for a formula.
-  function cell(text) {
+  function cell(text, between) {
     const safe = /^[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
-    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+    return /["\n\r]/.test(safe) || safe.includes(between) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  }
+
+  function picture() {
+    const lines = [...at("bars").children].map((line) => ({
+      name: line.querySelector(".name").textContent,
+      said: line.querySelector(".value").textContent,
+      bars: [...line.querySelectorAll(".track")].map((one) => [...one.children].map((part) => part.style)),
+    }));
+    const row = 40, xmlns = "http://www.w3.org/2000/svg";
+    const node = svg("svg", {xmlns, width: 760, height: row * lines.length + 10});
+    node.append(svg("rect", {width: "100%", height: "100%", fill: "#ffffff"}));
+    lines.forEach(({name, said, bars}, k) => {
+      const text = {"font-family": "sans-serif", "font-size": 14, "dominant-baseline": "middle", y: row * k + 25};
+      node.append(svg("text", {...text, x: 10}, name.length > 24 ? `${name.slice(0, 23)}\u2026` : name));
+      node.append(svg("text", {...text, x: 580}, said));
+      bars.forEach(([bar, range], n) => {
+        const high = 24 / bars.length, y = row * k + 13 + n * high, old = n < bars.length - 1;
+        const place = ({left, width}) => ({x: 200 + 3.6 * (parseFloat(left) || 0), width: Math.max(1, 3.6 * parseFloat(width))});
+        node.append(svg("rect", {...place(bar), x: 200, y, height: high - 2, fill: old ? "#b9c0c9" : "#4a7fb5"}));
+        node.append(svg("rect", {...place(range), y: y + high / 2 - 2, height: 2, fill: "#1d2126"}));
+      });
+    });
+    const file = new Blob([node.outerHTML], {type: "image/svg+xml"});
+    const link = made("a", {download: "market.svg", href: URL.createObjectURL(file)});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    at("status").textContent = "The bars were saved as market.svg.";
   }
 
   async function copy() {
     try {
-      await navigator.clipboard.writeText(at("csv").value);
-      at("status").textContent = "The table was copied.";
+      await navigator.clipboard.writeText(asText("\t"));
+      at("status").textContent = "The table was copied; a spreadsheet takes it.";
     } catch {
       at("copy").querySelector("details").open = true;
       at("csv").select();
@@ -266,8 +336,7 @@
   // ---- start
   state.products = data.products.map(([name, levels]) => product([...levels], name));
   numeric.forEach((i) => at("demand-attribute").add(new Option(shortened(data.attributes[i].name), String(i))));
-  const prices = numeric.filter((i) => /price|cost|fee|rate/i.test(data.attributes[i].name));
-  if (prices.length) at("demand-attribute").value = String(prices[0]);
+  if (numeric.includes(price)) at("demand-attribute").value = String(price);
   at("none").checked = state.none;
   at("none-label").hidden = data.none === null;
   at("controls").hidden = at("copy").hidden = false;
@@ -293,6 +362,7 @@
     at("pin").focus();
   });
   at("copy-button").addEventListener("click", copy);
+  at("picture-button").addEventListener("click", picture);
   for (const name of ["demand-product", "demand-attribute"]) at(name).addEventListener("change", demand);
   cards();
 })();
