@@ -14,8 +14,12 @@ from .words import HELP, METHODS, OTHERS, in_words, label, value_label
 
 FIRST = ("method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
 OF_GROUPS = "weights"  # not folded where there are groups
+WHO = "respondent"  # the column of who answered
 WHERE = "where"  # a question of the rows, asked above them
-GROUP, COVARIATES = "group", "covariates"  # questions of the data, rather than corrections of how they were read
+GROUP, COVARIATES = "group", "covariates"
+QUESTIONS = (GROUP, COVARIATES)  # of the data, rather than corrections of how they were read
+PEOPLE = "respondents"  # a question of the model
+OF_PEOPLE = (GROUP, PEOPLE)  # not asked where the data say nothing of people
 YES, NO = "yes", "no"
 # Classical tests that need nothing but data.
 TESTS_OF_DATA = [spec for spec in TESTS if spec.name not in ("trinary", "likelihood-ratio", "wald", "group")]
@@ -80,10 +84,27 @@ def said_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[st
 
 
 def fields(
-    options: Sequence[Option], given: Mapping[str, Any], columns: Sequence[str] = (), methods: Sequence[str] = ()
+    options: Sequence[Option],
+    given: Mapping[str, Any],
+    columns: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    offered: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Field]:
-    """A field for each option, those of several methods side by side."""
-    return [_field(option, options, given.get(option.word), columns, methods) for option in options]
+    """A field for each option, those of several methods side by side.
+
+    `offered`: of options that take some of the columns alone, by their names, those; what was given is offered, too.
+    """
+    found = []
+    for option in options:
+        value = given.get(option.word)
+        own = columns
+        if offered is not None and option.name in offered:
+            said = value if isinstance(value, list) else str(value or "").split(",")
+            beside = [word for word, _ in OTHERS.get(option.name, ())]
+            own = list(dict.fromkeys([*offered[option.name], *(each for each in said if each and each not in beside)]))
+        if not (option.name in OF_PEOPLE and not own):
+            found.append(_field(option, options, value, own, methods))
+    return found
 
 
 def model_options(spec: ModelSpec, kind: str, has_groups: bool = False) -> tuple[list[Option], list[Option]]:

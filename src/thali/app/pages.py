@@ -14,8 +14,11 @@ from thali.errors import ThaliError
 from . import runs
 from .comparisons import has_evidence
 from .fields import (
+    COVARIATES,
     FILE,
     GROUP,
+    PEOPLE,
+    QUESTIONS,
     TESTS_OF_DATA,
     WHERE,
     Field,
@@ -108,6 +111,7 @@ class Pages:
         kind = reading["kind"]
         before, given = study.read("draft"), study.files()
         columns, attributes = reading["columns"], reading["attributes"]
+        offered = {name: [] for name in (GROUP, COVARIATES, PEOPLE)} | reading["offered"]
         models = []
         for spec in models_for(kind):
             first, others = model_options(spec, kind, GROUP in asked.get("typed", {}))
@@ -119,8 +123,8 @@ class Pages:
                     "title": title(spec),
                     "answers": in_words(spec.answers, spec.options),
                     "methods": spec.methods,
-                    "first": fields(first, shown, attributes, spec.methods),
-                    "others": fields(others, shown, attributes, spec.methods),
+                    "first": fields(first, shown, attributes, spec.methods, offered),
+                    "others": fields(others, shown, attributes, spec.methods, offered),
                 }
             )
         said, named = asked.get("typed", {}), reading["named"]
@@ -128,20 +132,19 @@ class Pages:
         asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
         questions = [each for each in shown_of_data(kind) if each.name in reading["questions"]]
         rows = [option for option in data_options("") if option.name == WHERE]
-        shown_apart = {option.name for option in (*asked_for, *questions)}
+        unsaid = {option.name for option in data_options("") if option.word not in said}
+        apart = {option.name for option in (*asked_for, *questions)} | (unsaid & set(QUESTIONS))
+        corrected = {kind: [each for each in options if each.name not in apart] for kind, options in of_kinds.items()}
         return self._rendered(
             "setup.html",
             study=study.name,
             title=study.title,
             reading=reading,
-            named=[_unrecognised(field) for field in fields(asked_for, said, columns)],
-            questions=fields(questions, said, columns),
+            named=[_unrecognised(field) for field in fields(asked_for, said, columns, offered=offered)],
+            questions=fields(questions, said, columns, offered=offered),
             rows=fields(rows, said)[0],
             about_rows=bool(reading["problem"]) and WHERE in named,
-            kinds=[
-                (each, fields([option for option in options if option.name not in shown_apart], said, columns))
-                for each, options in of_kinds.items()
-            ],
+            kinds=[(each, fields(own, said, columns, offered=offered)) for each, own in corrected.items()],
             kind=asked.get("kind") or kind,
             is_file="file" in study.about,
             models=models,

@@ -1,7 +1,7 @@
 """What a table was read as, in words and with its first rows; in a child process."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thali._described import Facts
 from thali._source import Source
@@ -10,18 +10,23 @@ from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.roles import Roles, column_of_people, columns_of_comparisons, columns_of_people
 from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
 from thali.reading.recognise import RecognitionError, recognise
 from thali.reading.table import Table, in_file
 from thali.reading.where import Where
 
-from .fields import COVARIATES, GROUP, WHERE, data_options
+from .fields import COVARIATES, GROUP, PEOPLE, QUESTIONS, WHERE, data_options
 from .studies import READ, Study
 from .words import AppWords
 
+if TYPE_CHECKING:
+    import pandas
+
 _UNASKED = (PAIRS, CHOICES, SIMILARITIES, TRIPLETS, EXPERIMENTS)  # kinds that need no column to be named
 _ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of a cell
+_EXAMPLES = 3  # of cells that may say who answered
 
 
 def nothing_read(problem: str) -> dict[str, Any]:
@@ -34,6 +39,8 @@ def nothing_read(problem: str) -> dict[str, Any]:
         "named": [],
         "questions": [],
         "attributes": [],
+        "offered": {},
+        "who": [],
         "facts": [],
         "columns": [],
         "head": [],
@@ -55,7 +62,7 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
 
 def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
     asked = study.read(READ)
-    shown = nothing_read("")
+    shown, wanted = nothing_read(""), {}
     try:
         found = _found(study)
         if found.bundled is None:
@@ -64,9 +71,9 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
         if found.bundled is None:
             with in_file(found.table.file):
                 shown |= _first_rows(found.table.only(wanted.get(WHERE, Where())))
-        kind, data, shown["said"], shown["could_be"] = _read(found, asked.get("kind", ""), wanted)
+        kind, data, shown["said"], shown["could_be"] = _read(found, asked, wanted, shown)
         shown["kind"] = kind
-        shown["questions"] = _questions(kind, data, asked.get("typed", {}))
+        shown["questions"] = _questions(kind, data, asked.get("typed", {}), shown["offered"])
         shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
         shown["size"] = shown["facts"][0][1]
         shown["attributes"] = [each.name for each in data.scheme.attributes] if kind == EXPERIMENTS else []
@@ -74,6 +81,8 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
         shown |= {"problem": error.render(words), "found": list(error.found)}
     except ThaliError as error:
         shown["problem"] = error.render(words)
+        if shown["offered"]:  # the table was read: it is what it was asked besides
+            words.named += [name for name in QUESTIONS if name in wanted and name not in words.named]
     shown["named"] = words.named
     return shown
 
@@ -93,27 +102,58 @@ def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
     return {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
 
 
-def _read(found: Found, kind: str, wanted: dict[str, Any]) -> tuple[str, Any, list[str], str]:
-    """The kind of data, the data, what is said of them, and another kind that they could be."""
+def _read(
+    found: Found, asked: dict[str, Any], wanted: dict[str, Any], shown: dict[str, Any]
+) -> tuple[str, Any, list[str], str]:
+    """The kind of data, the data, what is said of them, and another kind that they could be.
+
+    What the columns can be asked is shown even if the answers cannot be used.
+    """
+    kind, reading = asked.get("kind", ""), None
     if not kind and "target" in wanted:
         kind = CLASSES
     if found.bundled is not None:
         kind = found.bundled.kind
     else:
-        kind = recognise(found.table, *([kind] if kind else _UNASKED), **wanted).kind
+        reading = recognise(found.table, *([kind] if kind else _UNASKED), **wanted)
+        kind = reading.kind
     spec = model_for(kind)
     own = {option.name for option in spec.options if option.to == DATA}
-    return kind, *recognised(found, spec, {name: value for name, value in wanted.items() if name in own})
+    own_wanted = {name: value for name, value in wanted.items() if name in own}
+    of_columns = {name: value for name, value in own_wanted.items() if name not in QUESTIONS}
+    whole = recognised(found, spec, of_columns)
+    if reading is not None:
+        frame = found.table.only(wanted.get(WHERE, Where())).frame
+        shown |= _asked_of_columns(kind, whole[0], frame, reading.roles, asked.get("others", []))
+    return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
 
 
-def _questions(kind: str, data: Any, typed: dict[str, Any]) -> list[str]:
+def _asked_of_columns(
+    kind: str, data: Any, frame: "pandas.DataFrame", roles: Roles | None, others: list[str]
+) -> dict[str, Any]:
+    """The columns that describe people or comparisons, and one that may say who answered, with some of its cells."""
+    if kind == EXPERIMENTS:
+        return {"offered": {PEOPLE: columns_of_people(data.people)}}
+    if kind not in (PAIRS, CHOICES) or roles is None:
+        return {}
+    offered = {GROUP: [*columns_of_people(data.people), *filter(None, (roles.who,))]}
+    if kind == PAIRS and data.forward is not None:
+        offered[COVARIATES] = columns_of_comparisons(frame, roles)
+    who = None if data.subjects else column_of_people(frame, roles, others)
+    if who is None:
+        return {"offered": offered, "who": []}
+    offered[COVARIATES] = [name for name in offered.get(COVARIATES, []) if name != who]
+    return {"offered": offered, "who": [who, *(_cell(value) for value in frame[who].unique()[:_EXAMPLES])]}
+
+
+def _questions(kind: str, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:
     """What these data can be asked beside what a column means: groups of people, and covariates of comparisons."""
     if kind not in (PAIRS, CHOICES):
         return []
     if GROUP in typed:
         return [GROUP]
     covariates = [COVARIATES] if kind == PAIRS and data.forward is not None else []
-    return [GROUP, *covariates] if data.subjects else covariates
+    return [GROUP, *covariates] if data.subjects and offered.get(GROUP) else covariates
 
 
 def _facts(kind: str, data: Any) -> Facts:

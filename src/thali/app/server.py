@@ -21,7 +21,7 @@ from thali.errors import ThaliError
 
 from . import runs
 from .comparisons import by_evidence, by_prediction, has_evidence
-from .fields import TESTS_OF_DATA, data_options, entered, kinds, models_for, said_of_data
+from .fields import NO, TESTS_OF_DATA, WHO, YES, data_options, entered, kinds, models_for, said_of_data, shown_of_data
 from .guard import LOCAL, Guard
 from .interviews import GOALS, INTERVIEW, SIZES, WORDS, Interviews
 from .pages import Pages, progress_of
@@ -31,6 +31,7 @@ from .studies import COMPARE, EVIDENCE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST
 from .tickets import Tickets, file_of
 from .words import words_of
 
+_FITTED = "This study is fitted already; begin another one with these data."
 _TICK = 0.4  # seconds between two looks at a run
 _SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
@@ -96,7 +97,7 @@ class Server:
         """Read the table again, with what was said of its columns."""
         study, form = self._study(request), await _form(request)
         if study.read(FIT):
-            return _problem("This study is fitted already; begin another one with these data.", 409)
+            return _problem(_FITTED, 409)
         kind = form.get("kind", "")
         if kind not in ("", *kinds()):
             raise HTTPException(400)
@@ -105,7 +106,21 @@ class Server:
             text = form.get(option.word, "").strip()
             if text:
                 typed[option.word] = text.splitlines() if option.several else text
-        return await self._read(study, {"kind": kind, "typed": typed})
+        return await self._read(study, {"kind": kind, "typed": typed, **_others(study)})
+
+    async def who(self, request: Request) -> Response:
+        """Read the table again, once it is known whether a column says who answered."""
+        study, form = self._study(request), await _form(request)
+        reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
+        if study.read(FIT):
+            return _problem(_FITTED, 409)
+        column, *_ = reading["who"] or [""]
+        if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
+            raise HTTPException(400)
+        if form["answer"] == NO:
+            return await self._read(study, {**asked, "others": [*asked.get("others", []), column]})
+        word = next(option.word for option in shown_of_data(reading["kind"]) if option.name == WHO)
+        return await self._read(study, {**asked, "typed": {**asked.get("typed", {}), word: column}})
 
     async def option_file(self, request: Request) -> Response:
         """A file for an option, such as a tree."""
@@ -169,7 +184,7 @@ class Server:
         """Fit a model."""
         study, form = self._study(request), await _form(request)
         if study.read(FIT):
-            return _problem("This study is fitted already; begin another one with these data.", 409)
+            return _problem(_FITTED, 409)
         reading = study.read("reading")
         specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
         if form.get("model") not in specs:
@@ -360,6 +375,7 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route(one + "/answer", server.answer, methods=["POST"]),
         Route(one + "/end", server.end, methods=["POST"]),
         Route(one + "/read", server.read, methods=["POST"]),
+        Route(one + "/who", server.who, methods=["POST"]),
         Route(one + "/file/{word}", server.option_file, methods=["POST"]),
         Route(one + "/fit", server.fit, methods=["POST"]),
         Route(one + "/more", server.more, methods=["POST"]),
@@ -383,6 +399,11 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
     }
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending)
     return Guard(app, key, hosts, any_address)
+
+
+def _others(study: Study) -> dict[str, Any]:
+    """The columns that are known not to say who answered."""
+    return {key: value for key, value in study.read(READ).items() if key == "others"}
 
 
 async def _form(request: Request) -> dict[str, str]:

@@ -80,7 +80,7 @@ HELP = {
     "group": "A column by whose values people are compared, or that of who answered for each person apart: aspects in"
     " common, weights by group.",
     "covariates": "What describes the first option over the second in a comparison, such as a difference of two"
-    " lengths, or the judge.",
+    " lengths.",
     "option_covariates": "The labels of the options in its first column and numbers such as a price in the others, on"
     " which worths depend; for “one of each option's own”.",
     "chosen": "Of two options: which was chosen, by its name or by its side. Of several, a row each: 1 where it was"
@@ -114,7 +114,7 @@ HELP = {
     "labels": "Two columns: a name in the data and the label that is shown for it",
     "where": "A condition on columns, such as block == 'main' and rt > 0.2; a column may also be in (a, b), is"
     " missing or is not missing.",
-    "respondents": "Columns of who answered, on which mean tastes depend, separated by commas: age,sex",
+    "respondents": "What is known of people, on which mean tastes depend.",
 }
 _TITLES = {
     "plackett-luce": "Plackett-Luce regression",

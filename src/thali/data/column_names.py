@@ -58,6 +58,14 @@ RESULT = ("result", "ftr", "fulltimeresult", "outcome", "res", "ergebnis", "rés
 GOALS = ("goals", "goal", "score", "points", "pts", "ftg", "g", "tore", "punkte", "buts", "goles", "sets", "runs")
 SHORT_GOALS = (("fthg", "ftag"), ("hg", "ag"))  # of the home side and of the other
 
+# What a row says of the trial beside the choice: which it was, and how long it took.
+TRIALS = ("trial", "trials", "trialno", "trialnr", "trialnumber", "trialindex", "trialid", "trialn", "trialorder")
+TRIALS += ("nr", "no", "number", "index", "row", "rowid", "rowindex", "durchgang", "durchgangsnummer", "versuch")
+TRIALS += ("versuchsnummer", "nummer", "laufnummer", "essai", "ensayo", "timeelapsed", "timestamp")
+RESPONSE_TIMES = ("rt", "rts", "reactiontime", "responsetime", "decisiontime", "latency", "keyresprt", "duration")
+RESPONSE_TIMES += ("reaktionszeit", "antwortzeit", "entscheidungszeit", "tempsderéaction", "tempsdereaction")
+RESPONSE_TIMES += ("tempsderéponse", "tiempodereacción", "tiempodereaccion", "tiempoderespuesta")
+
 ROW_COLUMN = (("row", "column"), ("row", "col"), ("rows", "columns"))
 SIMILARITY = ("similarity", "similarities", "sim", "sij", "meansimilarity", "similarityrating", "proximity", "affinity")
 VAGUE_SIMILARITY = ("s", "rating", "meanrating", "score", "value")  # that may be something else beside choices

@@ -7,6 +7,7 @@ from thali.data.best_worst_long import long_columns
 from thali.data.choices import Choices
 from thali.data.column_names import by_plain_name
 from thali.data.kinds import CHOICES
+from thali.data.roles import Roles
 from thali.errors import DataError
 
 from ..layout import Lack, Layout, Reading
@@ -27,14 +28,23 @@ def match(
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     marked = long_columns(table.frame, {**given, "subject": respondent})
     if marked is not None:
-        return Reading(CHOICES, NAME, str(marked), table, lambda: _converted(table, given, weights, str(marked)))
+        return _reading(table, given, weights, str(marked), _roles(marked, marked.option, marked.task))
     try:
         found = best_worst_columns(table.frame, {**given, "subject": respondent})
     except DataError:
         if best is None and worst is None:
             return None
-        return Reading(CHOICES, NAME, NAME, table, lambda: _converted(table, given, weights, NAME))
-    return Reading(CHOICES, NAME, str(found), table, lambda: _converted(table, given, weights, str(found)))
+        return _reading(table, given, weights, NAME, None)
+    return _reading(table, given, weights, str(found), _roles(found, *found.options))
+
+
+def _reading(table: Table, given: dict[str, Any], weights: bool, how: str, roles: Roles | None) -> Reading:
+    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, weights, how), roles=roles)
+
+
+def _roles(found: Any, *options: str) -> Roles:
+    """The columns that are read."""
+    return Roles(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.subject)
 
 
 def _converted(table: Table, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:

@@ -7,6 +7,7 @@ from thali.data.choice_table import ALTERNATIVE, CHOICE_ID, CHOSEN, LONG, RESPON
 from thali.data.choices import Choices
 from thali.data.column_names import WEIGHTS, by_plain_name, plain
 from thali.data.kinds import CHOICES
+from thali.data.roles import Roles
 from thali.errors import DataError
 
 from ..layout import Lack, Layout, Reading
@@ -27,13 +28,22 @@ def match(table: Table, **columns: str | None) -> Reading | None:
     named = {role: name for role, name in columns.items() if name is not None}
     asked = any(columns.get(name) is not None for name in NAMED_BY)
     try:
-        how = _how(roles(table.frame, dict.fromkeys(LONG) | named))
+        found = roles(table.frame, dict.fromkeys(LONG) | named)
     except DataError:
         if not asked:
             return None
-        how = "long table"
+        return Reading(CHOICES, NAME, "long table", table, lambda: _converted(table, named))
     sure = asked or is_long_table(table.frame)
-    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, named), sure)
+    return Reading(CHOICES, NAME, _how(found), table, lambda: _converted(table, named), sure, roles=_roles(found))
+
+
+def _roles(found: dict[str, str | None]) -> Roles:
+    """The columns that are read; an occasion of everybody's own says who answered."""
+
+    def named(*roles: str) -> tuple[str, ...]:
+        return tuple(name for role in roles if (name := found[role]) is not None)
+
+    return Roles(named("alternative", "choice_id", "available"), named("chosen"), named("count"), found["respondent"])
 
 
 def _converted(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:

@@ -16,6 +16,7 @@ from thali.data.pair_columns import (
     uncounted,
 )
 from thali.data.pairs import PairedComparisons
+from thali.data.roles import Roles
 from thali.data.similar_pairs import tells_similarities
 
 from ..layout import Lack, Layout, Reading
@@ -60,7 +61,17 @@ def _reading(table: Table, found: list[PairColumns], given: dict[str, Any], weig
             column(table.frame, given[name])
     how = "; or ".join(map(str, found))
     convert = partial(_converted, table, found, given, weights)
-    return Reading(PAIRS, NAME, how, table, convert, counted=_counted(found, given))
+    one = _completed(found[0], table, given)
+    counts = tuple(filter(None, (*one.times, one.ties)))
+    roles = Roles(one.options, (), counts, one.subject) if len(found) == 1 else None
+    return Reading(PAIRS, NAME, how, table, convert, counted=_counted(found, given), roles=roles)
+
+
+def _completed(columns: PairColumns, table: Table, given: dict[str, Any]) -> PairColumns:
+    """The columns with those that were named, and that of who answered."""
+    times = (given["count"] or next(iter(columns.times), None), given["losses"] or next(iter(columns.times[1:]), None))
+    subject = given["subject"] or columns.subject or subject_column(table.names)
+    return columns._replace(times=tuple(filter(None, times)), subject=subject)
 
 
 def _counted(found: list[PairColumns], given: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -80,11 +91,8 @@ def _converted(
     table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
     """The comparisons in a list, and how it was read."""
-    columns = found[0] if len(found) == 1 else the_columns(table.names)
+    columns = _completed(found[0] if len(found) == 1 else the_columns(table.names), table, given)
     described = given["covariates"]
-    times = (given["count"] or next(iter(columns.times), None), given["losses"] or next(iter(columns.times[1:]), None))
-    subject = given["subject"] or columns.subject or subject_column(table.names)
-    columns = columns._replace(times=tuple(filter(None, times)), subject=subject)
     data = PairedComparisons._of_list(table.frame, columns, weights=weights or columns.weighted, covariates=described)
     people = () if data.people is None else data.people.columns
     unused = [

@@ -6,7 +6,8 @@ from thali.data.choice_table import ALTERNATIVE
 from thali.data.choices import Choices
 from thali.data.column_names import by_plain_name
 from thali.data.kinds import CHOICES
-from thali.data.ranking_columns import LONG, RANK, ranking_columns, shown
+from thali.data.ranking_columns import LONG, RANK, RankingColumns, ranking_columns, shown
+from thali.data.roles import Roles
 
 from ..layout import Lack, Layout, Reading
 from ..table import Table
@@ -35,7 +36,14 @@ def match(
         return None
     how = "rankings" if found is None else shown(found)
     said = unranked or "absent"
-    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, said, weights))
+    roles = None if found is None else _roles(found)
+    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, said, weights), roles=roles)
+
+
+def _roles(found: RankingColumns) -> Roles:
+    """The columns that are read."""
+    options, counts = ((*found.columns, found.group), (found.count,))
+    return Roles(tuple(filter(None, options)), (), tuple(filter(None, counts)), found.subject)
 
 
 def _converted(table: Table, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
+from thali.data.roles import Roles
 from thali.data.trials import described_sides, near_trials, trial_columns
 from thali.errors import DataError
 
@@ -48,7 +49,8 @@ def matched(
     described = [column for column in covariates or () if column in table.names]
     counted = (found.first, found.second, *found.verdict, *described, *counts), counts
     convert = partial(_converted, table, given, game, coding, weights, covariates)
-    return Reading(PAIRS, name, how, table, convert, sure, counted=counted)
+    roles = Roles((found.first, found.second), found.verdict, counts, found.subject, judged=not game)
+    return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles)
 
 
 def _converted(

@@ -1,11 +1,13 @@
 """Paired comparisons as a wide table: one column a pair, one row a subject or a pattern of answers with its count."""
 
+from functools import partial
 from typing import Any
 
 from thali._labels import shorten
 from thali.data.columns import column
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
+from thali.data.roles import Roles
 from thali.data.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
 from thali.data.wide_pairs import outcomes_of_wide
 
@@ -31,9 +33,9 @@ def match(
     if found is None:
         return None
     how = f"a column a pair, {shorten(list(found.pairs), 3)}"
-    return Reading(
-        PAIRS, NAME, how, table, lambda: _converted(table, found, coding, weights), sure=found.order == "named"
-    )
+    roles = Roles(tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.subject)
+    convert = partial(_converted, table, found, coding, weights)
+    return Reading(PAIRS, NAME, how, table, convert, sure=found.order == "named", roles=roles)
 
 
 def _converted(table: Table, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:

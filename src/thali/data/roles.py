@@ -1,0 +1,220 @@
+"""What the columns of a table are there for: those that a layout reads, those that describe people or comparisons."""
+
+import math
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thali._labels import as_label
+
+from .column_names import CHOSEN_OF_TWO, GOALS, RESPONSE_TIMES, RESULT, SHORT_GOALS, TRIALS, plain
+from .columns import column
+from .people import differing_columns
+from .side_columns import side_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LEAST_PEOPLE, _LEAST_ANSWERS = 5, 2  # of a column that may say who answered: different values, rows of each
+_CHANCE = 1e-3  # below which numbers that rise from row to row are no chance
+_LOOKED_AT = 100  # cells that must be dates
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
+_SAID = {*CHOSEN_OF_TWO, *RESULT, *GOALS, *RESPONSE_TIMES, *TRIALS, *(name for two in SHORT_GOALS for name in two)}
+
+
+class Roles(NamedTuple):
+    """The columns that a layout reads."""
+
+    options: tuple[str, ...]  # what was compared, or offered; of pairs those of the two options
+    outcome: tuple[str, ...] = ()  # what came of it, where other columns say so
+    counts: tuple[str, ...] = ()  # how many answers a row stands for
+    who: str | None = None  # answered
+    judged: bool = True  # whether people answered, rather than played
+
+    @property
+    def all(self) -> set[str]:
+        """All of them."""
+        return {*self.options, *self.outcome, *self.counts, *(() if self.who is None else (self.who,))}
+
+
+def columns_of_people(people: "pd.DataFrame | None") -> list[str]:
+    """The columns that describe people and can tell some of them from others: no dates, no text of everybody's own.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "name": ["A", "B", "C"], "age": [9, 8, 7], "city": "x"})
+    >>> columns_of_people(people)
+    ['sex', 'age']
+    """
+    if people is None:
+        return []
+    each = {name: column(people, name) for name in differing_columns(people)}
+    return [name for name, of in each.items() if not _is_date(of) and not (_is_text(of) and of.is_unique)]
+
+
+def columns_of_comparisons(frame: "pd.DataFrame", roles: Roles) -> list[str]:
+    """The columns that may describe the first of two options over the second.
+
+    Not among them are those that say who answered or describe who did, the options, what came of it, or how long it
+    took, in these or in other words; numbers of trials, dates, and what is the same, or another text, in every row.
+    """
+    options = _labels(frame, roles)
+    told = [_codes(column(frame, name)) for name in sorted(roles.all)]
+    told += [_by_side(frame, name, roles) for name in roles.outcome]
+    people = None if roles.who is None else _codes(column(frame, roles.who))
+    codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
+    return [
+        name
+        for name, each in codes.items()
+        if not any(_say_the_same(each, other) for other in told)
+        and not (people is not None and _is_constant_within(each, people))
+        and not _is_text_of_others(column(frame, name), options)
+        and not _counts_rows(column(frame, name), people)
+    ]
+
+
+def column_of_people(frame: "pd.DataFrame", roles: Roles, others: Collection[str] = ()) -> str | None:
+    """The column that may say who answered, where none is known to: it has many values, each in several rows.
+
+    The rows of a value stand together, or something else is the same in them. Of several columns it is the finest.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    roles : Roles
+    others : collection of str
+        Columns that are known to say something else.
+    """
+    if roles.who is not None or roles.counts or not roles.judged:
+        return None
+    options = _labels(frame, roles)
+    told = [_codes(column(frame, name)) for name in sorted(roles.all)]
+    codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
+    likely = {
+        name: each.max() + 1
+        for name, each in codes.items()
+        if name not in others
+        and _names_people(column(frame, name))
+        and not any(_say_the_same(each, other) for other in told)
+        and not _is_text_of_others(column(frame, name), options)
+        and (
+            np.count_nonzero(np.diff(each)) == each.max()
+            or any(_is_constant_within(other, each) for other in codes.values() if other.max() < each.max())
+        )
+    }
+    return max(likely, key=lambda name: likely[name], default=None)
+
+
+def _labels(frame: "pd.DataFrame", roles: Roles) -> set[str]:
+    """Of the options."""
+    return {as_label(value) for name in roles.options for value in column(frame, name).dropna().unique()}
+
+
+def _further(frame: "pd.DataFrame", roles: Roles) -> list[str]:
+    """The columns that no layout reads, and whose name or cells do not show that they say nothing of their rows."""
+    names = [str(name) for name in frame.columns]
+    goals = {name for sides in side_columns(names) if sides.stem in GOALS for name in sides.columns}
+    return [
+        name
+        for name in names
+        if name not in roles.all
+        and name not in goals
+        and not _is_said(name)
+        and column(frame, name).nunique() > 1
+        and not _is_date(column(frame, name))
+    ]
+
+
+def _is_said(name: str) -> bool:
+    """Whether a name is that of an outcome, of the time that it took, or of a trial."""
+    known = plain(re.sub(r"[(\[].*?[)\]]", "", name))  # without a unit
+    return known in _SAID or known.endswith(("thisn", "thistrialn", "thisrepn", "thisindex"))
+
+
+def _codes(values: "pd.Series") -> np.ndarray:
+    """Numbers of the different cells; an empty one is one of them."""
+    import pandas as pd
+
+    return pd.factorize(values, use_na_sentinel=False)[0]
+
+
+def _say_the_same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two columns tell the same rows apart, of which some are alike."""
+    alike = one.max() == other.max() < len(one) - 1
+    return alike and _is_constant_within(one, other) and _is_constant_within(other, one)
+
+
+def _is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
+    """Whether a column is the same in all rows of each group."""
+    of_group = np.zeros(groups.max() + 1, np.int64)
+    of_group[groups] = codes
+    return np.array_equal(of_group[groups], codes)
+
+
+def _by_side(frame: "pd.DataFrame", name: str, roles: Roles) -> np.ndarray:
+    """What came of each row as the place of the option, where a cell names one."""
+    import pandas as pd
+
+    def cells(name: str) -> pd.Series:
+        return pd.Series(list(map(as_label, column(frame, name))), dtype=object)
+
+    found = cells(name)
+    for place, option in enumerate(roles.options):
+        found = found.where(found != cells(option), f"\0{place}")
+    return _codes(found)
+
+
+def _is_text(values: "pd.Series") -> bool:
+    import pandas as pd
+
+    return not pd.api.types.is_numeric_dtype(values.dtype)
+
+
+def _is_date(values: "pd.Series") -> bool:
+    """Whether the cells are dates, or times of a day."""
+    import datetime
+
+    if values.dtype.kind in "mM":
+        return True
+    cells = list(values.dropna().unique()[:_LOOKED_AT]) if _is_text(values) else []
+    times = (datetime.date, datetime.time, datetime.timedelta)
+    return bool(cells) and all(isinstance(each, times) or _DATE.match(str(each).strip()) for each in cells)
+
+
+def _is_text_of_others(values: "pd.Series", options: Collection[str]) -> bool:
+    """Whether the cells name options, or are comments: most are those of a single row."""
+    if not _is_text(values):
+        return False
+    cells = values.dropna()
+    different = {as_label(value) for value in cells.unique()}
+    return different <= set(options) or 2 * len(different) > len(cells)
+
+
+def _counts_rows(values: "pd.Series", people: np.ndarray | None) -> bool:
+    """Whether numbers rise from row to row, of each person if they are known, as those of trials and of clocks do."""
+    if _is_text(values):
+        return False
+    people = np.zeros(len(values), np.int64) if people is None else people
+    order = np.argsort(people, kind="stable")
+    numbers, who = values.to_numpy(float, na_value=np.nan)[order], people[order]
+    same = who[1:] == who[:-1]
+    by_chance = -sum(math.lgamma(rows + 1) for rows in np.bincount(people))
+    return by_chance < math.log(_CHANCE) and bool((np.diff(numbers)[same] > 0).all())
+
+
+def _names_people(values: "pd.Series") -> bool:
+    """Whether the cells are texts or whole numbers, many of them, each of several rows, and no numbers of trials."""
+    import pandas as pd
+
+    if values.isna().any() or pd.api.types.is_bool_dtype(values.dtype):
+        return False
+    times = values.value_counts()
+    if len(times) < _LEAST_PEOPLE or times.min() < _LEAST_ANSWERS:
+        return False
+    if _is_text(values):
+        return True
+    numbers = values.to_numpy(float)
+    return bool((numbers == np.round(numbers)).all()) and np.mean(np.diff(numbers) == 1) < 0.5
