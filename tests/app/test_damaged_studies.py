@@ -46,7 +46,7 @@ DAMAGES = {
 }
 GETS = ("", "/fit/events")
 POSTS = ("/read", "/fit", "/more", "/compare", "/evidence", "/test", "/look", "/again", "/fit/go-on", "/fit/stop")
-POSTS += ("/answer", "/end", "/ticket", "/file/tree")
+POSTS += ("/who", "/answer", "/end", "/ticket", "/file/tree")
 
 
 def study_with(studies, *names):

@@ -136,7 +136,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     client.go(f"{address}/fit", **FITS)
     client.go(f"{address}/evidence")
     study = study_at(client, address)
-    assert study.read("evidence.end") == {"code": 130, "message": "", "warnings": []}
+    assert study.read("evidence.end") == {"code": 130, "message": "", "named": [], "warnings": []}
     page = client.page(address)
     assert "That was stopped; what is finished is kept." in page and 'data-what="evidence/view"' not in page
     assert f'data-act="{address}/evidence/go-on"' in page and f'data-post="{address}/evidence"' not in page
@@ -174,7 +174,7 @@ def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
     assert client.go(f"{address}/fit", model="additive-clustering") == "Choose a model that takes these data."
     client.go(f"{address}/fit", aspects="ibp", **FITS)
     page = text_of(client.page(address))
-    assert "This fit is not possible" in page and "--" not in page
+    assert "known, not “found in the data, as many as it takes”: “one of each option's own" in page and "--" not in page
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_a_child_is_a_process_of_its_own(tmp_path):
     study.write(READ, {})
     Runs(studies).read(study)
     assert study.read("reading")["kind"] == "paired comparisons"
-    assert runs.ended(study, READ) == {"code": 0, "message": "", "warnings": []}
+    assert runs.ended(study, READ) == {"code": 0, "message": "", "named": [], "warnings": []}
 
 
 def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):

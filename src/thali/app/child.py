@@ -30,13 +30,14 @@ from thali.inference.jobs import read_index, sealed
 from thali.inference.locks import lock
 
 from .reading import what_was_read
+from .runs import REFUSED
 from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, Study
-from .words import words_of
+from .words import said_and_named, words_of
 
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
 _AT_ONCE = 1e-3  # seconds of drawing, after which what there is is reported
-_FINE, _REFUSED, _STOPPED, _BROKEN = 0, 2, 130, 1
+_FINE, _STOPPED, _BROKEN = 0, 130, 1
 
 
 def read(study: Study, terminal: Terminal, cores: int) -> None:
@@ -182,9 +183,10 @@ def _locked(descriptor: int) -> bool:
 
 
 def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores: int) -> dict[str, Any]:
-    """How it ended: a code as at the command line, and what should be known."""
+    """How it ended: a code as at the command line, what should be known, and which arguments a refusal names."""
     terminal = Terminal(words_of([]), words_of)
     said: list[str] = []
+    named: list[str] = []
 
     def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
         if isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in said:
@@ -199,19 +201,19 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
         try:
             do(study, terminal, cores)
         except ThaliError as error:
-            code, message = _REFUSED, error.render(terminal.words)
+            code, (message, named) = REFUSED, said_and_named(error, terminal.words)
         except typer.Exit as left:
             code = left.exit_code
         except OSError as error:
-            code, message = _REFUSED, f"{error.filename or 'The file'}: {error.strerror or error}."
+            code, message = REFUSED, f"{error.filename or 'The file'}: {error.strerror or error}."
         except MemoryError:
-            code, message = _REFUSED, "That needs more memory than there is; ask for fewer draws or chains."
+            code, message = REFUSED, "That needs more memory than there is; ask for fewer draws or chains."
         except KeyboardInterrupt:
             code = _STOPPED
         except Exception:
             traceback.print_exc()
             code, message = _BROKEN, "thali met an error of its own; the record of the run has the details."
-    return {"code": code, "message": message, "warnings": said}
+    return {"code": code, "message": message, "named": named, "warnings": said}
 
 
 def _formats() -> tuple[str, ...]:

@@ -40,6 +40,7 @@ class Field(NamedTuple):
     value: str
     values: list[str]  # of several columns
     in_lines: bool  # whether several values are sent in lines rather than between commas
+    fault: str = ""  # why what it holds cannot be used
 
 
 def kinds() -> list[str]:

@@ -1,6 +1,7 @@
 """The pages: what the templates are given, and nothing that was not escaped."""
 
 import traceback
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any
 
@@ -10,6 +11,7 @@ from thali._described import printable
 from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 from thali.errors import ThaliError
+from thali.model.spec import ModelSpec
 
 from . import runs
 from .comparisons import has_evidence
@@ -99,17 +101,18 @@ class Pages:
         if study.read(INTERVIEW):
             return self._rendered("interview.html", study=study.name, **self._interviews.shown(study))
         state = self._runs.state(study, FIT)
-        if state == runs.NEVER:
+        if state == runs.NEVER or (state == runs.ENDED and runs.was_refused(study)):
             return self.setup(study)
         if state == runs.ENDED and (study.path / FIT / "report.html").exists():
             return self._results(study)
         return self._run(study, state)
 
     def setup(self, study: Study) -> str:
-        """What was read, and the models to choose from."""
+        """What was read, and the models to choose from; after a fit that was refused, why, at the field."""
         reading, asked = nothing_read(_NOT_READ) | study.read("reading"), study.read(READ)
         kind = reading["kind"]
-        before, given = study.read("draft"), study.files()
+        before, given = study.read(FIT) or study.read("draft"), study.files()
+        fault = _Fault(ended(study, FIT), before)
         columns, attributes = reading["columns"], reading["attributes"]
         offered = {name: [] for name in (GROUP, COVARIATES, PEOPLE)} | reading["offered"]
         models = []
@@ -123,8 +126,8 @@ class Pages:
                     "title": title(spec),
                     "answers": in_words(spec.answers, spec.options),
                     "methods": spec.methods,
-                    "first": fields(first, shown, attributes, spec.methods, offered),
-                    "others": fields(others, shown, attributes, spec.methods, offered),
+                    "first": fault.at(spec, fields(first, shown, attributes, spec.methods, offered)),
+                    "others": fault.at(spec, fields(others, shown, attributes, spec.methods, offered)),
                 }
             )
         said, named = asked.get("typed", {}), reading["named"]
@@ -148,6 +151,7 @@ class Pages:
             kind=asked.get("kind") or kind,
             is_file="file" in study.about,
             models=models,
+            refused="" if fault.is_shown else fault.sentence,
             chosen=before.get("model") or (models[0]["name"] if models else ""),
             **self._tests(study, kind),
         )
@@ -224,10 +228,40 @@ class Pages:
         return printable(self._templates.get_template(name).render(**context))
 
 
+class _Fault:
+    """Why a fit was refused, which is shown at the first field that the sentence names.
+
+    Parameters
+    ----------
+    end : dict
+        How the fit ended.
+    asked : dict
+        What it was asked.
+    """
+
+    def __init__(self, end: dict[str, Any], asked: dict[str, Any]) -> None:
+        self.sentence: str = end["message"]
+        self.is_shown = False
+        self._model, self._word = asked.get("model", ""), ""
+        if self.sentence:
+            spec, _ = model_named(self._model)
+            own = spec.options_of(asked["typed"].get("method", spec.methods[0] if spec.methods else ""))
+            found = (option.word for name in end["named"] for option in own if option.name == name)
+            self._word = next(found, "")
+
+    def at(self, spec: ModelSpec, shown: list[Field]) -> list[Field]:
+        """These fields of a model, the one that the sentence is about with it."""
+        at = [field.word == self._word and spec.name == self._model for field in shown]
+        self.is_shown = self.is_shown or any(at)
+        return [field._replace(fault=self.sentence) if is_it else field for field, is_it in zip(shown, at, strict=True)]
+
+
 def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
     """How far a run is, as an event."""
     state = children.state(study, name)
     found: dict[str, Any] = {"state": state, "text": f"{_RUNS[name].capitalize()} {_STATES[state]}."}
+    if state == runs.ENDED and _is_impossible(study, name):
+        found["text"] = f"{_RUNS[name].capitalize()} is not possible; the page says why."
     if state == runs.QUEUED:
         found["text"] = "Waiting until another fit leaves a processor."
     if state == runs.RUNNING:
@@ -241,6 +275,13 @@ def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
             left = "" if progress.left is None else f"; {_duration(progress.left)} left"
             found["text"] = f"{progress.done:,} of {progress.total:,} {progress.unit}{left}."
     return found
+
+
+def _is_impossible(study: Study, name: str) -> bool:
+    """Whether a run ended with a message, as far as that can be read."""
+    with suppress(ThaliError):
+        return bool(ended(study, name)["message"])
+    return False
 
 
 def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:

@@ -19,9 +19,10 @@ from thali.errors import DataError
 from thali.inference.jobs import read_index
 from thali.inference.locks import lock
 
-from .studies import QUEUED_RUNS, READ, Studies, Study
+from .studies import FIT, QUEUED_RUNS, READ, Studies, Study
 
 NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
+REFUSED = 2  # how a run ends that is not possible as it was asked for
 PATIENCE = 300.0  # seconds in which a child may write down what it has
 MOST_SECONDS = 180.0  # of reading a table
 _AT_ONCE = 4  # chains of a fit that run at once
@@ -192,8 +193,14 @@ class Runs:
 
 
 def ended(study: Study, name: str) -> dict[str, Any]:
-    """How a run ended: code, message and warnings."""
-    return {"code": 0, "message": "", "warnings": []} | study.read(f"{name}.end")
+    """How a run ended: code, message, the arguments that it names, and warnings."""
+    return {"code": 0, "message": "", "named": [], "warnings": []} | study.read(f"{name}.end")
+
+
+def was_refused(study: Study) -> bool:
+    """Whether the fit was not possible as it was asked for, and left nothing."""
+    has_left = (study.path / FIT / "report.html").exists() or (study.path / FIT / "job").exists()
+    return ended(study, FIT)["code"] == REFUSED and not has_left
 
 
 def why_it_died(study: Study, name: str) -> str:

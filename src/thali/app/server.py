@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from .reading import nothing_read
 from .runs import Runs
 from .studies import COMPARE, EVIDENCE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, Studies, Study, ending_of
 from .tickets import Tickets, file_of
-from .words import words_of
+from .words import said_and_named, words_of
 
 _FITTED = "This study is fitted already; begin another one with these data."
 _TICK = 0.4  # seconds between two looks at a run
@@ -96,7 +96,7 @@ class Server:
     async def read(self, request: Request) -> Response:
         """Read the table again, with what was said of its columns."""
         study, form = self._study(request), await _form(request)
-        if study.read(FIT):
+        if self._is_fitted(study):
             return _problem(_FITTED, 409)
         kind = form.get("kind", "")
         if kind not in ("", *kinds()):
@@ -112,7 +112,7 @@ class Server:
         """Read the table again, once it is known whether a column says who answered."""
         study, form = self._study(request), await _form(request)
         reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
-        if study.read(FIT):
+        if self._is_fitted(study):
             return _problem(_FITTED, 409)
         column, *_ = reading["who"] or [""]
         if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
@@ -183,7 +183,7 @@ class Server:
     async def fit(self, request: Request) -> Response:
         """Fit a model."""
         study, form = self._study(request), await _form(request)
-        if study.read(FIT):
+        if self._is_fitted(study):
             return _problem(_FITTED, 409)
         reading = study.read("reading")
         specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
@@ -194,7 +194,10 @@ class Server:
         try:
             typed = said | entered(spec, form, study.files())
         except ThaliError as error:
-            return _problem(error.render(words_of(spec.options)))
+            sentence, named = said_and_named(error, words_of(spec.options))
+            return _problem(
+                sentence, fields=[each.word for name in named for each in spec.options if each.name == name]
+            )
         method = typed.get("method", spec.methods[0] if spec.methods else "")
         paths = [word for word, value in typed.items() if isinstance(value, Path)]
         asked = {
@@ -203,6 +206,7 @@ class Server:
             "paths": paths,
             "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
         }
+        study.clear(FIT)
         study.write(FIT, asked)
         self.runs.queue(study, FIT)
         return _go(study)
@@ -334,6 +338,11 @@ class Server:
             raise HTTPException(404)
         return study
 
+    def _is_fitted(self, study: Study) -> bool:
+        """Whether a fit was begun that was not refused, so that neither data nor model change."""
+        state = self.runs.state(study, FIT)
+        return state != runs.NEVER and not (state == runs.ENDED and runs.was_refused(study))
+
     def _run(self, request: Request) -> str:
         name = request.path_params["run"]
         if name not in RUNS:
@@ -425,5 +434,6 @@ def _go(study: Study) -> Response:
     return JSONResponse({"go": f"/study/{study.name}"})
 
 
-def _problem(sentence: str, status: int = 400) -> Response:
-    return JSONResponse({"problem": sentence}, status)
+def _problem(sentence: str, status: int = 400, fields: Sequence[str] = ()) -> Response:
+    """What is wrong, and the fields that it may be about."""
+    return JSONResponse({"problem": sentence, "fields": list(fields)}, status)

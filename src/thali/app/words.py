@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from thali.cli.messages import OptionWords
-from thali.errors import Words
+from thali.errors import ThaliError, Words
 from thali.model.registry import SPECS
 from thali.model.spec import ModelSpec, Option
 
@@ -180,8 +180,7 @@ class AppWords(OptionWords):
 
     def argument(self, name: str) -> str:
         """The label of the field."""
-        if name not in self.named:
-            self.named.append(name)
+        self._speak_of(name)
         return f"“{label(name)}”"
 
     def setting(self, name: str, value: object) -> str:
@@ -190,11 +189,19 @@ class AppWords(OptionWords):
 
     def value(self, name: str, value: Any) -> str:
         """What the field shows for the value."""
+        self._speak_of(name)
         if isinstance(value, bool):
             return "yes" if value else "no"
         if name == "method" and value in METHODS:
             return f"“{METHODS[value]}”"
+        if isinstance(value, str) and (name, value) in VALUES:
+            return f"“{VALUES[name, value]}”"
         return "its default" if value is None else super().value(name, value)
+
+    def _speak_of(self, name: str) -> None:
+        """From now on the argument is named."""
+        if name and name not in self.named:
+            self.named.append(name)
 
     def model(self, name: str) -> str:
         """The title of the model."""
@@ -204,6 +211,20 @@ class AppWords(OptionWords):
 def words_of(options: Iterable[Option]) -> Words:
     """The words of a page with these options."""
     return AppWords(options)
+
+
+def said_and_named(error: ThaliError, words: Words) -> tuple[str, list[str]]:
+    """What is wrong in words of the page, and the arguments that it speaks of, where the sentence belongs.
+
+    Examples
+    --------
+    >>> from thali.errors import Argument, ArgumentError
+    >>> said_and_named(ArgumentError(Argument("draws"), " must be a whole number; got 'x'."), words_of([]))
+    ("“Draws of each chain” must be a whole number; got 'x'.", ['draws'])
+    """
+    own = words if isinstance(words, AppWords) else AppWords([])
+    own.named.clear()  # of messages before
+    return error.render(own), list(own.named)
 
 
 def label(name: str) -> str:

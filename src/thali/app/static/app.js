@@ -64,8 +64,36 @@ function go(path) {
   return show().then(() => {
     scrollTo(0, 0);
     const heading = main.querySelector("h1");
+    if (focusFault()) return;
     if (heading) { heading.tabIndex = -1; heading.focus({ preventScroll: true }); }
   });
+}
+
+// Where a sentence names a field, it stands there: the folded group is open, and the field has the focus.
+function focusFault() {
+  const field = main.querySelector("[data-fault] :is(input, select, textarea)");
+  if (!field) return false;
+  field.focus();
+  field.closest(".field").scrollIntoView({ block: "center" });
+  return true;
+}
+
+function complainOf(form, found) {
+  for (const old of form.querySelectorAll("[data-fault]")) {
+    delete old.dataset.fault;
+    old.querySelector(".problem")?.remove();
+    for (const field of old.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+  }
+  form.querySelector(":scope > .problem")?.remove();
+  const shown = [...form.querySelectorAll("[name], [data-word]")].filter((field) => !field.closest("[hidden]"));
+  const field = shown.find((each) => (found.fields || []).includes(each.name || each.dataset.word));
+  if (!field) return complain(form, found.problem);
+  const place = field.closest(".field");
+  for (let folded = field.closest("details"); folded; folded = folded.parentElement.closest("details")) folded.open = true;
+  place.dataset.fault = "";
+  field.setAttribute("aria-invalid", "true");
+  complain(place, found.problem);
+  focusFault();
 }
 
 function complain(place, sentence) {
@@ -98,7 +126,10 @@ async function post(path, body, place, headers = {}) {
   const response = await ask("/api" + path, { method: "POST", body, headers });
   const found = await response.json();
   if (response.status === 401) { askForKey(true); return null; }
-  if (!response.ok) { complain(place, found.problem); return null; }
+  if (!response.ok) {
+    if (place.tagName === "FORM") complainOf(place, found); else complain(place, found.problem);
+    return null;
+  }
   return found;
 }
 
@@ -206,7 +237,7 @@ async function follow(place, mine) {
         if (bar && found.total) { bar.max = found.total; bar.value = found.done; }
         const now = found.total ? Math.floor(10 * found.done / found.total) : -1;
         if (now !== tenth) { tenth = now; say(found.text); }
-        if (found.state !== first) { say(found.text); return show(); }
+        if (found.state !== first) { say(found.text); await show(); focusFault(); return; }
       }
     }
     if (mine === following && !mine.signal.aborted) setTimeout(show, 300);

@@ -66,7 +66,9 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
         raise ArgumentError(
-            f"Maximum likelihood needs aspects that are known, not {_kind(aspects)}: ",
+            "Maximum likelihood needs aspects that are known, not ",
+            "learned along a Tree" if isinstance(aspects, Tree) else Value("aspects", aspects),
+            ": ",
             Value("aspects", "unique"),
             InPython(", a 0/1 matrix or table, or a mapping from labels to lists.", " or the file of a table."),
         )
@@ -90,9 +92,3 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
         )
     owners = np.hstack([np.eye(len(labels), dtype=bool), matrix])
     return KnownAspects(labels, (*labels, *names), owners, True)
-
-
-def _kind(aspects: Any) -> str:
-    if isinstance(aspects, Tree):
-        return "learned along a Tree"
-    return repr(aspects)
