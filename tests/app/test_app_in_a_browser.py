@@ -14,7 +14,7 @@ import pytest
 from patience import PATIENCE
 
 from thali.app import child
-from thali.app.comparisons import by_evidence
+from thali.app.comparisons import asked_to_compare, ticked
 from thali.app.studies import EVIDENCE, Studies
 
 pytestmark = [pytest.mark.fit, pytest.mark.rendered]
@@ -289,7 +289,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     user.report()
     user.look("evidence-asked")
     (study,) = Studies(folder).all()
-    study.write(EVIDENCE, by_evidence(study, sensitivity=True))
+    study.write(EVIDENCE, asked_to_compare(study, EVIDENCE, ticked(study, EVIDENCE), sensitivity=True))
     monkeypatch.chdir(study.path)
     study.write(f"{EVIDENCE}.end", child.carried_out(child.DO[EVIDENCE], study, 1))
     user.page.reload()

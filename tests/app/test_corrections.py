@@ -6,9 +6,9 @@ import pytest
 from pages import Page
 
 from thali.app import child, runs
-from thali.app.comparisons import by_prediction
+from thali.app.comparisons import asked_to_compare
 from thali.app.fields import data_options, said_of_data, shown_of_data
-from thali.app.studies import FIT
+from thali.app.studies import COMPARE, FIT
 from thali.cli.boundary import Terminal
 from thali.cli.classical import TESTS
 from thali.cli.models import model_named
@@ -208,5 +208,5 @@ def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, chil
     client.go(f"{address}/fit", **FITS)
     study = client.studies.named(address.rpartition("/")[2])
     assert study.read(FIT)["typed"]["where"] == ["Block == Haupt"]
-    assert by_prediction(study)["typed"]["where"] == ["Block == Haupt"]
+    assert asked_to_compare(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == ["Block == Haupt"]
     assert said_of_data({"where": ["n > 1"]}, TESTS[0].options) == {"where": ["n > 1"]}

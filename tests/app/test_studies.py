@@ -13,7 +13,7 @@ from thali.app import comparisons, runs
 from thali.app.guard import REPORT_POLICY
 from thali.app.runs import Runs
 from thali.app.server import application
-from thali.app.studies import FIT, READ, Studies, Study
+from thali.app.studies import EVIDENCE, FIT, READ, Studies, Study
 from thali.errors import DataError
 from thali.inference.locks import lock
 from thali.model.latent_features.evidence import LatentFeatureEvidence
@@ -104,13 +104,11 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
     """In the shortest runs; the report of the evidence has table and other priors."""
     monkeypatch.setattr("thali.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1})
     monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
-    for models in ("_BY_PREDICTION", "_BY_EVIDENCE"):  # one of them, which is the quickest
-        monkeypatch.setattr(comparisons, models, {"paired comparisons": "Bradley-Terry-Luce=unique"})
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
     assert "Which model is most probable?" in client.page(address)
     for run, form in (("compare", {}), ("evidence", {"sensitivity": "yes"})):
-        assert client.go(f"{address}/{run}", **form) == address
+        assert client.go(f"{address}/{run}", models="Bradley-Terry-Luce", **form) == address  # the quickest
         assert study_at(client, address).read(f"{run}.end")["message"] == ""
         assert f'data-what="{run}/view"' in client.page(address)
     report = client.file(address, "evidence/view").text
@@ -122,7 +120,9 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
 def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatch):
     """Models that are finished are kept; another question, after one that failed, begins anew."""
     monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
-    monkeypatch.setattr(comparisons, "_BY_EVIDENCE", {"paired comparisons": "first=unique,second=unique"})
+    two = tuple(comparisons.Compared(name, "unique", (EVIDENCE,)) for name in ("first", "second"))
+    monkeypatch.setattr(comparisons, "_OF_ASPECTS", two)
+    both = "first\nsecond"
     found, wanted, stops = LatentFeatureEvidence._evidence_of, [], {2: KeyboardInterrupt, 3: DataError("That is odd.")}
 
     def counted(model, data, how):
@@ -134,7 +134,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", counted)
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
-    client.go(f"{address}/evidence")
+    client.go(f"{address}/evidence", models=both)
     study = study_at(client, address)
     assert study.read("evidence.end") == {"code": 130, "message": "", "named": [], "warnings": []}
     page = client.page(address)
@@ -147,7 +147,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     assert "Model &#39;second&#39;: That is odd." in page and f'data-post="{address}/evidence"' in page
     client.go(f"{address}/evidence/go-on")
     assert len(wanted) == 4 and 'data-what="evidence/view"' in client.page(address)
-    client.go(f"{address}/evidence", sensitivity="yes")
+    client.go(f"{address}/evidence", models=both, sensitivity="yes")
     assert len(wanted) == 6 and "shape of weights x 2" in client.file(address, "evidence/view").text
 
 
@@ -335,7 +335,7 @@ def test_events_follow_a_run_to_its_end(client, children_here):
 def test_models_are_compared(client, children_here):
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
-    assert client.go(f"{address}/compare") == address
+    assert client.go(f"{address}/compare", models="Bradley-Terry-Luce\nshared aspects") == address
     assert 'data-what="compare/view"' in client.page(address)
     report = client.file(address, "compare/view").text
     assert "Bradley-Terry-Luce" in report and "shared aspects" in report

@@ -31,7 +31,7 @@ from thali.inference.locks import lock
 
 from .reading import what_was_read
 from .runs import REFUSED
-from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, Study
+from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, Study
 from .words import said_and_named, words_of
 
 TABLES = ("csv", "xlsx")
@@ -47,10 +47,13 @@ def read(study: Study, terminal: Terminal, cores: int) -> None:
 
 def fit(study: Study, terminal: Terminal, cores: int) -> None:
     """Fit the model that was asked for, or go on with it, and write the report."""
+    began, before = time.monotonic(), study.read(TOOK).get("seconds", 0.0)
     try:
         _fit(study, terminal, cores, {})
     except KeyboardInterrupt:  # while it did not draw
         stopped(study, terminal, cores)
+    finally:
+        study.write(TOOK, {"seconds": before + time.monotonic() - began})
 
 
 def stopped(study: Study, terminal: Terminal, cores: int) -> None:

@@ -1,35 +1,95 @@
 """Which models the app compares on each kind of data, and what it takes over from the study."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.errors import Argument, ArgumentError
+from thali.model.registry import SPECS
 
-from .studies import FIT, READ, Study
+from .fields import GROUP
+from .studies import COMPARE, EVIDENCE, FIT, READ, Study
+from .words import title
 
-_BY_ASPECTS, _BY_FEATURES = "Bradley-Terry-Luce=unique,shared aspects=ibp", "additive clustering=ibp"
-_ASPECTS, _FEATURES = f"{_BY_ASPECTS},three shared aspects=3", "any number of features=ibp,four=4,eight=8"
-# Of each kind of data; models of other data go by their names.
-_BY_PREDICTION = {PAIRS: _BY_ASPECTS, CHOICES: _BY_ASPECTS, SIMILARITIES: _BY_FEATURES, TRIPLETS: _BY_FEATURES}
-_BY_EVIDENCE = {PAIRS: _ASPECTS, CHOICES: _ASPECTS, SIMILARITIES: _FEATURES, TRIPLETS: _FEATURES}
+
+class Compared(NamedTuple):
+    """A model that may be compared."""
+
+    name: str  # what it is called, also in the report
+    item: str  # as `thali compare --models` has it
+    ticked: tuple[str, ...]  # the runs that have it unless somebody chooses
+
+
+_BOTH = (COMPARE, EVIDENCE)
+_OF_ASPECTS = (
+    Compared("Bradley-Terry-Luce", "unique", _BOTH),
+    Compared("shared aspects", "ibp", _BOTH),
+    Compared("three shared aspects", "3", (EVIDENCE,)),
+    Compared("six shared aspects", "6", ()),
+)
+_OF_GROUPS = (
+    Compared("Bradley-Terry-Luce alike in all groups", "common:unique", _BOTH),
+    Compared("Bradley-Terry-Luce by group", "free:unique", _BOTH),
+    Compared("shared aspects with the same weights", "common", ()),
+    Compared("shared aspects with weights by group", "free", ()),
+    Compared("shared aspects with similar weights", "similar", ()),
+)
+_OF_FEATURES = (
+    Compared("any number of features", "ibp", _BOTH),
+    Compared("four features", "4", (EVIDENCE,)),
+    Compared("eight features", "8", (EVIDENCE,)),
+)
+_SLOW = ("latent-class-logit", "product-classes")
+_BY_EVIDENCE = (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)  # whose models have evidence
 _OF_MODELS = ("monotone", "ties")  # what is taken over from the fit
 
 
-def has_evidence(kind: str) -> bool:
-    """Whether models of such data are compared by evidence."""
-    return kind in _BY_EVIDENCE
-
-
-def by_prediction(study: Study) -> dict[str, Any]:
-    """What is asked for to compare models by what they predict."""
-    return {"models": _BY_PREDICTION.get(_kind(study)), "typed": _taken_over(study), "paths": []}
-
-
-def by_evidence(study: Study, sensitivity: bool) -> dict[str, Any]:
-    """What is asked for to compare models by their evidence; sigma is not chosen by the same data."""
+def candidates(study: Study) -> tuple[Compared, ...]:
+    """The models that may be compared on these data."""
     kind = _kind(study)
-    own = {"sigma": "learned"} if kind == SIMILARITIES else {}
-    asked = {"models": _BY_EVIDENCE[kind], "typed": own | _taken_over(study), "paths": []}
-    return asked | {"sensitivity": sensitivity}
+    if kind in (PAIRS, CHOICES):
+        return _OF_GROUPS if has_groups(study) else _OF_ASPECTS
+    if kind in (SIMILARITIES, TRIPLETS):
+        return _OF_FEATURES
+    if kind not in (EXPERIMENTS, CLASSES):
+        return ()
+    specs = [spec for spec in SPECS if kind in spec.data and spec.options]
+    return tuple(Compared(title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)
+
+
+def has_evidence(study: Study) -> bool:
+    """Whether models of such data are compared by evidence."""
+    return _kind(study) in _BY_EVIDENCE
+
+
+def has_groups(study: Study) -> bool:
+    """Whether people are told apart by groups."""
+    return GROUP in study.read(READ).get("typed", {})
+
+
+def ticked(study: Study, run: str) -> list[str]:
+    """The names of the models that are chosen: those that were compared, or else the usual ones."""
+    before: list[str] = study.read(run).get("names", [])
+    return before or [each.name for each in candidates(study) if run in each.ticked]
+
+
+def asked_to_compare(study: Study, run: str, names: Sequence[str], sensitivity: bool = False) -> dict[str, Any]:
+    """What is asked for to compare these models by what they predict, or by their evidence.
+
+    Raises
+    ------
+    ArgumentError
+        If no model is chosen.
+    """
+    chosen = [each for each in candidates(study) if each.name in names]
+    if not chosen:
+        raise ArgumentError(Argument("models"), " must have a tick at one model or more; got none.")
+    typed = _taken_over(study)
+    if run == EVIDENCE and _kind(study) == SIMILARITIES:
+        typed = {"sigma": "learned"} | typed  # which is not chosen by the same data
+    listed = ",".join(f"{each.name}={each.item}" for each in chosen)
+    asked = {"models": listed, "names": [each.name for each in chosen], "typed": typed, "paths": []}
+    return asked | ({"sensitivity": sensitivity} if run == EVIDENCE else {})
 
 
 def _kind(study: Study) -> str:

@@ -21,8 +21,8 @@ QUESTIONS = (GROUP, COVARIATES)  # of the data, rather than corrections of how t
 PEOPLE = "respondents"  # a question of the model
 OF_PEOPLE = (GROUP, PEOPLE)  # not asked where the data say nothing of people
 YES, NO = "yes", "no"
-# Classical tests that need nothing but data.
-TESTS_OF_DATA = [spec for spec in TESTS if spec.name not in ("trinary", "likelihood-ratio", "wald", "group")]
+_NOT_OF_DATA = ("trinary", "likelihood-ratio", "wald")  # classical tests that need more than data
+_OF_GROUPS = "group"
 FILE = "file"  # a value: the file that was given for the option
 
 
@@ -41,6 +41,12 @@ class Field(NamedTuple):
     values: list[str]  # of several columns
     in_lines: bool  # whether several values are sent in lines rather than between commas
     fault: str = ""  # why what it holds cannot be used
+
+
+def tests_of(has_groups: bool) -> list[ModelSpec]:
+    """The classical tests that need nothing but data; that of groups comes first where there are any."""
+    own = [spec for spec in TESTS if spec.name not in (*_NOT_OF_DATA, _OF_GROUPS)]
+    return [*(spec for spec in TESTS if spec.name == _OF_GROUPS and has_groups), *own]
 
 
 def kinds() -> list[str]:

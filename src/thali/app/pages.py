@@ -8,20 +8,20 @@ from typing import Any
 import jinja2
 
 from thali._described import printable
+from thali._labels import plural
 from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 from thali.errors import ThaliError
 from thali.model.spec import ModelSpec
 
 from . import runs
-from .comparisons import has_evidence
+from .comparisons import candidates, has_evidence, has_groups, ticked
 from .fields import (
     COVARIATES,
     FILE,
     GROUP,
     PEOPLE,
     QUESTIONS,
-    TESTS_OF_DATA,
     WHERE,
     Field,
     data_options,
@@ -30,11 +30,12 @@ from .fields import (
     model_options,
     models_for,
     shown_of_data,
+    tests_of,
 )
 from .interviews import GOALS, INTERVIEW, SIZES, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
-from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, Studies, Study
+from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, Studies, Study
 from .words import in_words, title, words_of
 
 _STATES = {
@@ -187,7 +188,11 @@ class Pages:
             compare_state=self._runs.state(study, COMPARE),
             compared=self._has_report(study, COMPARE),
             compare_end=ended(study, COMPARE),
-            has_evidence=has_evidence(kind),
+            models=[each.name for each in candidates(study)],
+            ticked={run: ticked(study, run) for run in (COMPARE, EVIDENCE)},
+            estimates=self._estimates(study),
+            has_groups=has_groups(study),
+            has_evidence=has_evidence(study),
             evidence_state=self._runs.state(study, EVIDENCE),
             weighed=self._has_report(study, EVIDENCE),
             evidence_end=ended(study, EVIDENCE),
@@ -197,6 +202,27 @@ class Pages:
             log=study.log(FIT),
         )
 
+    def _estimates(self, study: Study) -> list[str]:
+        """How long a comparison by prediction of none, one, two, ... models takes, judged by the fit."""
+        parts = (nothing_read("") | study.read("reading"))["parts"]
+        took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
+        spec, _ = model_named(fitted["model"])
+        is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])  # which a comparison fits by, too
+        found = ["No model is ticked."]
+        for number in range(1, 1 + len(candidates(study))):
+            fits = (
+                f"{plural(number, 'model')}, {plural(number * parts, 'fit')}: "
+                if parts
+                else f"{plural(number, 'model')}: "
+            )
+            if parts and took is not None and is_usual:
+                found.append(
+                    f"{fits}{_duration(number * parts * took)}, if each takes as long as the fit of this study."
+                )
+            else:
+                found.append(f"{fits}how long they take is not known before.")
+        return found
+
     def _has_report(self, study: Study, name: str) -> bool:
         """Whether a comparison has come to its end, and its report is there."""
         has_ended = self._runs.state(study, name) == runs.ENDED and ended(study, name)["code"] == 0
@@ -204,7 +230,8 @@ class Pages:
 
     def _tests(self, study: Study, kind: str) -> dict[str, Any]:
         """What the card of classical tests shows; nothing but paired comparisons has one."""
-        tests = [(spec.name, in_words(spec.answers, spec.options)) for spec in TESTS_OF_DATA] if kind == PAIRS else []
+        specs = tests_of(has_groups(study)) if kind == PAIRS else []
+        tests = [(spec.name, in_words(spec.answers, spec.options)) for spec in specs]
         state, end = self._runs.state(study, TEST), ended(study, TEST)
         return {"tests": tests, "test": state, "test_end": end, "tested": study.read(TEST).get("name", "")}
 

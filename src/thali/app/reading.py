@@ -3,6 +3,8 @@
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thali._described import Facts
 from thali._source import Source
 from thali.cli.boundary import Terminal
@@ -41,6 +43,7 @@ def nothing_read(problem: str) -> dict[str, Any]:
         "attributes": [],
         "offered": {},
         "who": [],
+        "parts": 0,
         "facts": [],
         "columns": [],
         "head": [],
@@ -76,6 +79,7 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
         shown["questions"] = _questions(kind, data, asked.get("typed", {}), shown["offered"])
         shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
         shown["size"] = shown["facts"][0][1]
+        shown["parts"] = _parts(kind, data)
         shown["attributes"] = [each.name for each in data.scheme.attributes] if kind == EXPERIMENTS else []
     except RecognitionError as error:
         shown |= {"problem": error.render(words), "found": list(error.found)}
@@ -144,6 +148,18 @@ def _asked_of_columns(
         return {"offered": offered, "who": []}
     offered[COVARIATES] = [name for name in offered.get(COVARIATES, []) if name != who]
     return {"offered": offered, "who": [who, *(_cell(value) for value in frame[who].unique()[:_EXAMPLES])]}
+
+
+def _parts(kind: str, data: Any) -> int:
+    """How many parts of the data a comparison of models leaves out in turn; 0 if they are too few."""
+    from thali.comparison.ways import as_left_out, kind_of, usual_way
+
+    try:
+        data, _ = as_left_out((data.covariates, data.labels) if kind == CLASSES else data, None)
+        splitter = usual_way(kind_of(data)).splitter(data)
+        return len(splitter.parts(np.random.SeedSequence(0), None, None))
+    except ThaliError:
+        return 0
 
 
 def _questions(kind: str, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:

@@ -20,14 +20,14 @@ from thali.data.kinds import PAIRS
 from thali.errors import ThaliError
 
 from . import runs
-from .comparisons import by_evidence, by_prediction, has_evidence
-from .fields import NO, TESTS_OF_DATA, WHO, YES, data_options, entered, kinds, models_for, said_of_data, shown_of_data
+from .comparisons import asked_to_compare, has_evidence, has_groups
+from .fields import NO, WHO, YES, data_options, entered, kinds, models_for, said_of_data, shown_of_data, tests_of
 from .guard import LOCAL, Guard
 from .interviews import GOALS, INTERVIEW, SIZES, WORDS, Interviews
 from .pages import Pages, progress_of
 from .reading import nothing_read
 from .runs import Runs
-from .studies import COMPARE, EVIDENCE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, Studies, Study, ending_of
+from .studies import COMPARE, EVIDENCE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, TOOK, Studies, Study, ending_of
 from .tickets import Tickets, file_of
 from .words import said_and_named, words_of
 
@@ -207,6 +207,7 @@ class Server:
             "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
         }
         study.clear(FIT)
+        study.remove(f"{TOOK}.json")
         study.write(FIT, asked)
         self.runs.queue(study, FIT)
         return _go(study)
@@ -243,18 +244,23 @@ class Server:
 
     async def compare(self, request: Request) -> Response:
         """Compare models by what they predict of data left out."""
-        study = self._study(request)
-        return self._compared(study, COMPARE, by_prediction(study))
+        study, form = self._study(request), await _form(request)
+        return self._compared(study, COMPARE, form)
 
     async def evidence(self, request: Request) -> Response:
         """Compare models by their evidence."""
         study, form = self._study(request), await _form(request)
-        if not has_evidence(study.read("reading").get("kind", "")):
+        if not has_evidence(study):
             raise HTTPException(404)
-        return self._compared(study, EVIDENCE, by_evidence(study, "sensitivity" in form))
+        return self._compared(study, EVIDENCE, form)
 
-    def _compared(self, study: Study, name: str, asked: dict[str, Any]) -> Response:
-        """Begin a comparison unless it runs; an earlier one, which failed, gives way."""
+    def _compared(self, study: Study, name: str, form: dict[str, str]) -> Response:
+        """Begin a comparison of the models that are ticked unless one runs; an earlier one gives way."""
+        try:
+            asked = asked_to_compare(study, name, form.get("models", "").splitlines(), "sensitivity" in form)
+        except ThaliError as error:
+            sentence, fields = said_and_named(error, words_of([]))
+            return _problem(sentence, fields=fields)
         if self.runs.state(study, name) not in (runs.RUNNING, runs.QUEUED):
             study.clear(name)
             study.write(name, asked)
@@ -264,7 +270,7 @@ class Server:
     async def test(self, request: Request) -> Response:
         """Carry out a classical test."""
         study, name = self._study(request), (await _form(request)).get("test", "")
-        spec = next((spec for spec in TESTS_OF_DATA if spec.name == name), None)
+        spec = next((spec for spec in tests_of(has_groups(study)) if spec.name == name), None)
         if spec is None or study.read("reading").get("kind") != PAIRS:
             raise HTTPException(404)
         said = study.read(READ).get("typed", {})

@@ -7,6 +7,7 @@
       data.csv          what was dropped, under a name of ours
       read.json         what was said of the table;     reading.json  what it was read as
       fit.json          model and options;              fit/          results and job, as `thali fit --out` has them
+      fit.took.json     the seconds that it took
       look.json                                         look/         results so far of a fit that runs
       compare.json      which models;                   compare/      as `thali compare --out` has them
       evidence.json     likewise;                       evidence/     as `thali compare --by evidence --out` has them
@@ -28,6 +29,7 @@ from thali.errors import DataError
 from thali.inference.files import atomic_write
 
 READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"
+TOOK = "fit.took"  # the seconds of the fit so far
 QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
 RUNS = (*QUEUED_RUNS, LOOK, TEST)
 ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
