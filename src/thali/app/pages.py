@@ -142,6 +142,7 @@ class Pages:
         return self._rendered(
             "setup.html",
             study=study.name,
+            has_results=False,
             title=study.title,
             reading=reading,
             named=[_unrecognised(field) for field in fields(asked_for, said, columns, offered=offered)],
@@ -162,6 +163,7 @@ class Pages:
         return self._rendered(
             "run.html",
             study=study.name,
+            has_results=(study.path / FIT).is_dir(),
             title=study.title,
             model=self._model(study),
             state=state,
@@ -180,6 +182,7 @@ class Pages:
         return self._rendered(
             "results.html",
             study=study.name,
+            has_results=True,
             title=study.title,
             model=self._model(study),
             end=ended(study, FIT),

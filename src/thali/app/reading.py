@@ -96,7 +96,8 @@ def _found(study: Study) -> Found:
     about = study.about
     if "dataset" in about:
         return find_data(about["dataset"])
-    return Found(about["title"], None, Source(about["title"], (study.path / about["file"]).read_bytes()))
+    name = about.get("data", about["title"])
+    return Found(name, None, Source(name, (study.path / about["file"]).read_bytes()))
 
 
 def _wanted(asked: dict[str, Any]) -> dict[str, Any]:

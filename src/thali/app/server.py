@@ -17,10 +17,11 @@ from starlette.routing import Route
 
 from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
-from thali.errors import ThaliError
+from thali.errors import ArgumentError, ThaliError
 
 from . import runs
 from .comparisons import asked_to_compare, has_evidence, has_groups
+from .export import folder_of
 from .fields import NO, WHO, YES, data_options, entered, kinds, models_for, said_of_data, shown_of_data, tests_of
 from .guard import LOCAL, Guard
 from .interviews import GOALS, INTERVIEW, SIZES, WORDS, Interviews
@@ -303,6 +304,16 @@ class Server:
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
 
+    async def rename(self, request: Request) -> Response:
+        """Call a study something else."""
+        study, form = self._study(request), await _form(request)
+        try:
+            self.studies.rename(study, form.get("title", ""))
+        except ArgumentError as error:
+            sentence, fields = said_and_named(error, words_of([]))
+            return _problem(sentence, fields=fields)
+        return _go(study)
+
     async def events(self, request: Request) -> Response:
         """How far a run is, whenever that changes, until it ends."""
         study, name = self._study(request), self._run(request)
@@ -325,7 +336,11 @@ class Server:
     async def ticket(self, request: Request) -> Response:
         """An address that gives a file once, within a minute: a frame and a download send no header."""
         study, what = self._study(request), (await _form(request)).get("what", "")
-        if (response := file_of(study, what)) is None:
+        if what == "folder":
+            if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
+                return _problem("Something of this study is running; stop it first, or wait for its end.", 409)
+            response = folder_of(study)
+        elif (response := file_of(study, what)) is None:
             raise HTTPException(404)
         return JSONResponse({"address": f"/ticket/{self._tickets.new(response)}"})
 
@@ -400,6 +415,7 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route(one + "/look", server.look, methods=["POST"]),
         Route(one + "/again", server.again, methods=["POST"]),
         Route(one + "/delete", server.delete, methods=["POST"]),
+        Route(one + "/rename", server.rename, methods=["POST"]),
         Route(one + "/ticket", server.ticket, methods=["POST"]),
         Route(one + "/{run}/go-on", server.go_on, methods=["POST"]),
         Route(one + "/{run}/stop", server.stop, methods=["POST"]),

@@ -15,6 +15,7 @@
       NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
 """
 
+import contextlib
 import json
 import os
 import re
@@ -25,7 +26,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from thali.errors import DataError
+from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.files import atomic_write
 
 READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"
@@ -156,10 +157,29 @@ class Studies:
         study.write("study", {"title": shown, "created": now.astimezone().isoformat(timespec="seconds"), **data})
         return study
 
+    def rename(self, study: Study, title: str) -> None:
+        """Call a study something else; messages go on naming its data as they came.
+
+        Raises
+        ------
+        ArgumentError
+            If nothing is left of the name, it is too long, or another study has it.
+        """
+        shown, name = " ".join(title.split()), Argument("title")
+        if not shown or len(shown) > _LONGEST:
+            raise ArgumentError(name, f" must have 1 to {_LONGEST} characters; got {len(shown)}.")
+        about = study.about
+        for other in self.all():
+            with contextlib.suppress(DataError):
+                if other.title == shown != about["title"]:
+                    begun = other.about["created"][:16].replace("T", ", ")
+                    raise ArgumentError(name, f" must tell studies apart; {shown!r} is that of another, begun {begun}.")
+        study.write("study", {"data": about["title"], **about, "title": shown})
+
     def again(self, study: Study) -> Study:
         """Another study of the same data, read in the same way."""
         about = study.about
-        data = {key: about[key] for key in ("file", "dataset") if key in about}
+        data = {key: about[key] for key in ("file", "dataset", "data") if key in about}
         other = self.new(about["title"], **data)
         kept = [*study.path.glob("data.*"), *study.path.glob("for-*.*")]
         for file in [*kept, *(study.path / f"{name}.json" for name in (READ, "reading"))]:

@@ -45,7 +45,7 @@ def file_of(study: Study, what: str) -> Response | None:
         return None
     report = folder / "report.html"
     if kind in ("view", "report") and report.is_file():
-        saved = None if kind == "view" else f"{_stem(study)}-{name}.html"
+        saved = None if kind == "view" else f"{stem(study)}-{name}.html"
         return FileResponse(
             report, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY}, filename=saved
         )
@@ -53,12 +53,12 @@ def file_of(study: Study, what: str) -> Response | None:
         found = [folder / each for each in ("posterior.nc", "model.nc") if (folder / each).is_file()]
         if not found:
             return None
-        saved = f"{_stem(study)}-{found[0].name}"
+        saved = f"{stem(study)}-{found[0].name}"
         return FileResponse(found[0], media_type="application/x-netcdf", filename=saved)
     if kind == "xlsx" and (workbook := folder / "tables.xlsx").is_file():
-        return FileResponse(workbook, filename=f"{_stem(study)}-{name}.xlsx")
+        return FileResponse(workbook, filename=f"{stem(study)}-{name}.xlsx")
     if kind == "csv" and (tables := sorted(folder.glob("*.csv"))):
-        return _zipped(tables, f"{_stem(study)}-{name}-csv.zip")
+        return _zipped(tables, f"{stem(study)}-{name}-csv.zip")
     return None
 
 
@@ -85,7 +85,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _stem(study: Study) -> str:
+def stem(study: Study) -> str:
     """What downloads are called after: the data, in letters that every computer allows in the name of a file."""
     return re.sub(r"[^A-Za-z0-9]+", "-", study.title.rpartition(".")[0] or study.title)[:_STEM].strip("-") or "thali"
 

@@ -66,6 +66,7 @@ _LABELS = {
     "target": "Classes",
     "thin": "Sweeps for each draw",
     "ties": "Ties",
+    "title": "Name of the study",
     "tree": "A tree of related options",
     "tune": "Draws thrown away first",
     "unique": "An aspect of each option's own",

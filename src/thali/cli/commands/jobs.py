@@ -53,6 +53,8 @@ def job_in(out: Path, overwrite: bool, command: dict[str, Any] | None) -> Iterat
 def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     """The command by which a job was begun, with its arguments, in the folder where it was if that is here.
 
+    A folder that is not told from the root is told from that of the results.
+
     Raises
     ------
     DataError
@@ -69,8 +71,8 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
         arguments["page"] = out / "report.html"
         notify(f"the report goes to {arguments['page']}: {page} is another file, which a job does not replace.")
-    if Path(found["folder"]).is_dir():
-        os.chdir(found["folder"])
+    if (begun := out / found["folder"]).is_dir():
+        os.chdir(begun)
     else:
         notify(f"the job was begun in {found['folder']}, which is not here; its data are looked for in {os.getcwd()}.")
     return found["name"], {**arguments, "out": out}
@@ -104,7 +106,7 @@ def command_of(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
         index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
     if index is None or not (found := index["command"]):
         return None
-    return found["name"], _from_json(found["arguments"]), Path(found["folder"])
+    return found["name"], _from_json(found["arguments"]), folder / found["folder"]
 
 
 def as_typed(name: str, arguments: Mapping[str, Any]) -> str:
