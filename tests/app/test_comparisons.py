@@ -84,7 +84,7 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
     ],
 )
 def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here, typed, took, said):
-    address = client.drop("drinks.csv", DRINKS)
+    client.drop("drinks.csv", DRINKS)
     (study,) = client.studies.all()
     study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
     if took is not None:
@@ -114,7 +114,8 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     client.go(f"{address}/test", test="group")
     assert "Geschlecht" in client.file(address, "test/view").text
     (study,) = client.studies.all()
-    study.write(FIT, {"model": "elimination-by-aspects", "typed": {"group": "Geschlecht"}, "paths": [], "has_cores": True})
+    asked = {"model": "elimination-by-aspects", "typed": {"group": "Geschlecht"}, "paths": [], "has_cores": True}
+    study.write(FIT, asked)
     study.write(f"{FIT}.end", {"code": 0})
     (study.path / FIT).mkdir()
     (study.path / FIT / "report.html").write_text("<!doctype html>")
