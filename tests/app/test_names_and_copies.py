@@ -99,8 +99,11 @@ def test_the_folder_of_a_study_is_read_by_the_command_line(client, children_here
 
 def test_a_fit_without_a_job_goes_as_well(client, children_here, run, tmp_path, monkeypatch):
     address = client.drop("drinks.csv", DRINKS)
+    client.go(f"{address}/rename", title="Who drinks <what>?")
     client.go(f"{address}/fit", **ML)
     (study,) = client.studies.all()
+    mailed = (study.path / FIT / "report.html").read_text("utf-8")
+    assert "<h1>Who drinks &lt;what&gt;?</h1>" in mailed, "the report is called as the study is"
     assert b"".join(exported(study, "x")) == b"".join(exported(study, "x"))
     (study.path / FIT / "link.txt").symlink_to("/etc/passwd")
     folder = unpacked(client, address, tmp_path / "elsewhere")

@@ -24,6 +24,7 @@ import typer
 
 from thali.cli.boundary import Terminal
 from thali.cli.commands.jobs import JOB, as_typed
+from thali.cli.commands.report import UNTITLED
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliError, ThaliWarning
 from thali.inference.files import atomic_write
 from thali.inference.jobs import read_index, sealed
@@ -71,7 +72,8 @@ def _fit(study: Study, terminal: Terminal, cores: int, more: dict[str, Any]) -> 
     out = Path(FIT)
     out.mkdir(exist_ok=True)
     typed = _typed(asked) | ({"cores": cores} if asked["has_cores"] and "cores" not in asked["typed"] else {})
-    run_fit(terminal, study.data_name, asked["model"], typed | more, out, False, _formats(), out / "report.html")
+    page = out / "report.html"
+    run_fit(terminal, study.data_name, asked["model"], typed | more, out, False, _formats(), page, _cover(study))
 
 
 def look(study: Study, terminal: Terminal, cores: int) -> None:
@@ -82,7 +84,13 @@ def look(study: Study, terminal: Terminal, cores: int) -> None:
     out = Path(LOOK)
     _copy_job(Path(FIT) / JOB, out / JOB)
     typed = _typed(asked) | {"max-time": _AT_ONCE, "cores": 1}
-    run_fit(terminal, study.data_name, asked["model"], typed, out, False, (), out / "report.html")
+    run_fit(terminal, study.data_name, asked["model"], typed, out, False, (), out / "report.html", _cover(study))
+
+
+def _cover(study: Study) -> dict[str, str]:
+    """The cover of its report: its name, if it was given one."""
+    about = study.about
+    return UNTITLED | ({"title": about["title"]} if "data" in about else {})
 
 
 def _copy_job(job: Path, copy: Path) -> None:
