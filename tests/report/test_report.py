@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -23,6 +24,7 @@ from thali.cli.commands.fit import _repeatable
 from thali.errors import PYTHON, ArgumentError, DataError, Message, NotFittedError
 from thali.model.choice_answers.findings import strongest
 from thali.model.choice_answers.simulator import offered_in, simulated
+from thali.model.finding import Finding, Picture
 from thali.model.latent_features.findings import open as of_open
 from thali.model.latent_features.findings.elimination import best_sentence
 from thali.model.latent_features.findings.features import most_probable
@@ -34,7 +36,7 @@ from thali.surfaces.html.document import Chapter, Document
 from thali.surfaces.html.drawing import _few_colours
 from thali.surfaces.html.numbers import cell
 from thali.surfaces.html.page import MAX_ROWS, rendered
-from thali.surfaces.html.report import section_of
+from thali.surfaces.html.report import _lead, section_of
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -253,7 +255,17 @@ def test_a_report_of_ties_says_by_which_rule_they_were_modelled(tmp_path):
 
 def test_features_of_one_are_not_called_shared():
     alone = pd.DataFrame({"members": [("a",)], "probability": [0.9], "weight": [1.0]})
-    assert most_probable(alone, "aspect") == "No aspect that several share is present often enough to be named."
+    assert most_probable(alone, "aspect") == ""
+
+
+def test_an_answer_that_says_little_leaves_the_first_screen_to_the_next():
+    one, two, three = (
+        Finding("It is so.", picture=Picture("ranks", "c"), key=name, question=name, leads=leads)
+        for name, leads in (("weak", False), ("usual", None), ("strong", True))
+    )
+    assert [_lead(each).key for each in ([one, two], [two, three], [one])] == ["usual", "strong", "weak"]
+    plain = replace(two, picture=None, key="plain")
+    assert _lead([plain, two]).key == "usual" and _lead([plain, one]).key == "plain"
 
 
 def test_features_that_are_hardly_there_are_not_named():

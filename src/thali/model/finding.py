@@ -82,7 +82,7 @@ class Finding(Described):
     verdict: bool | None = None
     headline: str = ""
     widget: Any = None  # what a page lets its reader change, such as a market
-    leads: bool = False  # whether it answers what was asked more than those before it
+    leads: bool | None = None  # whether it answers what was asked, more than the others or less
     stopped: bool = False  # whether Ctrl-C cut it short
     key: str = ""
     question: str = ""

@@ -21,6 +21,7 @@ _TITLES = {
     METHODS: "Methods",
     STATISTICS: "For the statistician",
 }
+_ORDER = {True: 0, None: 1, False: 2}  # of findings that lead, may lead, leave that to others
 SETTINGS, REFERENCES = "Settings and versions", "References"
 
 
@@ -66,8 +67,7 @@ def _document(
 def _lead(shown: list[Finding]) -> Finding:
     """The finding that answers what was asked: one that says so, else the first with a sentence and a picture."""
     answers = [found for found in shown if found.chapter == ANSWERS and found.verdict is None] or shown
-    ranked = sorted(answers, key=lambda found: (not found.leads, not (found.sentence and found.picture)))
-    return ranked[0]
+    return min(answers, key=lambda found: (_ORDER[found.leads], not (found.sentence and found.picture)))
 
 
 def _pictures(found: Finding) -> tuple[Any, ...]:

@@ -41,22 +41,24 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         named = [*unsure[:_NAMED], *([f"{len(unsure) - _NAMED:,} more"] if len(unsure) > _NAMED else [])]
         notes += (said(ENGLISH, "features.not_agreed", members="; ".join(named)),)
     caption = said(ENGLISH, "features.caption", Word=word.capitalize())
+    found = most_probable(features, word)
     return Finding(
-        most_probable(features, word),
+        found or str(said(ENGLISH, "features.none", word=word)),
         title=str(said(ENGLISH, "features.title", Word=word.capitalize())),
         table=by_member(features, labels_of(model)),
         shown=to_read(features, model, word),
         picture=Picture("features", str(caption), (features,)),
         notes=notes,
+        leads=None if found else False,
     )
 
 
 def most_probable(features: Any, word: str) -> str:
-    """A sentence about the features that several share."""
+    """A sentence about the features that several share; "" if none is worth naming."""
     shared = features[features["members"].map(len) > 1].head(_NAMED)
     shared = shared[shared["probability"] >= _WORTH_NAMING] if len(shared) else shared
     if not len(shared):
-        return str(said(ENGLISH, "features.none", word=word))
+        return ""
     named = "; ".join(
         str(
             said(
@@ -118,7 +120,7 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Findi
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, TAILS).tolist()}
     title, caption = (str(said(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
-    return Finding(sentence, title=title, table=table, picture=Picture("n_features", caption, (model,)))
+    return Finding(sentence, title=title, table=table, picture=Picture("n_features", caption, (model,)), leads=False)
 
 
 def number_of_features(draws: np.ndarray, what: str) -> str:

@@ -74,7 +74,7 @@ def ranks(model: Any, settings: Settings) -> Finding:
     """The ranks of the options for each kind, one kind after the other."""
     numbers = range(1, len(model.kind_sizes()) + 1)
     found = {kind: model.of_kind(kind).ranks(every_rank=True) for kind in numbers}
-    return replace(ranks_finding("kind", found, "", str(ENGLISH["kinds.ranks"])), leads=False)
+    return replace(ranks_finding("kind", found, "", str(ENGLISH["kinds.ranks"])), leads=None)
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
