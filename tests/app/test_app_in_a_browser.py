@@ -12,6 +12,7 @@ from pathlib import Path
 import chromium
 import pytest
 from patience import PATIENCE
+from test_people import trials
 
 from thali.app import child
 from thali.app.comparisons import asked_to_compare, ticked
@@ -170,6 +171,74 @@ def test_from_a_file_to_its_report(user):
         user.click("Download the report")
     assert Path(sent.value.path()).read_text().startswith("<!doctype html>")
     user.look()
+
+
+def focused(user):
+    """The name of the field that has the focus, and what its part of the page says."""
+    return user.page.evaluate(
+        "[document.activeElement.name, document.activeElement.closest('.field')?.innerText || '']"
+    )
+
+
+def test_a_study_is_mended_compared_renamed_and_taken_along(user):
+    user.drop("drinks.csv", PAIRS)
+    user.page.get_by_text("More options").locator("visible=true").click()
+    user.page.get_by_label("Probability of a blind choice", exact=True).fill("2")
+    user.page.get_by_text("More options").locator("visible=true").click()
+    user.click("Fit")
+    user.sees("is the probability of a blind choice and must be")
+    name, said = focused(user)
+    assert name == "lapse" and "and must be" in said
+    user.said.clear()  # the browser's console names the answer 400
+    everywhere(user, "fault-at-once")
+    user.page.get_by_label("Probability of a blind choice", exact=True).fill("")
+    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.page.get_by_label("Aspects", exact=True).select_option("ibp")
+    user.click("Fit")
+    user.sees("Maximum likelihood needs aspects that are known")
+    name, said = focused(user)
+    assert name == "aspects" and "Maximum likelihood needs" in said
+    assert "finished" not in user.page.locator("body").inner_text()
+    everywhere(user, "fault-of-a-fit")
+    user.page.get_by_label("Aspects", exact=True).select_option("unique")
+    user.click("Fit")
+    user.report()
+    user.sees("2 models, 6 fits")
+    user.page.get_by_label("three shared aspects").first.check()
+    user.sees("3 models, 9 fits")
+    for box in ("Bradley-Terry-Luce", "shared aspects", "three shared aspects"):
+        user.page.get_by_label(box, exact=True).first.uncheck()
+    user.sees("No model is ticked.")
+    user.click("Compare models")
+    user.sees("must have a tick at one model or more")
+    assert focused(user)[0] == "models"
+    user.said.clear()
+    user.page.get_by_text("Name, copy or delete").click()
+    user.page.get_by_label("Name of the study").fill(ATTACKS[0])
+    everywhere(user, "results-of-a-study")
+    user.click("Rename")
+    user.heading(ATTACKS[0])
+    user.page.get_by_text("Name, copy or delete").click()
+    with user.page.expect_download() as sent:
+        user.click("Download the folder")
+    assert sent.value.suggested_filename.endswith(".zip") and Path(sent.value.path()).stat().st_size > 10_000
+    user.look()
+
+
+def test_who_answered_is_asked_and_groups_are_chosen(user):
+    user.drop("klasse.csv", trials("Kürzel").decode())
+    user.sees("Does column “Kürzel” say who answered?")
+    everywhere(user, "who-answered")
+    user.click("Yes")
+    user.sees("24 comparisons of 6 people")
+    user.page.get_by_label("Groups of people").locator("visible=true").select_option("Geschlecht")
+    everywhere(user, "groups")
+    user.page.locator(".asked").get_by_role("button", name="Read again").click()
+    user.sees("2 groups")
+    user.page.get_by_label("Question").select_option("group")
+    user.click("Answer")
+    user.page.frame_locator("iframe[title='Answer of the test']").get_by_role("heading").first.wait_for()
+    user.look("test-of-groups")
 
 
 @pytest.mark.long

@@ -64,7 +64,7 @@ def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
     page = client.page(address)
     asked = "Does column “Kürzel” say who answered? It holds S00, S01, S02 and so on, each in several rows."
     assert asked in Page(page).text and "people" not in Page(page).text.partition("Does column")[0]
-    assert offered(page, "group") == [] and "Kürzel" not in offered(page, "covariate")
+    assert offered(page, "group") == [] and offered(page, "covariate") == ["order", "lauter"]
     for form in ({"column": "Kürzel"}, {"column": "Nr", "answer": "yes"}, {"column": "Kürzel", "answer": "x"}):
         assert client.post(f"/api{address}/who", json=form).status_code == 400
     client.go(f"{address}/who", column="Kürzel", answer="yes")

@@ -142,13 +142,11 @@ def _asked_of_columns(
     if kind not in (PAIRS, CHOICES) or roles is None:
         return {}
     offered = {GROUP: [*columns_of_people(data.people), *filter(None, (roles.who,))]}
-    if kind == PAIRS and data.forward is not None:
-        offered[COVARIATES] = columns_of_comparisons(frame, roles)
     who = None if data.subjects else column_of_people(frame, roles, others)
-    if who is None:
-        return {"offered": offered, "who": []}
-    offered[COVARIATES] = [name for name in offered.get(COVARIATES, []) if name != who]
-    return {"offered": offered, "who": [who, *(_cell(value) for value in frame[who].unique()[:_EXAMPLES])]}
+    if kind == PAIRS and data.forward is not None:
+        offered[COVARIATES] = columns_of_comparisons(frame, roles if who is None else roles._replace(who=who))
+    examples = [] if who is None else [_cell(value) for value in frame[who].unique()[:_EXAMPLES]]
+    return {"offered": offered, "who": [] if who is None else [who, *examples]}
 
 
 def _parts(kind: str, data: Any) -> int:
