@@ -128,7 +128,7 @@ class User:
         """The text of the report, once it is there."""
         self.heading("Report", exact=True)
         frame = self.page.frame_locator("iframe[title=Report]")
-        frame.get_by_role("heading", name="What was asked?").first.wait_for()
+        frame.get_by_role("heading", level=1).first.wait_for()
         return frame.locator("body").inner_text()
 
     def look(self, name="", widths=WIDTHS[:1], schemes=("light",)):
@@ -392,7 +392,7 @@ def test_stopping_keeps_what_there_is(user):
     everywhere(user, "running")
     user.click("Look at what there is so far")
     frame = user.page.frame_locator("iframe[title='First results']")
-    frame.get_by_role("heading", name="What was asked?").first.wait_for()
+    frame.get_by_role("heading", level=1).first.wait_for()
     everywhere(user, "first-results")
     user.click("Stop and keep what there is")
     assert "draws" in user.report()

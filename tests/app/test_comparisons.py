@@ -111,6 +111,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     client.go(f"{address}/read", group="Geschlecht")
     page = client.page(address)
     assert page.index("(group)") < page.index("(transitivity)"), "the test of groups comes first"
+    assert "Do groups of people differ in the weights? (group)" in page
     client.go(f"{address}/test", test="group")
     assert "Geschlecht" in client.file(address, "test/view").text
     (study,) = client.studies.all()

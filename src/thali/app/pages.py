@@ -234,7 +234,8 @@ class Pages:
     def _tests(self, study: Study, kind: str) -> dict[str, Any]:
         """What the card of classical tests shows; nothing but paired comparisons has one."""
         specs = tests_of(has_groups(study)) if kind == PAIRS else []
-        tests = [(spec.name, in_words(spec.answers, spec.options)) for spec in specs]
+        # what follows a semicolon says how the data are given at the command line
+        tests = [(spec.name, in_words(spec.answers.partition(";")[0], spec.options)) for spec in specs]
         state, end = self._runs.state(study, TEST), ended(study, TEST)
         return {"tests": tests, "test": state, "test_end": end, "tested": study.read(TEST).get("name", "")}
 
