@@ -12,7 +12,7 @@ from pathlib import Path
 import chromium
 import pytest
 from patience import PATIENCE
-from test_people import trials
+from test_who_answered import trials
 
 from thali.app import child
 from thali.app.comparisons import asked_to_compare, ticked

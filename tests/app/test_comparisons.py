@@ -4,7 +4,7 @@ import re
 
 import pytest
 from pages import Page
-from test_people import EXPERIMENT, trials
+from test_who_answered import EXPERIMENT, trials
 
 from thali.app import comparisons, runs
 from thali.app.comparisons import candidates, ticked

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from pages import Page
-from test_people import EXPERIMENT
+from test_who_answered import EXPERIMENT
 
 from thali.app import runs
 from thali.app.pages import progress_of
