@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 from patience import PATIENCE
 
-from thali.app import runs, start
+from thali.app import child, runs, start
 from thali.app.connections import MOST
 from thali.app.runs import Runs
 from thali.app.studies import FIT, READ, Studies
+from thali.cli.boundary import Terminal
+from thali.errors import PYTHON
 
 pytestmark = pytest.mark.fit
 PAIRS = "winner,loser\n" + "".join(f"{a},{b}\n" for a, b in ("ab", "bc", "ac", "ca", "ba") for _ in range(6))
@@ -162,6 +164,20 @@ def stopped_after(folder, seconds):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
+@pytest.mark.parametrize(
+    ("index", "is_reported"),
+    [(None, False), ({"recorded": []}, False), ({"recorded": [0, 0]}, False), ({"recorded": [0, 3]}, True)],
+)
+def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is_reported):
+    """Of a job that holds tuning alone there is nothing to report, and the fit was stopped, not refused."""
+    reported = []
+    monkeypatch.setattr(child, "read_index", lambda folder: index)
+    monkeypatch.setattr(child, "_fit", lambda *given: reported.append(given))
+    with pytest.raises(KeyboardInterrupt):
+        child.stopped(Studies(tmp_path).new("x", dataset="celebrities"), Terminal(PYTHON), 1)
+    assert bool(reported) == is_reported
+
+
 def test_what_was_drawn_before_a_stop_is_shown(tmp_path):
     """The stop comes while nothing is drawn: the process begins anew, and reports the job."""
     study = study_to_fit(tmp_path)

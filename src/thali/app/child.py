@@ -58,8 +58,9 @@ def fit(study: Study, terminal: Terminal, cores: int) -> None:
 
 
 def stopped(study: Study, terminal: Terminal, cores: int) -> None:
-    """Write the report of what the job of a fit holds, if there is any, and end as a fit that was stopped."""
-    if read_index(Path(FIT) / JOB) is not None:
+    """Write the report of the draws that the job of a fit holds, if any, and end as a fit that was stopped."""
+    index = read_index(Path(FIT) / JOB)
+    if index is not None and any(index.get("recorded", ())):
         _fit(study, terminal, cores, {"max-time": _AT_ONCE})
     raise KeyboardInterrupt
 
