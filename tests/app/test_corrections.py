@@ -102,7 +102,7 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
         child.fit(study, words, 1)
     assert len(asked) == 1, "without a job there is nothing to report"
     asked.clear()
-    monkeypatch.setattr(child, "read_index", lambda folder: {})
+    monkeypatch.setattr(child, "read_index", lambda folder: {"recorded": [3]})
     with pytest.raises(KeyboardInterrupt):
         child.fit(study, words, 1)
     assert [typed.get("max-time") for typed in asked] == [None, 1e-3]
