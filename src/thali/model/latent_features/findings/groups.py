@@ -49,10 +49,12 @@ def ranks(model: Any, settings: Settings) -> Finding:
         for name, p in likely.items()
     ]
     sentence = said(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
-    return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]))
+    return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]), leads=True)
 
 
-def ranks_finding(column: str, found: "dict[Any, pandas.DataFrame]", sentence: Text, title: str) -> Finding:
+def ranks_finding(
+    column: str, found: "dict[Any, pandas.DataFrame]", sentence: Text, title: str, leads: bool | None = None
+) -> Finding:
     """The tables of ranks of groups or kinds of people, joined; its picture has up to seven of them."""
     import pandas as pd
 
@@ -63,7 +65,7 @@ def ranks_finding(column: str, found: "dict[Any, pandas.DataFrame]", sentence: T
     shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
     picture = Picture("group_ranks", str(ENGLISH["groups.ranks.caption"]), (table,))
     is_drawn = 1 < len(found) <= MAX_GROUPS and len(joined) <= MAX_GROUPS * MAX_RANKED
-    return Finding(sentence, title=title, table=table, shown=shown, picture=picture if is_drawn else None, leads=True)
+    return Finding(sentence, title=title, table=table, shown=shown, picture=picture if is_drawn else None, leads=leads)
 
 
 def _features(model: Any, settings: Settings, word: str) -> Finding:

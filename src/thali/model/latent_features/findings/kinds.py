@@ -1,6 +1,5 @@
 """What a fit to kinds of people whose members are not known finds out."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from thali.posterior.interval import interval_name
@@ -74,7 +73,7 @@ def ranks(model: Any, settings: Settings) -> Finding:
     """The ranks of the options for each kind, one kind after the other."""
     numbers = range(1, len(model.kind_sizes()) + 1)
     found = {kind: model.of_kind(kind).ranks(every_rank=True) for kind in numbers}
-    return replace(ranks_finding("kind", found, "", str(ENGLISH["kinds.ranks"])), leads=None)
+    return ranks_finding("kind", found, "", str(ENGLISH["kinds.ranks"]))
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
