@@ -66,7 +66,7 @@ class Client(TestClient):
         return sent.json()["go"]
 
     def page(self, address):
-        """The page at an address."""
+        """The page at an address: that where a study stands, or one of its screens."""
         found = self.get(f"/api{address}")
         assert found.status_code == 200, found.text
         return found.text

@@ -33,7 +33,7 @@ def impatient(monkeypatch):
 def all_routes(app):
     """Every address that shows or does something, with a method that it takes."""
     return [
-        (next(iter(route.methods - {"HEAD"})), route.path.format(study="x", run="fit", word="tree"))
+        (next(iter(route.methods - {"HEAD"})), route.path.format(study="x", run="fit", word="tree", screen="ask"))
         for route in app._app.routes
         if route.path.startswith("/api/")
     ]

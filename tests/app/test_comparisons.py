@@ -6,9 +6,10 @@ import pytest
 from pages import Page
 from test_who_answered import EXPERIMENT, trials
 
-from thali.app import comparisons, runs
+from thali.app import comparisons, pages, runs
 from thali.app.comparisons import candidates, ticked
 from thali.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, Studies
+from thali.app.words import speech_in
 from thali.cli.naming_models import parse_models
 from thali.data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
 
@@ -61,10 +62,12 @@ def boxes(page, run):
 def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here):
     address = client.drop("drinks.csv", DRINKS)
     client.go(f"{address}/fit", **ML)
-    page = client.page(address)
+    page = client.page(f"{address}/compare")
     names, chosen = boxes(page, "compare")
     assert len(names) == 4 and chosen == ["Bradley-Terry-Luce", "shared aspects"]
-    assert 'name="sensitivity" value="yes">' in page, "other priors take a few times as long"
+    weighed = client.page(f"{address}/evidence")
+    assert boxes(weighed, "evidence")[1] == ["Bradley-Terry-Luce", "shared aspects", "three shared aspects"]
+    assert 'name="sensitivity" value="yes">' in weighed, "other priors take a few times as long"
     assert "2 models, 6 fits: how long they take is not known before." in Page(page).text
     assert client.go(f"{address}/compare", models="") == "“Models” must have a tick at one model or more; got none."
     found = client.post(f"/api{address}/evidence", json={"models": "unheard of"})
@@ -89,8 +92,7 @@ def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here, ty
     study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
     if took is not None:
         study.write(TOOK, {"seconds": took})
-    pages = client.app._app.routes[0].endpoint.__self__.pages
-    found = pages._estimates(study)
+    found = pages._estimates(study, speech_in("en"))
     assert found[3].startswith(said) and found[0] == "No model is ticked." and len(found) == 5
 
 
@@ -107,12 +109,12 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     monkeypatch.setattr("thali.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1})
     monkeypatch.setattr(comparisons, "_OF_GROUPS", comparisons._OF_GROUPS[:2])
     address = client.drop("klasse.csv", trials())
-    assert "(group)" not in client.page(address)
+    assert "(group)" not in client.page(f"{address}/tests")
     client.go(f"{address}/read", group="Geschlecht")
-    page = client.page(address)
+    page = client.page(f"{address}/tests")
     assert page.index("(group)") < page.index("(transitivity)"), "the test of groups comes first"
     assert "Do groups of people differ in the weights? (group)" in page
-    client.go(f"{address}/test", test="group")
+    assert client.go(f"{address}/test", test="group") == f"{address}/tests"
     assert "Geschlecht" in client.file(address, "test/view").text
     (study,) = client.studies.all()
     asked = {"model": "elimination-by-aspects", "typed": {"group": "Geschlecht"}, "paths": [], "has_cores": True}
@@ -120,13 +122,13 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     study.write(f"{FIT}.end", {"code": 0})
     (study.path / FIT).mkdir()
     (study.path / FIT / "report.html").write_text("<!doctype html>")
-    page = client.page(address)
+    page = client.page(f"{address}/compare")
     names, chosen = boxes(page, "compare")
     assert chosen == names == ["Bradley-Terry-Luce alike in all groups", "Bradley-Terry-Luce by group"]
-    assert 'name="sensitivity"' not in page, "which is of one group alone"
+    assert 'name="sensitivity"' not in client.page(f"{address}/evidence"), "which is of one group alone"
     client.go(f"{address}/compare", models="\n".join(names))
     assert runs.ended(study, COMPARE)["message"] == ""
-    page = client.page(address)
+    page = client.page(f"{address}/compare")
     assert 'data-what="compare/view"' in page and "Compare other models" in page and boxes(page, "compare")[1] == names
     report = client.file(address, "compare/view").text
     assert "Bradley-Terry-Luce by group" in report
@@ -138,5 +140,5 @@ def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypa
     client.go(f"{address}/read", kind="choice experiments")
     (study,) = client.studies.all()
     assert ticked(study, COMPARE) == ["Multinomial logit", "Hierarchical logit"]
-    assert client.go(f"{address}/compare", models="Multinomial logit") == address
+    assert client.go(f"{address}/compare", models="Multinomial logit") == f"{address}/compare"
     assert runs.ended(study, COMPARE)["message"] == "" and study.read("reading")["parts"] == 1

@@ -9,6 +9,7 @@ from thali.app import child, runs
 from thali.app.comparisons import asked_to_compare
 from thali.app.fields import data_options, said_of_data, shown_of_data
 from thali.app.studies import COMPARE, FIT
+from thali.app.words import AppWords
 from thali.cli.boundary import Terminal
 from thali.cli.classical import TESTS
 from thali.cli.models import model_named
@@ -37,7 +38,7 @@ def asked_of(page: str) -> str:
     "table, kind, word, field, answer",
     [
         (FOODS, "", "chosen", "What was chosen", "Urteil"),
-        (KEYS, "", "coding", "Coding", "f=first\nj=second"),
+        (KEYS, "", "coding", "What a value of the outcome means", "f=first\nj=second"),
         (PHONES, "choice experiments", "none", "The no-choice option", "none"),
     ],
 )
@@ -52,7 +53,7 @@ def test_a_message_has_the_field_that_it_names_beside_it(client, children_here, 
     assert "recognised" not in asked
     client.go(f"{address}/read", kind=kind, **{word: answer})
     page = client.page(address)
-    assert 'class="problem"' not in page and "What do you want to know?" in page and not asked_of(page)
+    assert 'class="problem"' not in page and f'{address}/ask"' in page and not asked_of(page)
 
 
 def test_a_file_that_is_no_table_is_not_asked_about(client, children_here):
@@ -97,7 +98,7 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
             raise KeyboardInterrupt
 
     monkeypatch.setattr("thali.cli.commands.fit.run_fit", run_fit)
-    words = Terminal(child.words_of([]))
+    words = Terminal(AppWords([]))
     with pytest.raises(KeyboardInterrupt):
         child.fit(study, words, 1)
     assert len(asked) == 1, "without a job there is nothing to report"
@@ -154,15 +155,15 @@ NOTICED = "6 rows say `Block` = Übung and were counted; leave them out by “Ro
 
 def shown_rows(page: str) -> list[list[str]]:
     """The cells of the preview."""
-    table = page.partition('aria-label="First rows"')[2].partition("</table>")[0]
+    table = page.partition('aria-labelledby="rows"')[2].partition("</table>")[0]
     return [re.findall("<td[^>]*>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
 
 
-def test_rows_that_count_are_asked_for_above_the_first_rows(client, children_here):
+def test_rows_that_count_are_asked_for_where_there_is_more_to_say(client, children_here):
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(address)
     assert NOTICED in Page(page).text and page.count('name="where"') == 1 and "(12 in all)" in page
-    assert page.index(NOTICED[:6]) < page.index('name="where"') < page.index("The first rows")
+    assert page.index("The first rows") < page.index("<details><summary>That is not") < page.index('name="where"')
     client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", respondent="VP")
     page = client.page(address)
     assert "6 comparisons" in Page(page).text and "6 of 12 rows left out by Block == 'Haupt'." in Page(page).text
@@ -185,7 +186,7 @@ def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, ch
     page = client.page(address)
     assert re.search(said, Page(page).text) and "--where" not in page
     assert page.count('name="where"') == 1 and f'value="{where}"' in page and not asked_of(page)
-    assert "(12 in all)" in page and len(shown_rows(page)) == 8
+    assert "(12 in all)" in page and len(shown_rows(page)) == 10
     assert "<details open><summary>That is not" not in page, "nothing else needs to be said"
     client.go(f"{address}/read", where="Block == Haupt")
     assert 'class="problem"' not in client.page(address)

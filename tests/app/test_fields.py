@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from thali.app.fields import FILE, data_options, entered, fields, kinds, model_options, models_for
-from thali.app.words import AppWords, in_words
+from thali.app.words import AppWords, speech_in
 from thali.cli.models import TYPED
 from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, Setting
@@ -18,7 +18,7 @@ ALL = {spec.name: spec for spec in TYPED}
 def test_every_option_has_a_field_in_words(name):
     spec = ALL[name]
     asked = [option for kind in spec.data for option in (*sum(model_options(spec, kind), []), *data_options(kind))]
-    shown = fields(asked, {}, ["price", "size"], spec.methods)
+    shown = fields(speech_in("en"), asked, {}, ["price", "size"], spec.methods)
     files = {option.word for option in spec.options if option.to == DATA and option.type is Path}  # beside the table
     assert {option.word for option in spec.options} - files <= {field.word for field in shown}
     for field in shown:
@@ -83,7 +83,13 @@ def test_messages_name_labels():
     assert str(Setting("unique", False).render(words)) == "“An aspect of each option's own” = no"
     assert str(Setting("method", "mcmc").render(words)) == "“Method” = “the whole posterior, by sampling”"
     assert words.named == ["unique", "method"]
-    assert in_words("beside --no-unique", ALL["elimination-by-aspects"].options).startswith("beside without “An")
+    own = ALL["elimination-by-aspects"].options
+    in_words = speech_in("en").in_words
+    assert in_words("beside --no-unique", own).startswith("beside without “An")
+    assert in_words("--method map needs one; of --group or --kinds: free", own) == (
+        "“the most probable answer alone, without probabilities” needs one; of “Groups of people” or “Kinds of people "
+        "to look for”: free"
+    )
 
 
 def test_every_kind_of_data_has_a_model_and_columns():

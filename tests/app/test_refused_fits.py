@@ -9,6 +9,7 @@ from test_who_answered import EXPERIMENT
 from thali.app import runs
 from thali.app.pages import progress_of
 from thali.app.studies import FIT, Studies
+from thali.app.words import speech_in
 
 pytestmark = pytest.mark.fit  # for their time
 PAIRS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
@@ -40,7 +41,7 @@ def test_a_fit_that_is_refused_is_mended_in_its_study(client, children_here):
 def test_a_folded_field_is_unfolded(client, children_here):
     address = client.drop("phones.csv", EXPERIMENT.encode())
     client.go(f"{address}/read", kind="choice experiments")
-    assert client.page(address).count("<details open><summary>More options") == 0
+    assert client.page(f"{address}/ask").count("<details open><summary>More options") == 0
     client.go(f"{address}/fit", model="hierarchical-logit", people="price")
     page = client.page(address)
     name, said = fault_of(page)
@@ -82,9 +83,9 @@ def test_what_is_refused_at_once_names_its_fields(client, children_here):
 @pytest.mark.parametrize(
     ("end", "said"),
     [
-        ({"code": 0}, "The fit finished."),
-        ({"code": 2, "message": "No."}, "The fit is not possible; the page says why."),
-        ({"code": 1, "message": "No."}, "The fit is not possible; the page says why."),
+        ({"code": 0}, "The fit: finished."),
+        ({"code": 2, "message": "No."}, "The fit: not possible; the page says why."),
+        ({"code": 1, "message": "No."}, "The fit: not possible; the page says why."),
     ],
 )
 def test_nothing_is_called_finished_that_was_not_possible(tmp_path, end, said):
@@ -92,4 +93,4 @@ def test_nothing_is_called_finished_that_was_not_possible(tmp_path, end, said):
     study = studies.new("data", dataset="celebrities")
     study.write(FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True})
     study.write(f"{FIT}.end", end)
-    assert progress_of(runs.Runs(studies), study, FIT)["text"] == said
+    assert progress_of(runs.Runs(studies), study, FIT, speech_in("en"))["text"] == said

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 
 import pandas as pd
@@ -41,7 +42,7 @@ def text_of(page):
 
 
 def study_at(client, address) -> Study:
-    found = client.studies.named(address.rpartition("/")[2])
+    found = client.studies.named(address.split("/")[2])
     assert found is not None
     return found
 
@@ -82,7 +83,7 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
     address = client.drop("drinks.csv", PAIRS.encode())
     assert client.go(f"{address}/fit", **FITS) == address
     page = client.page(address)
-    assert 'data-what="fit/view"' in page and "3 options" in page
+    assert 'data-what="fit/view"' in page and "3 options" in client.page(f"{address}/compare")
     report = client.file(address, "fit/view")
     assert report.headers["content-security-policy"] == REPORT_POLICY
     assert report.text.startswith("<!doctype html>") and "tea" in report.text
@@ -95,7 +96,7 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
     assert "finished" in text_of(client.page("/home"))
     other = client.go(f"{address}/again")
     assert other != address
-    assert '<option value="maximum-likelihood" selected>' in client.page(other)
+    assert other.endswith("/ask") and '<option value="maximum-likelihood" selected>' in client.page(other)
     assert client.post(f"/api{address}/delete").json() == {"go": "/"}
     assert client.get(f"/api{address}").status_code == 404
 
@@ -106,11 +107,11 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
     monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
-    assert "Which model is most probable?" in client.page(address)
+    assert "Which model is most probable?" in client.page(f"{address}/evidence")
     for run, form in (("compare", {}), ("evidence", {"sensitivity": "yes"})):
-        assert client.go(f"{address}/{run}", models="Bradley-Terry-Luce", **form) == address  # the quickest
+        assert client.go(f"{address}/{run}", models="Bradley-Terry-Luce", **form) == f"{address}/{run}"  # the quickest
         assert study_at(client, address).read(f"{run}.end")["message"] == ""
-        assert f'data-what="{run}/view"' in client.page(address)
+        assert f'data-what="{run}/view"' in client.page(f"{address}/{run}")
     report = client.file(address, "evidence/view").text
     assert "log evidence" in report.lower() and "Luce" in report and "shape of weights x 2" in report
     names = zipfile.ZipFile(io.BytesIO(client.file(address, "evidence/csv").content)).namelist()
@@ -137,16 +138,16 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     client.go(f"{address}/evidence", models=both)
     study = study_at(client, address)
     assert study.read("evidence.end") == {"code": 130, "message": "", "named": [], "warnings": []}
-    page = client.page(address)
+    page = client.page(f"{address}/evidence")
     assert "That was stopped; what is finished is kept." in page and 'data-what="evidence/view"' not in page
     assert f'data-act="{address}/evidence/go-on"' in page and f'data-post="{address}/evidence"' not in page
     progress = runs.Runs(client.studies).progress(study, "evidence")
     assert (progress.done, progress.total, progress.unit) == (1, 2, "models")
     client.go(f"{address}/evidence/go-on")
-    page = client.page(address)
+    page = client.page(f"{address}/evidence")
     assert "Model &#39;second&#39;: That is odd." in page and f'data-post="{address}/evidence"' in page
     client.go(f"{address}/evidence/go-on")
-    assert len(wanted) == 4 and 'data-what="evidence/view"' in client.page(address)
+    assert len(wanted) == 4 and 'data-what="evidence/view"' in client.page(f"{address}/evidence")
     client.go(f"{address}/evidence", models=both, sensitivity="yes")
     assert len(wanted) == 6 and "shape of weights x 2" in client.file(address, "evidence/view").text
 
@@ -162,7 +163,7 @@ def test_a_ticket_is_good_for_once(client, children_here):
     ticket = client.post(f"/api{address}/ticket", json={"what": "test/view"}).json()["address"]
     assert "violat" in client.get(ticket).text
     assert client.get(ticket).status_code == 404
-    assert 'data-what="test/view"' in client.page(address)
+    assert 'data-what="test/view"' in client.page(f"{address}/tests")
 
 
 def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
@@ -204,6 +205,7 @@ def test_a_file_for_an_option(client, children_here, monkeypatch):
         "model": "elimination-by-aspects",
         "typed": {"tree": "for-tree.csv", "draws": 100},
         "paths": ["tree"],
+        "cover": {},
         "has_cores": True,
     }
     other = study_at(client, client.go(f"{address}/again"))
@@ -223,7 +225,7 @@ def test_labels_stay_labels(client, children_here):
     pages.append(client.page(address))
     assert "These are paired comparisons" in text_of(pages[1])
     client.go(f"{address}/test", test="transitivity")
-    pages += [client.page(address), client.page("/home")]
+    pages += [client.page(f"{address}/tests"), client.page("/home")]
     assert 'data-what="test/view"' in pages[2]
     for page in pages:
         assert "<script" not in page and "<img" not in page and "<b>winner" not in page
@@ -335,8 +337,8 @@ def test_events_follow_a_run_to_its_end(client, children_here):
 def test_models_are_compared(client, children_here):
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
-    assert client.go(f"{address}/compare", models="Bradley-Terry-Luce\nshared aspects") == address
-    assert 'data-what="compare/view"' in client.page(address)
+    assert client.go(f"{address}/compare", models="Bradley-Terry-Luce\nshared aspects") == f"{address}/compare"
+    assert 'data-what="compare/view"' in client.page(f"{address}/compare")
     report = client.file(address, "compare/view").text
     assert "Bradley-Terry-Luce" in report and "shared aspects" in report
 
@@ -350,19 +352,66 @@ TRIALS = "person,sex,left,right,winner,louder\n" + "".join(
 
 def test_groups_and_covariates_are_asked_where_the_data_have_them(client, children_here, monkeypatch):
     address = client.drop("trials.csv", TRIALS.encode())
-    page = client.page(address)
-    asked = page.partition('<div class="asked">')[2].partition("<details")[0]
-    assert asked.count('name="group"') == 1 and asked.count('value="louder"') == 1 and 'value="order"' in asked
-    assert page.count('name="group"') == 1 and 'class="asked"' not in client.page(
-        client.go("/dataset", name="celebrities")
-    )
+    page = client.page(f"{address}/ask")
+    assert page.count('name="group"') == 1 and page.count('value="louder"') == 1 and 'value="order"' in page
+    assert page.index('name="group"') < page.index('name="method"'), "what is asked comes before how it is answered"
+    assert 'name="group"' not in client.page(address), "a question is no correction"
+    bundled = client.page(f"{client.go('/dataset', name='celebrities')}/ask")
+    assert 'name="group"' not in bundled and "What do you want to know?" in bundled
     client.go(f"{address}/read", covariate="order\nlouder")
     assert "covariates 'order', 'louder'" in text_of(client.page(address))
-    client.go(f"{address}/read", group="sex")
-    page = client.page(address)
-    assert "2 groups: f (9 comparisons), m (9 comparisons)" in text_of(page)
+    client.go(f"{address}/read", group="sex", covariate="")
+    assert "2 groups: f (9 comparisons), m (9 comparisons)" in text_of(client.page(address))
+    page = client.page(f"{address}/ask")
     weights = page.partition('name="weights"')[0]
     assert weights and "More options" not in weights, "how weights of groups vary is not folded away"
     monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
     client.go(f"{address}/fit", model="elimination-by-aspects", weights="similar")
     assert study_at(client, address).read(FIT)["typed"] == {"group": "sex", "weights": "similar"}
+
+
+def test_groups_are_chosen_with_the_question(client, children_here):
+    """What they cannot be is said at their field, and the table stays as it was read."""
+    address = client.drop("trials.csv", TRIALS.encode())
+    client.go(f"{address}/read", where="louder < 2")
+    asked = {**FITS, "asked": "yes"}
+    found = client.post(f"/api{address}/fit", json={**asked, "group": "nobody"})
+    assert found.status_code == 400 and found.json()["fields"] == ["group"]
+    study = study_at(client, address)
+    assert study.read(READ)["typed"] == {"where": ["louder < 2"]} and not study.read("reading")["problem"]
+    assert client.go(f"{address}/fit", group="sex", aspects="ibp", **asked) == address
+    typed = {"where": ["louder < 2"], "group": "sex"}
+    assert study.read(READ)["typed"] == typed and "2 groups" in study.read("reading")["size"]
+    assert study.read(FIT)["typed"] == typed | {"method": "maximum-likelihood", "aspects": "ibp"}
+    page = client.page(address)  # which was refused
+    assert '<option value="sex" selected>' in page and "data-fault" in page
+    client.go(f"{address}/fit", aspects="ibp", **asked)
+    assert study.read(READ)["typed"] == {"where": ["louder < 2"]}, "no group is chosen any more"
+
+
+def test_what_stands_at_the_head_of_a_report_is_written_with_the_question(client, children_here):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    cover = {"cover-title": "<b>Drinks</b>", "cover-author": " A. Nobody ", "cover-question": "", "cover-x": "no"}
+    client.go(f"{address}/fit", **FITS, **cover)
+    report = client.file(address, "fit/view").text
+    assert "<h1>&lt;b&gt;Drinks&lt;/b&gt;</h1>" in report and "A. Nobody" in report
+    study = study_at(client, address)
+    assert study.read(FIT)["cover"] == {"title": "<b>Drinks</b>", "author": "A. Nobody"}
+    page = client.page(client.go(f"{address}/again"))
+    assert 'name="cover-author" value="A. Nobody"' in page and "<b>Drinks" not in page
+
+
+def test_a_study_has_the_screens_that_it_can_have(client, children_here):
+    def screens(address):
+        return re.findall(rf'href="{address}/([a-z]+)" data-go', client.page(address))
+
+    address = client.drop("drinks.csv", PAIRS.encode())
+    assert screens(address)[:4] == ["data", "ask", "tests", "about"]
+    assert client.page(f"{address}/report") == client.page(address), "what is not there yet"
+    client.go(f"{address}/fit", **FITS)
+    assert screens(address) == ["report", "compare", "evidence", "tests", "about"]
+    for screen in screens(address):
+        assert f'href="{address}/{screen}" data-go aria-current="page"' in client.page(f"{address}/{screen}")
+    assert client.get(f"/api{address}/nowhere").status_code == 404
+    unread = client.drop("less.csv", b"x,y\n1,2\n")
+    assert screens(unread) == ["data", "about"]

@@ -38,15 +38,15 @@ def offered(page, word):
 
 def test_columns_of_people_are_groups_and_no_covariates(client, children_here):
     address = client.drop("klasse.csv", trials())
-    page = client.page(address)
+    page = client.page(f"{address}/ask")
     assert offered(page, "covariate") == ["order", "lauter"]
     assert offered(page, "group") == ["Geschlecht", "Schüler"]
     assert "say who answered" not in Page(page).text
     client.go(f"{address}/read", group="Geschlecht")
-    page = client.page(address)
-    assert offered(page, "group") == ["Geschlecht", "Schüler"] and "2 groups" in Page(page).text
-    client.go(f"{address}/read", covariate="order\nlauter")
-    page = client.page(address)
+    page = client.page(f"{address}/ask")
+    assert offered(page, "group") == ["Geschlecht", "Schüler"] and "2 groups" in Page(client.page(address)).text
+    client.go(f"{address}/read", group="", covariate="order\nlauter")
+    page = client.page(f"{address}/ask")
     assert offered(page, "covariate") == ["order", "lauter"] and page.count("data-line checked") == 2
     assert page.count('name="covariate"') == 2, "a question is no correction"
 
@@ -64,13 +64,14 @@ def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
     page = client.page(address)
     asked = "Does column “Kürzel” say who answered? It holds S00, S01, S02 and so on, each in several rows."
     assert asked in Page(page).text and "people" not in Page(page).text.partition("Does column")[0]
-    assert offered(page, "group") == [] and offered(page, "covariate") == ["order", "lauter"]
+    questions = client.page(f"{address}/ask")
+    assert offered(questions, "group") == [] and offered(questions, "covariate") == ["order", "lauter"]
     for form in ({"column": "Kürzel"}, {"column": "Nr", "answer": "yes"}, {"column": "Kürzel", "answer": "x"}):
         assert client.post(f"/api{address}/who", json=form).status_code == 400
     client.go(f"{address}/who", column="Kürzel", answer="yes")
     page = client.page(address)
     assert "24 comparisons of 6 people" in Page(page).text and "say who answered?" not in Page(page).text
-    assert offered(page, "group") == ["Geschlecht", "Kürzel"]
+    assert offered(client.page(f"{address}/ask"), "group") == ["Geschlecht", "Kürzel"]
     assert study_at(client, address).read(READ)["typed"] == {"subject": "Kürzel"}
 
 
@@ -80,7 +81,7 @@ def test_a_column_that_says_something_else_is_asked_about_once(client, children_
     client.go(f"{address}/who", column="Sorte", answer="no")
     page = client.page(address)
     assert "say who answered?" not in Page(page).text and "18 comparisons" in Page(page).text
-    assert "Sorte" in offered(page, "covariate")
+    assert "Sorte" in offered(client.page(f"{address}/ask"), "covariate")
     client.go(f"{address}/read", where="Nr < 3")
     assert "say who answered?" not in Page(client.page(address)).text
     monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
@@ -100,10 +101,10 @@ EXPERIMENT = "respondent,task,alternative,chosen,price,size,age,region\n" + "".j
 def test_mean_tastes_depend_on_columns_of_people(client, children_here):
     address = client.drop("phones.csv", EXPERIMENT.encode())
     client.go(f"{address}/read", kind="choice experiments")
-    page = client.page(address)
+    page = client.page(f"{address}/ask")
     assert set(offered(page, "people")) == {"age", "region"}
     assert {"price", "size"} <= set(offered(page, "linear"))
     of_nobody = client.drop("phones.csv", "\n".join(row.rsplit(",", 2)[0] for row in EXPERIMENT.split()).encode())
     client.go(f"{of_nobody}/read", kind="choice experiments")
-    page = client.page(of_nobody)
+    page = client.page(f"{of_nobody}/ask")
     assert "What do you want to know?" in page and 'name="people"' not in page

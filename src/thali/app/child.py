@@ -32,8 +32,8 @@ from thali.inference.locks import lock
 
 from .reading import what_was_read
 from .runs import REFUSED
-from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, Study
-from .words import said_and_named, words_of
+from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, Study
+from .words import said_and_named, speech_in
 
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
@@ -89,9 +89,9 @@ def look(study: Study, terminal: Terminal, cores: int) -> None:
 
 
 def _cover(study: Study) -> dict[str, str]:
-    """The cover of its report: its name, if it was given one."""
-    about = study.about
-    return UNTITLED | ({"title": about["title"]} if "data" in about else {})
+    """The cover of its report: what was written for it, with the name of the study where that was given."""
+    about, written = study.about, study.read(FIT).get(COVER, {})
+    return UNTITLED | ({"title": about["title"]} if "data" in about else {}) | written
 
 
 def _copy_job(job: Path, copy: Path) -> None:
@@ -196,7 +196,8 @@ def _locked(descriptor: int) -> bool:
 
 def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores: int) -> dict[str, Any]:
     """How it ended: a code as at the command line, what should be known, and which arguments a refusal names."""
-    terminal = Terminal(words_of([]), words_of)
+    speech = speech_in(study.language)
+    terminal = Terminal(speech.words([]), speech.words)
     said: list[str] = []
     named: list[str] = []
 

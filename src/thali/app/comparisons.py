@@ -9,7 +9,7 @@ from thali.model.registry import SPECS
 
 from .fields import GROUP
 from .studies import COMPARE, EVIDENCE, FIT, READ, Study
-from .words import title
+from .words import ENGLISH, speech_in
 
 
 class Compared(NamedTuple):
@@ -54,6 +54,7 @@ def candidates(study: Study) -> tuple[Compared, ...]:
     if kind not in (EXPERIMENTS, CLASSES):
         return ()
     specs = [spec for spec in SPECS if kind in spec.data and spec.options]
+    title = speech_in(ENGLISH).title  # the report says it, too
     return tuple(Compared(title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)
 
 

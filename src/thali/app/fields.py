@@ -10,7 +10,7 @@ from thali.cli.values import value_of
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import DATA, FEATURES, NAMES, ModelSpec, Option
 
-from .words import HELP, METHODS, OTHERS, in_words, label, value_label
+from .words import BESIDE_COLUMNS, Speech
 
 FIRST = ("method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
 OF_GROUPS = "weights"  # not folded where there are groups
@@ -91,6 +91,7 @@ def said_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[st
 
 
 def fields(
+    speech: Speech,
     options: Sequence[Option],
     given: Mapping[str, Any],
     columns: Sequence[str] = (),
@@ -107,10 +108,10 @@ def fields(
         own = columns
         if offered is not None and option.name in offered:
             said = value if isinstance(value, list) else str(value or "").split(",")
-            beside = [word for word, _ in OTHERS.get(option.name, ())]
+            beside = BESIDE_COLUMNS.get(option.name, ())
             own = list(dict.fromkeys([*offered[option.name], *(each for each in said if each and each not in beside)]))
         if not (option.name in OF_PEOPLE and not own):
-            found.append(_field(option, options, value, own, methods))
+            found.append(_field(speech, option, options, value, own, methods))
     return found
 
 
@@ -127,24 +128,34 @@ def _is_of_model(option: Option) -> bool:
 
 
 def _field(
-    option: Option, options: Sequence[Option], given: Any, columns: Sequence[str], methods: Sequence[str]
+    speech: Speech,
+    option: Option,
+    options: Sequence[Option],
+    given: Any,
+    columns: Sequence[str],
+    methods: Sequence[str],
 ) -> Field:
-    kind, choices, default = "text", [], in_words(option.default, options)
-    help = HELP.get(option.name) or in_words(option.help, options)
-    help = "" if help.rstrip(".") == label(option.name) else help
+    kind, choices, default, said = "text", [], speech.default(option, options), speech.said.field
+    label, help = speech.label(option.name), speech.help(option, options)
+    help = "" if help.rstrip(".") == label else help
+    answers = {YES: said.yes, NO: said.no}
     if option.name == "method":
         kind, help, default = "choice", "", ""
-        choices = [(each, METHODS.get(each, each)) for each in methods]
+        choices = [(each, speech.method(each)) for each in methods]
     elif option.type is bool:
         usual = NO if option.default.startswith("--no-") else YES
+        other = YES if usual == NO else NO
         kind, default = "choice", ""
-        choices = [("", f"{usual} (default)"), (NO, NO) if usual == YES else (YES, YES)]
+        choices = [("", said.is_default.format(value=answers[usual])), (other, answers[other])]
     elif option.metavar == "COLUMN" and option.several:
         kind, default = "columns", ""
-        choices = [*OTHERS.get(option.name, ()), *((each, each) for each in columns)]
+        choices = [*speech.beside_columns(option.name), *((each, each) for each in columns)]
     elif option.metavar == "COLUMN":
         kind, default = "column", ""
-        choices = [("", "none" if option.default == "none" else "recognised"), *((each, each) for each in columns)]
+        choices = [
+            ("", said.none if option.default == "none" else said.recognised),
+            *((each, each) for each in columns),
+        ]
     elif option.type is NAMES and columns:
         kind, choices, default = "columns", [(each, each) for each in columns], default
     elif option.name == "monotone" and columns:
@@ -157,17 +168,17 @@ def _field(
         kind = "lines"
     elif option.words:
         kind = "words" if "|" in option.metavar else "choice"
-        choices = [(each, value_label(option, each)) for each in option.words]
+        choices = [(each, speech.choice(option.name, each)) for each in option.words]
         usual = dict(choices).get(option.default)
-        choices = [("", f"{usual} (default)" if usual else value_label(option, "") or "default"), *choices]
-        choices = [each for each in choices if each[0] != option.default]
+        usually = said.is_default.format(value=usual) if usual else speech.choice(option.name, "") or said.usual
+        choices = [("", usually), *(each for each in choices if each[0] != option.default)]
         default = "" if usual or kind == "words" else default
     takes_file = option.type is Path or "FILE" in option.metavar.split("|")
     several: list[str] = given if isinstance(given, list) else str(given or "").split(",") if kind == "columns" else []
     value = "\n".join(given) if isinstance(given, list) else _shown(given)
     return Field(
         option.word,
-        label(option.name),
+        label,
         help,
         kind,
         choices,

@@ -9,11 +9,12 @@ from thali.paired.interview import BEST, EVERYTHING, RANKS, SHOWN, Interview
 from thali.paired.interview_log import TIE
 
 from .studies import Studies, Study
+from .words import Speech
 
 INTERVIEW, LOG = "interview", "answers.csv"  # what was asked for, and the answers
-GOALS = {BEST: "which option is the best", RANKS: "which of each two is the better one", EVERYTHING: "everything"}
+GOALS = (BEST, RANKS, EVERYTHING)
 WORDS = ("first", "second", "third")  # for what is shown
-SIZES = {str(shown): words for shown, words in zip(SHOWN, ("two at a time", "three at a time"), strict=True)}
+SIZES = tuple(map(str, SHOWN))  # how many options are shown
 _MOST = 200  # options
 
 
@@ -24,13 +25,14 @@ class Interviews:
         self._held: dict[str, Interview] = {}
         self._lock = threading.Lock()
 
-    def begin(self, studies: Studies, text: str, goal: str, shown: int) -> Study:
+    def begin(self, studies: Studies, text: str, goal: str, shown: int, speech: Speech) -> Study:
         """Hold an interview about the options in the lines of a text; raises a ThaliError if that cannot be."""
         options = [line.strip() for line in text.splitlines() if line.strip()]
         if len(options) > _MOST:
             raise DataError(f"There are {len(options):,} options, and an interview is about {_MOST} at most.")
         Interview(options, goal=goal, shown=shown)  # refuses what cannot be asked
-        study = studies.new(f"Interview about {len(options)} options")
+        title = speech.said.interview.name.format(number=len(options))
+        study = studies.new(title, language=speech.language)
         study.write(INTERVIEW, {"options": options, "goal": goal, "shown": shown})
         return study
 
@@ -43,7 +45,7 @@ class Interviews:
                 "has_tie": interview.shown == 2,
                 "number": len(interview.answers) + 1,
                 "known": interview.standing().sentence,
-                "goal": GOALS[interview.goal],
+                "goal": interview.goal,
             }
 
     def answer(self, study: Study, number: int, said: str) -> None:

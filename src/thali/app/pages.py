@@ -8,11 +8,9 @@ from typing import Any
 import jinja2
 
 from thali._described import printable
-from thali._labels import plural
 from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 from thali.errors import ThaliError
-from thali.model.spec import ModelSpec
 
 from . import runs
 from .comparisons import candidates, has_evidence, has_groups, ticked
@@ -35,33 +33,19 @@ from .fields import (
 from .interviews import GOALS, INTERVIEW, SIZES, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
-from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, Studies, Study
-from .words import in_words, title, words_of
+from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, Studies, Study
+from .words import Speech
 
-_STATES = {
-    runs.NEVER: "not fitted yet",
-    runs.QUEUED: "waits for a processor",
-    runs.RUNNING: "running",
-    runs.ENDED: "finished",
-    runs.STOPPED: "stopped",
-}
-_RUNS = {
-    FIT: "the fit",
-    COMPARE: "the comparison",
-    EVIDENCE: "the comparison",
-    TEST: "the test",
-    LOOK: "the first look",
-}
-_NOT_READ = "The table was not read to its end; read it again below, or drop it again."
-_SHORT = {
-    TEST: "Computing …",
-    LOOK: "Looking at what was drawn so far …",
-    EVIDENCE: "Computing; a model takes up to a minute, and under other priors a few times as long.",
-}
+# The screens of a study, one decision each; which there are depends on how far it is, and the first is shown unasked.
+DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = "data", "ask", "run", "report", "more", "tests", "about"
+SCREENS = (DATA, ASK, RUN, REPORT, MORE, COMPARE, EVIDENCE, TESTS, ABOUT)
+SCREEN_OF = {TEST: TESTS, COMPARE: COMPARE, EVIDENCE: EVIDENCE}  # where a run is followed, but for the fit
+COVERED = ("title", "author", "question")  # what may be written at the head of a report
+_SHORT = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}  # runs that do not say how far they are
 
 
 class Pages:
-    """The pages of these studies, as fragments of HTML."""
+    """The pages of these studies, as fragments of HTML in the language of whoever looks."""
 
     def __init__(self, studies: Studies, children: Runs, interviews: Interviews) -> None:
         self._studies, self._runs, self._interviews = studies, children, interviews
@@ -70,193 +54,258 @@ class Pages:
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
 
-    def shell(self) -> str:
+    def shell(self, speech: Speech) -> str:
         """The page around the fragments, which shows nothing of anybody."""
-        return self._templates.get_template("shell.html").render()
+        return self._rendered("shell.html", speech, language=speech.language, script=vars(speech.said.script))
 
-    def home(self) -> str:
+    def home(self, speech: Speech) -> str:
         """Where to drop a file, and the studies so far."""
         from thali.datasets import catalogue
 
-        studies = [self._line(each) for each in self._studies.all()]
-        return self._rendered("home.html", studies=studies, datasets=catalogue(), goals=GOALS, sizes=SIZES)
+        return self._rendered(
+            "home.html",
+            speech,
+            studies=[self._line(each, speech) for each in self._studies.all()],
+            datasets=[
+                (each.name, speech.data_set(each.name, each.description), speech.kind(each.kind))
+                for each in catalogue()
+            ],
+            goals=[(goal, getattr(speech.said.goals, goal)) for goal in GOALS],
+            sizes=[(size, getattr(speech.said.sizes, size)) for size in SIZES],
+        )
 
-    def _line(self, study: Study) -> dict[str, str]:
+    def _line(self, study: Study, speech: Speech) -> dict[str, str]:
         """What the start says of a study."""
         try:
             created = study.about["created"][:16].replace("T", " ")
-            state, model = self._state(study), self._model(study)
+            state, model = self._state(study, speech), _model(study, speech)
             return {"name": study.name, "title": study.title, "state": state, "model": model, "created": created}
         except Exception as error:
-            return {"name": study.name, "title": study.name, "state": _why(error), "model": "", "created": ""}
+            return {"name": study.name, "title": study.name, "state": _why(error, speech), "model": "", "created": ""}
 
-    def study(self, study: Study) -> str:
-        """A study, or why it cannot be shown."""
+    def study(self, study: Study, screen: str, speech: Speech) -> str:
+        """A screen of a study, the one where it stands unless it has that which is asked for, or why it has none."""
         try:
-            return self._study(study)
+            if study.read(INTERVIEW):
+                shown = self._interviews.shown(study)
+                return self._rendered("interview.html", speech, study=study.name, **shown)
+            screens = self._screens(study)
+            here = screen if screen in screens else self._where_it_stands(study, screens)
+            context = {"study": study.name, "title": study.title, "screens": screens, "here": here}
+            shows = {
+                DATA: self._data,
+                ASK: self._ask,
+                RUN: self._run,
+                REPORT: self._report,
+                MORE: self._more,
+                COMPARE: self._comparison,
+                EVIDENCE: self._comparison,
+                TESTS: self._tests,
+                ABOUT: self._about,
+            }
+            name = "comparison" if here in (COMPARE, EVIDENCE) else here
+            return self._rendered(f"{name}.html", speech, **context, **shows[here](study, here, speech))
         except Exception as error:
-            return self._rendered("damaged.html", study=study.name, folder=study.path, why=_why(error))
+            return self._rendered(
+                "damaged.html", speech, study=study.name, folder=str(study.path), why=_why(error, speech)
+            )
 
-    def _study(self, study: Study) -> str:
-        """A study: an interview, or its data and the models for them, or how far the fit is, or what it found."""
-        if study.read(INTERVIEW):
-            return self._rendered("interview.html", study=study.name, **self._interviews.shown(study))
-        state = self._runs.state(study, FIT)
-        if state == runs.NEVER or (state == runs.ENDED and runs.was_refused(study)):
-            return self.setup(study)
+    def _screens(self, study: Study) -> list[str]:
+        """The screens that a study has."""
+        reading, state = nothing_read("") | study.read("reading"), self._runs.state(study, FIT)
+        tests = [TESTS] if reading["kind"] == PAIRS else []
+        if is_open(self._runs, study):
+            return [DATA, *([ASK] if models_for(reading["kind"]) else []), *tests, ABOUT]
         if state == runs.ENDED and (study.path / FIT / "report.html").exists():
-            return self._results(study)
-        return self._run(study, state)
+            more = [MORE] if self._runs.draws(study, FIT) else []
+            compared = [COMPARE] if candidates(study) else []
+            weighed = [EVIDENCE] if has_evidence(study) else []
+            return [REPORT, *more, *compared, *weighed, *tests, ABOUT]
+        return [RUN, ABOUT]
 
-    def setup(self, study: Study) -> str:
-        """What was read, and the models to choose from; after a fit that was refused, why, at the field."""
-        reading, asked = nothing_read(_NOT_READ) | study.read("reading"), study.read(READ)
-        kind = reading["kind"]
+    def _where_it_stands(self, study: Study, screens: list[str]) -> str:
+        """The screen that is shown unasked: of a fit that was refused the question, where the reason stands."""
+        return ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
+
+    def _data(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+        """What the table was read as, and what may be said of its columns."""
+        reading, asked = nothing_read(speech.said.data.not_read) | study.read("reading"), study.read(READ)
+        kind, said, named = reading["kind"], asked.get("typed", {}), reading["named"]
+        columns, offered = reading["columns"], _offered(reading)
+
+        def of(options: Any) -> list[Field]:
+            return fields(speech, options, said, columns, offered=offered)
+
+        of_kinds = {each: shown_of_data(each) for each in kinds()}
+        asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
+        own = [each for each in shown_of_data(kind) if each.name not in named]
+        roles = [each for each in own if each.name in reading["roles"]]
+        if named:  # what is asked for comes alone
+            roles = []
+        apart = {each.name for each in (*asked_for, *roles)} | set(QUESTIONS)
+        of_kind = {kind: [each for each in options if each.name not in apart] for kind, options in of_kinds.items()}
+        return {
+            "reading": reading,
+            "named": [_unrecognised(field, speech) for field in of(asked_for)],
+            "roles": [field._replace(help="") for field in of(roles)],
+            "rows": of([option for option in data_options("") if option.name == WHERE])[0],
+            "about_rows": bool(reading["problem"]) and WHERE in named,
+            "kinds": [(each, of(options)) for each, options in of_kind.items()],
+            "kind": asked.get("kind") or kind,
+            "is_file": "file" in study.about,
+        }
+
+    def _ask(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+        """The questions that models answer, with what may be said of each; after a fit that was refused, why."""
+        reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
         before, given = study.read(FIT) or study.read("draft"), study.files()
-        fault = _Fault(ended(study, FIT), before)
-        columns, attributes = reading["columns"], reading["attributes"]
-        offered = {name: [] for name in (GROUP, COVARIATES, PEOPLE)} | reading["offered"]
+        fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
         models = []
-        for spec in models_for(kind):
-            first, others = model_options(spec, kind, GROUP in asked.get("typed", {}))
+        for spec in models_for(reading["kind"]):
+            first, others = model_options(spec, reading["kind"], GROUP in asked.get("typed", {}))
             typed = before.get("typed", {}) if before.get("model") == spec.name else {}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
+            of_model = shown, reading["attributes"], spec.methods, offered
             models.append(
                 {
                     "name": spec.name,
-                    "title": title(spec),
-                    "answers": in_words(spec.answers, spec.options),
-                    "methods": spec.methods,
-                    "first": fault.at(spec, fields(first, shown, attributes, spec.methods, offered)),
-                    "others": fault.at(spec, fields(others, shown, attributes, spec.methods, offered)),
+                    "title": speech.title(spec),
+                    "answers": speech.answers(spec),
+                    "first": fault.at(fields(speech, first, *of_model), spec.name),
+                    "others": fault.at(fields(speech, others, *of_model), spec.name),
                 }
             )
-        said, named = asked.get("typed", {}), reading["named"]
-        of_kinds = {each: shown_of_data(each) for each in kinds()}
-        asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
-        questions = [each for each in shown_of_data(kind) if each.name in reading["questions"]]
-        rows = [option for option in data_options("") if option.name == WHERE]
-        unsaid = {option.name for option in data_options("") if option.word not in said}
-        apart = {option.name for option in (*asked_for, *questions)} | (unsaid & set(QUESTIONS))
-        corrected = {kind: [each for each in options if each.name not in apart] for kind, options in of_kinds.items()}
-        return self._rendered(
-            "setup.html",
-            study=study.name,
-            has_results=False,
-            title=study.title,
-            reading=reading,
-            named=[_unrecognised(field) for field in fields(asked_for, said, columns, offered=offered)],
-            questions=fields(questions, said, columns, offered=offered),
-            rows=fields(rows, said)[0],
-            about_rows=bool(reading["problem"]) and WHERE in named,
-            kinds=[(each, fields(own, said, columns, offered=offered)) for each, own in corrected.items()],
-            kind=asked.get("kind") or kind,
-            is_file="file" in study.about,
-            models=models,
-            refused="" if fault.is_shown else fault.sentence,
-            chosen=before.get("model") or (models[0]["name"] if models else ""),
-            **self._tests(study, kind),
-        )
+        own, said = {each.name: each for each in shown_of_data(reading["kind"])}, asked.get("typed", {})
+        options = [own[name] for name in QUESTIONS if name in reading["questions"]]
+        questions = fault.at(fields(speech, options, said, reading["columns"], offered=offered))
+        return {
+            "models": models,
+            "questions": questions,
+            "refused": "" if fault.is_shown else fault.sentence,
+            "chosen": before.get("model") or models[0]["name"],
+            "cover": dict.fromkeys(COVERED, "") | before.get(COVER, {}),
+        }
 
-    def _run(self, study: Study, state: str) -> str:
+    def _run(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+        """How far the fit is."""
         asked = study.read(FIT)
-        return self._rendered(
-            "run.html",
-            study=study.name,
-            has_results=(study.path / FIT).is_dir(),
-            title=study.title,
-            model=self._model(study),
-            state=state,
-            stopping=self._runs.is_stopping(study, FIT),
-            end=ended(study, FIT),
-            size=study.read("reading").get("size", ""),
-            look=self._runs.state(study, LOOK),
-            look_end=ended(study, LOOK),
-            has_chains=asked["has_cores"],
-            until_agree=_draws_until_agreement(asked["model"], asked["typed"]),
-            log=study.log(FIT),
-        )
+        return {
+            "model": _model(study, speech),
+            "size": _size(study),
+            "state": self._runs.state(study, FIT),
+            "stopping": self._runs.is_stopping(study, FIT),
+            "end": ended(study, FIT),
+            "look": self._runs.state(study, LOOK),
+            "look_end": ended(study, LOOK),
+            "has_chains": asked["has_cores"],
+            "until_agree": _draws_until_agreement(asked["model"], asked["typed"]),
+            "log": study.log(FIT),
+        }
 
-    def _results(self, study: Study) -> str:
-        kind = study.read("reading").get("kind", "")
-        return self._rendered(
-            "results.html",
-            study=study.name,
-            has_results=True,
-            title=study.title,
-            model=self._model(study),
-            end=ended(study, FIT),
-            has_draws=(study.path / FIT / "posterior.nc").exists(),
-            has_excel=any((study.path / FIT).glob("*.xlsx")),
-            compare_state=self._runs.state(study, COMPARE),
-            compared=self._has_report(study, COMPARE),
-            compare_end=ended(study, COMPARE),
-            models=[each.name for each in candidates(study)],
-            ticked={run: ticked(study, run) for run in (COMPARE, EVIDENCE)},
-            estimates=self._estimates(study),
-            has_groups=has_groups(study),
-            has_evidence=has_evidence(study),
-            evidence_state=self._runs.state(study, EVIDENCE),
-            weighed=self._has_report(study, EVIDENCE),
-            evidence_end=ended(study, EVIDENCE),
-            size=study.read("reading").get("size", ""),
-            draws=self._runs.draws(study, FIT),
-            **self._tests(study, kind),
-            log=study.log(FIT),
-        )
+    def _report(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+        """The report of the fit, which fills the page."""
+        return {"end": ended(study, FIT)}
 
-    def _estimates(self, study: Study) -> list[str]:
-        """How long a comparison by prediction of none, one, two, ... models takes, judged by the fit."""
-        parts = (nothing_read("") | study.read("reading"))["parts"]
-        took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
-        spec, _ = model_named(fitted["model"])
-        is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])  # which a comparison fits by, too
-        found = ["No model is ticked."]
-        for number in range(1, 1 + len(candidates(study))):
-            fits = (
-                f"{plural(number, 'model')}, {plural(number * parts, 'fit')}: "
-                if parts
-                else f"{plural(number, 'model')}: "
-            )
-            if parts and took is not None and is_usual:
-                found.append(
-                    f"{fits}{_duration(number * parts * took)}, if each takes as long as the fit of this study."
-                )
-            else:
-                found.append(f"{fits}how long they take is not known before.")
-        return found
+    def _more(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+        """How many draws there are to be."""
+        draws = self._runs.draws(study, FIT)
+        return {"model": _model(study, speech), "size": _size(study), "end": ended(study, FIT), "draws": draws}
 
-    def _has_report(self, study: Study, name: str) -> bool:
-        """Whether a comparison has come to its end, and its report is there."""
-        has_ended = self._runs.state(study, name) == runs.ENDED and ended(study, name)["code"] == 0
-        return has_ended and (study.path / name / "report.html").exists()
+    def _comparison(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+        """A comparison of models by prediction or by evidence: what is asked, how far it is, or its report."""
+        state, end = self._runs.state(study, here), ended(study, here)
+        has_ended = state == runs.ENDED and end["code"] == 0
+        return {
+            "model": _model(study, speech),
+            "size": _size(study),
+            "run": here,
+            "said": getattr(speech.said, here),
+            "models": [(each.name, speech.compared(each.item, each.name)) for each in candidates(study)],
+            "ticked": ticked(study, here),
+            "estimates": _estimates(study, speech),
+            "has_groups": has_groups(study),
+            "state": state,
+            "end": end,
+            "has_report": has_ended and (study.path / here / "report.html").exists(),
+        }
 
-    def _tests(self, study: Study, kind: str) -> dict[str, Any]:
-        """What the card of classical tests shows; nothing but paired comparisons has one."""
-        specs = tests_of(has_groups(study)) if kind == PAIRS else []
-        # what follows a semicolon says how the data are given at the command line
-        tests = [(spec.name, in_words(spec.answers.partition(";")[0], spec.options)) for spec in specs]
-        state, end = self._runs.state(study, TEST), ended(study, TEST)
-        return {"tests": tests, "test": state, "test_end": end, "tested": study.read(TEST).get("name", "")}
+    def _tests(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+        """Classical tests, and the answer of the last one."""
+        return {
+            "tests": [(spec.name, speech.answers(spec)) for spec in tests_of(has_groups(study))],
+            "tested": study.read(TEST).get("name", ""),
+            "state": self._runs.state(study, TEST),
+            "end": ended(study, TEST),
+        }
 
-    def _state(self, study: Study) -> str:
+    def _about(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
+        """The name of a study, and its files."""
+        folder = study.path / FIT
+        return {
+            "has_results": folder.is_dir(),
+            "has_report": (folder / "report.html").exists(),
+            "has_draws": (folder / "posterior.nc").exists(),
+            "has_excel": any(folder.glob("*.xlsx")),
+            "log": study.log(FIT),
+        }
+
+    def _state(self, study: Study, speech: Speech) -> str:
+        """How far a study is, in words."""
+        states = speech.said.states
         if study.read(INTERVIEW):
-            return "an interview that is being held"
+            return states.interview
         state = self._runs.state(study, FIT)
         if state == runs.ENDED and ended(study, FIT)["message"]:
-            return "not possible"
+            return states.not_possible
         if state == runs.ENDED and not (study.path / FIT / "report.html").exists():
-            return _STATES[runs.STOPPED]
+            return states.stopped
         if state == runs.NEVER and study.read("reading").get("problem"):
-            return "not read yet"
-        return _STATES[state]
+            return states.not_read
+        return getattr(states, state)
 
-    def _model(self, study: Study) -> str:
-        name = study.read(FIT).get("model", "")
-        return title(model_named(name)[0]) if name else ""
+    def _rendered(self, name: str, speech: Speech, **context: Any) -> str:
+        return printable(self._templates.get_template(name).render(say=speech.said, speech=speech, **context))
 
-    def _rendered(self, name: str, **context: Any) -> str:
-        return printable(self._templates.get_template(name).render(**context))
+
+def is_open(children: Runs, study: Study) -> bool:
+    """Whether data and model may still change: no fit was begun, or none but one that was refused."""
+    state = children.state(study, FIT)
+    return state == runs.NEVER or (state == runs.ENDED and runs.was_refused(study))
+
+
+def _model(study: Study, speech: Speech) -> str:
+    """What the model of the study is called; "" before there is one."""
+    name = study.read(FIT).get("model", "")
+    return speech.title(model_named(name)[0]) if name else ""
+
+
+def _size(study: Study) -> str:
+    """How many data there are."""
+    return study.read("reading").get("size", "")
+
+
+def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
+    """The columns that may be groups, covariates, or describe people."""
+    empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, PEOPLE)}
+    return empty | reading["offered"]
+
+
+def _estimates(study: Study, speech: Speech) -> list[str]:
+    """How long a comparison by prediction of none, one, two, ... models takes, judged by the fit."""
+    parts, said = (nothing_read("") | study.read("reading"))["parts"], speech.said.compare
+    took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
+    spec, _ = model_named(fitted["model"])
+    is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])  # which a comparison fits by, too
+    found = [said.none_ticked]
+    for number in range(1, 1 + len(candidates(study))):
+        fits = f"{speech.counted('model', number)}:"
+        if parts:
+            fits = said.fits.format(models=speech.counted("model", number), fits=speech.counted("fit", number * parts))
+        if parts and took is not None and is_usual:
+            found.append(said.takes.format(fits=fits, time=speech.duration(number * parts * took)))
+        else:
+            found.append(said.unknown.format(fits=fits))
+    return found
 
 
 class _Fault:
@@ -277,34 +326,38 @@ class _Fault:
         if self.sentence:
             spec, _ = model_named(self._model)
             own = spec.options_of(asked["typed"].get("method", spec.methods[0] if spec.methods else ""))
+            own = [*own, *(option for option in spec.options if option.name in QUESTIONS)]
             found = (option.word for name in end["named"] for option in own if option.name == name)
             self._word = next(found, "")
 
-    def at(self, spec: ModelSpec, shown: list[Field]) -> list[Field]:
-        """These fields of a model, the one that the sentence is about with it."""
-        at = [field.word == self._word and spec.name == self._model for field in shown]
+    def at(self, shown: list[Field], model: str = "") -> list[Field]:
+        """These fields, of a model or of all, the one that the sentence is about with it."""
+        at = [field.word == self._word and model in ("", self._model) for field in shown]
         self.is_shown = self.is_shown or any(at)
         return [field._replace(fault=self.sentence) if is_it else field for field, is_it in zip(shown, at, strict=True)]
 
 
-def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
+def progress_of(children: Runs, study: Study, name: str, speech: Speech) -> dict[str, Any]:
     """How far a run is, as an event."""
-    state = children.state(study, name)
-    found: dict[str, Any] = {"state": state, "text": f"{_RUNS[name].capitalize()} {_STATES[state]}."}
+    state, said = children.state(study, name), speech.said.progress
+    shown = getattr(speech.said.states, state)
     if state == runs.ENDED and _is_impossible(study, name):
-        found["text"] = f"{_RUNS[name].capitalize()} is not possible; the page says why."
+        shown = said.impossible
+    found: dict[str, Any] = {"state": state, "text": getattr(said, name).format(state=shown)}
     if state == runs.QUEUED:
-        found["text"] = "Waiting until another fit leaves a processor."
+        found["text"] = said.waiting
     if state == runs.RUNNING:
         progress = None if name in _SHORT else children.progress(study, name)
-        preparing = "Preparing; the first fit of a model compiles it, which may take half a minute."
-        found["text"] = _SHORT.get(name, preparing)
+        found["text"] = getattr(said, _SHORT.get(name, "preparing"))
         if children.is_stopping(study, name):
-            found["text"] = "Stopping: what was drawn so far is being written down."
+            found["text"] = said.stopping
         elif progress is not None:
+            done, total, unit = speech.number(progress.done), speech.number(progress.total), speech.unit(progress.unit)
             found |= {"done": progress.done, "total": progress.total}
-            left = "" if progress.left is None else f"; {_duration(progress.left)} left"
-            found["text"] = f"{progress.done:,} of {progress.total:,} {progress.unit}{left}."
+            found["text"] = said.done.format(done=done, total=total, unit=unit)
+            if progress.left is not None:
+                left = speech.duration(progress.left)
+                found["text"] = said.time_left.format(done=done, total=total, unit=unit, time=left)
     return found
 
 
@@ -323,23 +376,15 @@ def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
     return "chains" in words and bool(words & {"tune", "sweeps"}) and not typed.keys() & {"draws", "sweeps"}
 
 
-def _unrecognised(field: Field) -> Field:
+def _unrecognised(field: Field, speech: Speech) -> Field:
     """A field without its default, which has led to a problem."""
-    choices = [("", "choose a column"), *field.choices[1:]] if field.kind == "column" else field.choices
-    return field._replace(choices=choices, default="")
+    first = ("", speech.said.data.choose_column)
+    return field._replace(choices=[first, *field.choices[1:]] if field.kind == "column" else field.choices, default="")
 
 
-def _duration(seconds: float) -> str:
-    """A time in words."""
-    if seconds < 90:
-        return f"about {max(1, round(seconds / 5) * 5)} seconds" if seconds >= 5 else "a few seconds"
-    minutes = seconds / 60
-    return f"about {minutes:.0f} minutes" if minutes < 90 else f"about {minutes / 60:.1f} hours"
-
-
-def _why(error: Exception) -> str:
+def _why(error: Exception, speech: Speech) -> str:
     """Why a study cannot be shown; what nobody expected is printed where the app was started."""
     if isinstance(error, ThaliError):
-        return error.render(words_of([]))
+        return error.render(speech.words([]))
     traceback.print_exception(error)
-    return "One of its files holds something else than thali wrote; the details are where thali app was started."
+    return speech.said.refused.foreign_file

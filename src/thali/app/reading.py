@@ -15,19 +15,20 @@ from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES,
 from thali.data.roles import Roles, column_of_people, columns_of_comparisons, columns_of_people
 from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
+from thali.reading.layouts import LAYOUTS
 from thali.reading.recognise import RecognitionError, recognise
 from thali.reading.table import Table, in_file
 from thali.reading.where import Where
 
 from .fields import COVARIATES, GROUP, PEOPLE, QUESTIONS, WHERE, data_options
 from .studies import READ, Study
-from .words import AppWords
+from .words import AppWords, speech_in
 
 if TYPE_CHECKING:
     import pandas
 
 _UNASKED = (PAIRS, CHOICES, SIMILARITIES, TRIPLETS, EXPERIMENTS)  # kinds that need no column to be named
-_ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of a cell
+_ROWS, _COLUMNS, _CELL = 10, 40, 60  # of the table that are shown; characters of a cell
 _EXAMPLES = 3  # of cells that may say who answered
 
 
@@ -39,6 +40,7 @@ def nothing_read(problem: str) -> dict[str, Any]:
         "notes": [],
         "found": [],
         "named": [],
+        "roles": [],
         "questions": [],
         "attributes": [],
         "offered": {},
@@ -56,10 +58,11 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
     """The kind of data, a sentence, facts, warnings and the first rows; or the problem, and whatever else is known."""
     options = data_options(study.read(READ).get("kind", ""))
     terminal.know(options)
+    words = speech_in(study.language).words(options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        shown = _what_was_read(study, AppWords(options))
-    notes = [each.message.render(AppWords(options)) for each in said if isinstance(each.message, DataWarning)]
+        shown = _what_was_read(study, words)
+    notes = [each.message.render(words) for each in said if isinstance(each.message, DataWarning)]
     return shown | {"notes": list(dict.fromkeys(notes))}
 
 
@@ -129,6 +132,7 @@ def _read(
     whole = recognised(found, spec, of_columns)
     if reading is not None:
         frame = found.table.only(wanted.get(WHERE, Where())).frame
+        shown["roles"] = next(layout.main for layout in LAYOUTS if layout.name == reading.layout)
         shown |= _asked_of_columns(kind, whole[0], frame, reading.roles, asked.get("others", []))
     return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
 

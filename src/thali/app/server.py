@@ -18,23 +18,35 @@ from starlette.routing import Route
 from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 from thali.errors import ArgumentError, ThaliError
+from thali.model.spec import Option
 
 from . import runs
 from .comparisons import asked_to_compare, has_evidence, has_groups
 from .export import folder_of
-from .fields import NO, WHO, YES, data_options, entered, kinds, models_for, said_of_data, shown_of_data, tests_of
+from .fields import (
+    NO,
+    QUESTIONS,
+    WHO,
+    YES,
+    data_options,
+    entered,
+    kinds,
+    models_for,
+    said_of_data,
+    shown_of_data,
+    tests_of,
+)
 from .guard import LOCAL, Guard
 from .interviews import GOALS, INTERVIEW, SIZES, WORDS, Interviews
-from .pages import Pages, progress_of
+from .pages import ABOUT, ASK, COVERED, SCREEN_OF, SCREENS, Pages, is_open, progress_of
 from .reading import nothing_read
 from .runs import Runs
-from .studies import COMPARE, EVIDENCE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, TOOK, Studies, Study, ending_of
+from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, TOOK, Studies, Study, ending_of
 from .tickets import Tickets, file_of
-from .words import said_and_named, words_of
+from .words import Speech, said_and_named, speech_for
 
-_FITTED = "This study is fitted already; begin another one with these data."
 _TICK = 0.4  # seconds between two looks at a run
-_SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
+_SAID = {404: "no_page", 400: "no_sense"}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
 
 
@@ -52,7 +64,7 @@ class Server:
 
     def shell(self, request: Request) -> Response:
         """The page around all others; it shows nothing without the key."""
-        return HTMLResponse(self.pages.shell())
+        return HTMLResponse(self.pages.shell(_speech(request)))
 
     def static(self, request: Request) -> Response:
         """Script, style and picture of the app."""
@@ -70,18 +82,21 @@ class Server:
 
     def home(self, request: Request) -> Response:
         """The start."""
-        return HTMLResponse(self.pages.home())
+        return HTMLResponse(self.pages.home(_speech(request)))
 
     def study(self, request: Request) -> Response:
-        """A study, in whatever state it is."""
-        return HTMLResponse(self.pages.study(self._study(request)))
+        """A screen of a study, in whatever state it is."""
+        screen = request.path_params.get("screen", "")
+        if screen not in ("", *SCREENS):
+            raise HTTPException(404)
+        return HTMLResponse(self.pages.study(self._study(request), screen, _speech(request)))
 
     # data -----------------------------------------------------------------------------------------------------
 
     async def upload(self, request: Request) -> Response:
         """A file as the body of the request; its name is only shown."""
         title = unquote(request.headers.get("x-name", "data"))
-        study = self.studies.new(title, file=f"data{ending_of(title)}")
+        study = self.studies.new(title, file=f"data{ending_of(title)}", language=_speech(request).language)
         await self._received(request, study.path / study.data_name)
         return await self._read(study, {})
 
@@ -92,29 +107,27 @@ class Server:
         name = (await _form(request)).get("name")
         if name not in [record.name for record in catalogue()]:
             raise HTTPException(404)
-        return await self._read(self.studies.new(name, dataset=name), {})
+        return await self._read(self.studies.new(name, dataset=name, language=_speech(request).language), {})
 
     async def read(self, request: Request) -> Response:
         """Read the table again, with what was said of its columns."""
         study, form = self._study(request), await _form(request)
-        if self._is_fitted(study):
-            return _problem(_FITTED, 409)
+        if not is_open(self.runs, study):
+            return _problem(_speech(request).said.refused.fitted, 409)
         kind = form.get("kind", "")
         if kind not in ("", *kinds()):
             raise HTTPException(400)
-        typed = {}
-        for option in data_options(kind):
-            text = form.get(option.word, "").strip()
-            if text:
-                typed[option.word] = text.splitlines() if option.several else text
+        own = data_options(kind)
+        questions, _ = _questions(study.read(READ).get("typed", {}), own)
+        typed = {word: value for word, value in questions.items() if word not in form} | _said(form, own)
         return await self._read(study, {"kind": kind, "typed": typed, **_others(study)})
 
     async def who(self, request: Request) -> Response:
         """Read the table again, once it is known whether a column says who answered."""
         study, form = self._study(request), await _form(request)
         reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
-        if self._is_fitted(study):
-            return _problem(_FITTED, 409)
+        if not is_open(self.runs, study):
+            return _problem(_speech(request).said.refused.fitted, 409)
         column, *_ = reading["who"] or [""]
         if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
             raise HTTPException(400)
@@ -162,7 +175,8 @@ class Server:
         shown = form.get("shown", "2")
         if form.get("goal") not in GOALS or shown not in SIZES:
             raise HTTPException(400)
-        return _go(self.interviews.begin(self.studies, form.get("options", ""), form["goal"], int(shown)))
+        options, speech = form.get("options", ""), _speech(request)
+        return _go(self.interviews.begin(self.studies, options, form["goal"], int(shown), speech))
 
     async def answer(self, request: Request) -> Response:
         """An answer of an interview: the number of the question, and what was said."""
@@ -183,19 +197,21 @@ class Server:
 
     async def fit(self, request: Request) -> Response:
         """Fit a model."""
-        study, form = self._study(request), await _form(request)
-        if self._is_fitted(study):
-            return _problem(_FITTED, 409)
+        study, form, speech = self._study(request), await _form(request), _speech(request)
+        if not is_open(self.runs, study):
+            return _problem(speech.said.refused.fitted, 409)
         reading = study.read("reading")
         specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
         if form.get("model") not in specs:
-            return _problem("Choose a model that takes these data.")
+            return _problem(speech.said.refused.choose_model)
         spec = specs[form["model"]]
+        if "asked" in form and (problem := await self._asked_of_data(study, form)) is not None:
+            return problem
         said = said_of_data(study.read(READ).get("typed", {}), spec.options)
         try:
             typed = said | entered(spec, form, study.files())
         except ThaliError as error:
-            sentence, named = said_and_named(error, words_of(spec.options))
+            sentence, named = said_and_named(error, speech.words(spec.options))
             return _problem(
                 sentence, fields=[each.word for name in named for each in spec.options if each.name == name]
             )
@@ -205,6 +221,7 @@ class Server:
             "model": spec.name,
             "typed": {word: str(value) if word in paths else value for word, value in typed.items()},
             "paths": paths,
+            COVER: {word: text for word in COVERED if (text := form.get(f"cover-{word}", "").strip())},
             "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
         }
         study.clear(FIT)
@@ -213,18 +230,34 @@ class Server:
         self.runs.queue(study, FIT)
         return _go(study)
 
+    async def _asked_of_data(self, study: Study, form: dict[str, str]) -> Response | None:
+        """Read the table again if groups or covariates were chosen; what they cannot be, and all is as before."""
+        asked, reading = study.read(READ), study.read("reading")
+        options = data_options(reading["kind"])
+        questions, others = _questions(asked.get("typed", {}), options)
+        wanted = _said(form, [option for option in options if option.name in QUESTIONS])
+        if wanted == questions:
+            return None
+        await self._read(study, {**asked, "typed": others | wanted})
+        problem = study.read("reading")["problem"]
+        if problem:
+            study.write(READ, asked)
+            study.write("reading", reading)
+            return _problem(problem, fields=list(wanted))
+        return None
+
     async def more(self, request: Request) -> Response:
         """Go on with a fit, to more draws of each chain."""
         study, form = self._study(request), await _form(request)
-        asked, draws = study.read(FIT), form.get("draws", "").strip()
+        asked, draws, said = study.read(FIT), form.get("draws", "").strip(), _speech(request).said.refused
         had = self.runs.draws(study, FIT)
         if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
-            return _problem("There is no finished fit to go on with.", 409)
+            return _problem(said.nothing_to_go_on_with, 409)
         spec, _ = model_named(asked["model"])
         word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
         least = had.made if word in asked["typed"] else had.aimed_at
         if not draws.isdecimal() or not least < int(draws) < 10**9:
-            return _problem(f"Draws of each chain must be a whole number above {least:,}; got {draws!r}.")
+            return _problem(said.draws.format(least=_speech(request).number(least), text=repr(draws)))
         study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
         self.runs.queue(study, FIT)
         return _go(study)
@@ -235,38 +268,38 @@ class Server:
         if name not in QUEUED_RUNS or not study.read(name):
             raise HTTPException(404)
         self.runs.queue(study, name)
-        return _go(study)
+        return _go(study, SCREEN_OF.get(name, ""))
 
     def stop(self, request: Request) -> Response:
         """Stop a run and keep what it has; the second time, end it at once."""
-        study = self._study(request)
-        self.runs.stop(study, self._run(request))
-        return _go(study)
+        study, name = self._study(request), self._run(request)
+        self.runs.stop(study, name)
+        return _go(study, SCREEN_OF.get(name, ""))
 
     async def compare(self, request: Request) -> Response:
         """Compare models by what they predict of data left out."""
         study, form = self._study(request), await _form(request)
-        return self._compared(study, COMPARE, form)
+        return self._compared(study, COMPARE, form, _speech(request))
 
     async def evidence(self, request: Request) -> Response:
         """Compare models by their evidence."""
         study, form = self._study(request), await _form(request)
         if not has_evidence(study):
             raise HTTPException(404)
-        return self._compared(study, EVIDENCE, form)
+        return self._compared(study, EVIDENCE, form, _speech(request))
 
-    def _compared(self, study: Study, name: str, form: dict[str, str]) -> Response:
+    def _compared(self, study: Study, name: str, form: dict[str, str], speech: Speech) -> Response:
         """Begin a comparison of the models that are ticked unless one runs; an earlier one gives way."""
         try:
             asked = asked_to_compare(study, name, form.get("models", "").splitlines(), "sensitivity" in form)
         except ThaliError as error:
-            sentence, fields = said_and_named(error, words_of([]))
+            sentence, fields = said_and_named(error, speech.words([]))
             return _problem(sentence, fields=fields)
         if self.runs.state(study, name) not in (runs.RUNNING, runs.QUEUED):
             study.clear(name)
             study.write(name, asked)
             self.runs.queue(study, name)
-        return _go(study)
+        return _go(study, SCREEN_OF[name])
 
     async def test(self, request: Request) -> Response:
         """Carry out a classical test."""
@@ -277,7 +310,7 @@ class Server:
         said = study.read(READ).get("typed", {})
         study.write(TEST, {"name": name, "typed": said_of_data(said, spec.options), "paths": []})
         self.runs.begin(study, TEST)
-        return _go(study)
+        return _go(study, SCREEN_OF[TEST])
 
     def look(self, request: Request) -> Response:
         """Show what a fit has drawn so far."""
@@ -290,17 +323,17 @@ class Server:
         """Another study of the same data."""
         study = self._study(request)
         if study.read(INTERVIEW):
-            return _problem("End the interview first: its answers are the data.", 409)
+            return _problem(_speech(request).said.refused.end_the_interview, 409)
         other = self.studies.again(study)
         if fitted := study.read(FIT):
             other.write("draft", fitted)
-        return _go(other)
+        return _go(other, ASK)
 
     def delete(self, request: Request) -> Response:
         """Remove a study."""
         study = self._study(request)
         if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
-            return _problem("It is running; stop it first.", 409)
+            return _problem(_speech(request).said.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
 
@@ -310,18 +343,18 @@ class Server:
         try:
             self.studies.rename(study, form.get("title", ""))
         except ArgumentError as error:
-            sentence, fields = said_and_named(error, words_of([]))
+            sentence, fields = said_and_named(error, _speech(request).words([]))
             return _problem(sentence, fields=fields)
-        return _go(study)
+        return _go(study, ABOUT)
 
     async def events(self, request: Request) -> Response:
         """How far a run is, whenever that changes, until it ends."""
-        study, name = self._study(request), self._run(request)
+        study, name, speech = self._study(request), self._run(request), _speech(request)
 
         async def stream() -> AsyncIterator[str]:
             last = None
             while True:
-                found = await asyncio.to_thread(progress_of, self.runs, study, name)
+                found = await asyncio.to_thread(progress_of, self.runs, study, name, speech)
                 if found != last:
                     yield f"data: {json.dumps(found)}\n\n"
                     last = found
@@ -338,7 +371,7 @@ class Server:
         study, what = self._study(request), (await _form(request)).get("what", "")
         if what == "folder":
             if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
-                return _problem("Something of this study is running; stop it first, or wait for its end.", 409)
+                return _problem(_speech(request).said.refused.part_is_running, 409)
             response = folder_of(study)
         elif (response := file_of(study, what)) is None:
             raise HTTPException(404)
@@ -358,11 +391,6 @@ class Server:
         if study is None:
             raise HTTPException(404)
         return study
-
-    def _is_fitted(self, study: Study) -> bool:
-        """Whether a fit was begun that was not refused, so that neither data nor model change."""
-        state = self.runs.state(study, FIT)
-        return state != runs.NEVER and not (state == runs.ENDED and runs.was_refused(study))
 
     def _run(self, request: Request) -> str:
         name = request.path_params["run"]
@@ -394,6 +422,7 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
     routes = [
         Route("/", server.shell),
         Route("/study/{study}", server.shell),
+        Route("/study/{study}/{screen}", server.shell),
         Route("/static/{name}", server.static),
         Route("/favicon.ico", server.icon),
         Route("/ticket/{ticket}", server.redeem),
@@ -420,16 +449,30 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route(one + "/{run}/go-on", server.go_on, methods=["POST"]),
         Route(one + "/{run}/stop", server.stop, methods=["POST"]),
         Route(one + "/{run}/events", server.events),
+        Route(one + "/{screen}", server.study),
     ]
     handlers: Any = {
         HTTPException: _http_problem,
-        ThaliError: lambda request, error: _problem(error.render(words_of([]))),
+        ThaliError: lambda request, error: _problem(error.render(_speech(request).words([]))),
         OSError: lambda request, error: _problem(f"{error.filename or 'The folder'}: {error.strerror or error}.", 409),
-        500: lambda request, error: _problem("thali met an error; where thali app was started are its details.", 500),
-        ClientDisconnect: lambda request, error: _problem("The upload broke off."),
+        500: lambda request, error: _problem(_speech(request).said.refused.error, 500),
+        ClientDisconnect: lambda request, error: _problem(_speech(request).said.refused.broken_off),
     }
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending)
     return Guard(app, key, hosts, any_address)
+
+
+def _said(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
+    """What a form says of a table, by the words of the options."""
+    given = [(option, text) for option in options if (text := form.get(option.word, "").strip())]
+    return {option.word: text.splitlines() if option.several else text for option, text in given}
+
+
+def _questions(typed: dict[str, Any], options: Sequence[Option]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was said of a table that asks something of the data, and what says how they are read."""
+    words = {option.word for option in options if option.name in QUESTIONS}
+    asked = {word: value for word, value in typed.items() if word in words}
+    return asked, {word: value for word, value in typed.items() if word not in asked}
 
 
 def _others(study: Study) -> dict[str, Any]:
@@ -449,11 +492,17 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 def _http_problem(request: Request, error: Any) -> Response:
-    return _problem(_SAID.get(error.status_code) or error.detail, error.status_code)
+    said = _SAID.get(error.status_code)
+    return _problem(getattr(_speech(request).said.refused, said) if said else error.detail, error.status_code)
 
 
-def _go(study: Study) -> Response:
-    return JSONResponse({"go": f"/study/{study.name}"})
+def _speech(request: Request) -> Speech:
+    """The words in the language of the browser."""
+    return speech_for(request.headers.get("accept-language", ""))
+
+
+def _go(study: Study, screen: str = "") -> Response:
+    return JSONResponse({"go": f"/study/{study.name}{f'/{screen}' if screen else ''}"})
 
 
 def _problem(sentence: str, status: int = 400, fields: Sequence[str] = ()) -> Response:

@@ -1,162 +1,185 @@
-"""The app's words: what its fields are called, and how messages name them."""
+"""The app's words in each language: what stands on its pages, what its fields are called, how messages name them."""
 
 import re
+import tomllib
 from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any
 
 from thali.cli.messages import OptionWords
-from thali.errors import ThaliError, Words
+from thali.errors import ThaliError
 from thali.model.registry import SPECS
 from thali.model.spec import ModelSpec, Option
 
-_LABELS = {
-    "alpha": "How many features are expected beforehand (concentration)",
-    "a": "Shape of the prior of the weights",
-    "alternative": "Alternative",
-    "alternatives": "Alternatives, in the order of their numbers",
-    "aspects": "Aspects",
-    "attributes": "Columns that describe the products",
-    "bins": "Bins of numeric attributes",
-    "ci": "Probability of the intervals",
-    "chains": "Independent chains",
-    "choice_id": "Occasion",
-    "chosen": "What was chosen",
-    "constants": "A constant for each label of an alternative",
-    "cores": "Chains at the same time",
-    "count": "How often",
-    "covariates": "What else may decide a comparison",
-    "draws": "Draws of each chain",
-    "farther": "The other one",
-    "first": "First of two options",
-    "folds": "Parts of the cross-validation",
-    "global_scale": "Scale of the prior of tau",
-    "group": "Groups of people",
-    "home": "Who played at home",
-    "anchor": "The object that two others were compared with",
-    "away": "Who played away",
-    "kind": "Estimate in the tables",
-    "lapse": "Probability of a blind choice",
-    "leaf_length": "How far the tree separates options",
-    "levels": "Order of levels",
-    "interactions": "Attributes that depend on each other",
-    "knots": "Attributes whose slope changes",
-    "linear": "Attributes with one slope",
-    "losses": "How often it lost",
-    "market": "A market of products",
-    "max_time": "Longest time in seconds",
-    "method": "Method",
-    "models": "Models",
-    "monotone": "Attributes of which more is better, or less",
-    "nearer": "The one that is more like it",
-    "none": "The no-choice option",
-    "objects": "Objects that were shown together",
-    "odd": "The odd one out",
-    "option": "Option",
-    "option_covariates": "A table of what is known of the options",
-    "overwrite": "Begin again",
-    "price": "The price",
-    "prior": "What is expected of the coefficients",
-    "random_seed": "Seed",
-    "rejected": "What was not chosen",
-    "respondent": "Who answered",
-    "second": "Second of two options",
-    "sigma": "Standard deviation of a similarity",
-    "similar": "Similar ones count as one",
-    "symmetrize": "Two sides of a square that differ",
-    "target": "Classes",
-    "thin": "Sweeps for each draw",
-    "ties": "Ties",
-    "title": "Name of the study",
-    "tree": "A tree of related options",
-    "tune": "Draws thrown away first",
-    "unique": "An aspect of each option's own",
-    "weights": "Weights of the groups or kinds",
-    "where": "Rows that count",
-    "labels": "A table of labels",
-    "kinds": "Kinds of people to look for",
-    "unranked": "Options without a rank",
-}
-# Help in place of that of the command line, which explains what is typed.
-HELP = {
-    "group": "A column by whose values people are compared, or that of who answered for each person apart: aspects in"
-    " common, weights by group.",
-    "covariates": "What describes the first option over the second in a comparison, such as a difference of two"
-    " lengths.",
-    "option_covariates": "The labels of the options in its first column and numbers such as a price in the others, on"
-    " which worths depend; for “one of each option's own”.",
-    "chosen": "Of two options: which was chosen, by its name or by its side. Of several, a row each: 1 where it was"
-    " chosen, else 0.",
-    "aspects": "What options have in common, and are eliminated by.",
-    "features": "What objects have in common, and are similar by.",
-    "tree": "Related options share aspects more readily: a table of two columns, option and group, or a Newick file. It"
-    " takes the place of the choice above.",
-    "ties": "What a tie counts.",
-    "unranked": "Of rankings: what the options are that somebody did not rank.",
-    "symmetrize": "The similarity of a to b beside that of b to a.",
-    "sampler": "How the posterior is sampled.",
-    "kind": "Which estimate stands in the tables.",
-    "linear": "Their levels are numbers, each step worth the same; other attributes have a coefficient for each level.",
-    "levels": "The levels of an attribute from worst to best, one attribute a line: size=small,medium,large",
-    "bins": "An attribute of many numbers in so many bins, or cut at numbers, one attribute a line: price=4",
-    "monotone": "Whether people, all else being equal, want more of an attribute.",
-    "coding": "What a value of the outcome means, one a line: VALUE=first, VALUE=second or VALUE=tie.",
-    "none": "Its label among the alternatives; or the column that holds 1 in its rows; or COLUMN=VALUE.",
-    "tempering": "Replicas at several temperatures, so that chains change between families of features.",
-    "weight_prior": "Shape and rate of the Gamma prior of each weight, such as 1,10.",
-    "transform": "What the weights weigh.",
-    "choose": "By what the number of classes is chosen, if several are given.",
-    "market": "A table of products, one a row, whose market shares are predicted; a column scenario makes several"
-    " markets.",
-    "knots": "Numbers at which the slope of an attribute changes, or how many there are, one attribute a line:"
-    " price=2,4",
-    "interactions": "Attributes whose effects depend on those of others, one attribute a line: price=brand,zoom",
-    "constants": "For alternatives with names or places of their own.",
-    "signs": "Attributes of which more is better for everybody, or less is, one a line: price=decreasing",
-    "labels": "Two columns: a name in the data and the label that is shown for it",
-    "where": "A condition on columns, such as block == 'main' and rt > 0.2; a column may also be in (a, b), is"
-    " missing or is not missing.",
-    "respondents": "What is known of people, on which mean tastes depend.",
-}
-_TITLES = {
-    "plackett-luce": "Plackett-Luce regression",
-    "sparse-logit": "Sparse multinomial logit",
-    "latent-class-logit": "Latent-class logit",
-}
-METHODS = {
-    "mcmc": "the whole posterior, by sampling",
-    "laplace": "an approximation of the posterior, in seconds",
-    "maximum-likelihood": "maximum likelihood",
-    "annealed": "annealed chains, which predict best",
-    "smc": "sequential Monte Carlo, which also estimates the evidence",
-    "gibbs": "the whole posterior, by sampling",
-    "polya-gamma": "the whole posterior, by sampling",
-    "holmes-held": "the whole posterior, by the sampler of Holmes and Held",
-    "map": "the most probable answer alone, without probabilities",
-    "variational": "an approximation of the posterior",
-    "auto": "the whole posterior, or an approximation where there are many rows",
-}
-OTHERS = {"covariates": [("order", "which was first, or at home")]}  # what may be chosen beside columns
-VALUES = {
-    ("aspects", ""): "found in the data; by other methods one of each option's own",
-    ("aspects", "ibp"): "found in the data, as many as it takes",
-    ("aspects", "unique"): "one of each option's own and no other (Bradley-Terry-Luce)",
-    ("features", "ibp"): "found in the data, as many as it takes",
-    ("sampler", "paper"): "the published one, for comparison only",
-    ("prior", "laplace"): "all coefficients are shrunk alike (Laplace)",
-    ("prior", "horseshoe"): "most are near zero, a few as large as the data say (horseshoe)",
-    ("symmetrize", "mean"): "take their mean",
-    ("ties", "davidson"): "a third outcome, whose odds are learned",
-    ("ties", "half"): "half a choice of either option",
-    ("ties", "drop"): "left out",
-    ("choose", "bic"): "BIC, a penalty for each coefficient",
-    ("choose", "held-out"): "how well people are predicted whom the fit has not seen",
-    ("unranked", "absent"): "were not offered",
-    ("unranked", "worse"): "were offered, and are worse than the others",
-    ("tempering", "auto"): "where they are needed",
-    ("transform", "exponential"): "exponentials of each covariate",
-    ("transform", "exponential-pairs"): "exponentials of each covariate and of sums of two",
-    ("transform", "none"): "covariates of 0 or more as they are",
-}
+ENGLISH = "en"
+LANGUAGES = (ENGLISH, "de")  # a file each in `languages`
+BESIDE_COLUMNS = {"covariates": ("order",)}  # what may be chosen beside columns
+
+
+class Speech:
+    """The words of the app in one language; what a file lacks, the library says in English.
+
+    Examples
+    --------
+    >>> speech_in("de").label("draws")
+    'Ziehungen jeder Kette'
+    >>> speech_in("de").duration(600.0)
+    'etwa 10 Minuten'
+
+    Attributes
+    ----------
+    language : str
+        One of LANGUAGES.
+    said : namespace
+        What stands on pages, by page: `speech.said.home.title`.
+    """
+
+    def __init__(self, language: str) -> None:
+        text = (files("thali.app") / "languages" / f"{language}.toml").read_text("utf-8")
+        self.language = language
+        self._of: dict[str, Any] = tomllib.loads(text)
+        self.said = SimpleNamespace(**{name: _namespace(each) for name, each in self._of.items()})
+
+    def _own(self, section: str, key: str, english: str) -> str:
+        return self._of.get(section, {}).get(key, english)
+
+    def label(self, name: str) -> str:
+        """What the field of an argument is called."""
+        return self._own("labels", name, name.replace("_", " ").capitalize())
+
+    def help(self, option: Option, options: Iterable[Option]) -> str:
+        """What a field is for: in words of the page, not of what is typed."""
+        return self._own("help", option.name, "") or self.in_words(option.help, options)
+
+    def default(self, option: Option, options: Iterable[Option]) -> str:
+        """What holds where a field is empty."""
+        english = self.in_words(option.default, options)
+        return self._own("defaults", english, english)
+
+    def choice(self, name: str, word: str) -> str:
+        """What a word that an option takes is called; "": what holds unless one is chosen."""
+        own: dict[str, str] = self._of["choices"].get(name, {})
+        return own.get(word or "default", word.replace("-", " "))
+
+    def beside_columns(self, name: str) -> list[tuple[str, str]]:
+        """What an option takes beside names of columns: word and what it is called."""
+        return [(word, getattr(self.said.field, word)) for word in BESIDE_COLUMNS.get(name, ())]
+
+    def method(self, word: str) -> str:
+        """What a method gives."""
+        return self._own("methods", word, word)
+
+    def title(self, spec: ModelSpec) -> str:
+        """What a model is called."""
+        return self._own("titles", spec.name, spec.name.replace("-", " ").capitalize())
+
+    def answers(self, spec: ModelSpec) -> str:
+        """What a model finds out, or the question of a classical test."""
+        # what follows a semicolon says how the data are given at the command line
+        return self._own("answers", spec.name, self.in_words(spec.answers.partition(";")[0], spec.options))
+
+    def kind(self, kind: str) -> str:
+        """What a kind of data is called."""
+        return self._own("kinds", kind, kind)
+
+    def data_set(self, name: str, english: str) -> str:
+        """What a bundled data set holds."""
+        return self._own("datasets", name, english)
+
+    def compared(self, item: str, english: str) -> str:
+        """What a model is called that may be compared."""
+        return self._own("compared", item, english)
+
+    def unit(self, unit: str) -> str:
+        """Of what there are so many."""
+        return self._own("units", unit, unit)
+
+    def number(self, number: float, decimals: int = 0) -> str:
+        """A number as it is read in the language.
+
+        Examples
+        --------
+        >>> speech_in("en").number(1234), speech_in("de").number(1234), speech_in("de").number(1.5, 1)
+        ('1,234', '1.234', '1,5')
+        """
+        text = f"{number:,.{decimals}f}"
+        return text if self.language == ENGLISH else text.translate({ord(","): ".", ord("."): ","})
+
+    def counted(self, what: str, number: int) -> str:
+        """So many of something."""
+        one, several = self._of["counted"][what]
+        return (one if number == 1 else several).format(number=self.number(number))
+
+    def duration(self, seconds: float) -> str:
+        """A time in words."""
+        said = self.said.durations
+        if seconds < 90:
+            return said.seconds.format(number=max(1, round(seconds / 5) * 5)) if seconds >= 5 else said.moment
+        minutes = seconds / 60
+        if minutes < 90:
+            return said.minutes.format(number=self.number(minutes))
+        return said.hours.format(number=self.number(minutes / 60, 1))
+
+    def in_words(self, text: str, options: Iterable[Option]) -> str:
+        """Help that was written for the command line, with labels in place of options.
+
+        Examples
+        --------
+        >>> from thali.model.options import CHOSEN
+        >>> speech_in("en").in_words("The column of the loser, beside --chosen.", [CHOSEN])
+        'The column of the loser, beside “What was chosen”.'
+        """
+        names = {option.word: option.name for option in options}
+
+        def spelled(found: re.Match[str]) -> str:
+            no, word, value = found.groups()
+            name = names.get(word, word.replace("-", "_"))
+            if value in self._of["methods"] and name == "method":
+                return f"“{self.method(value)}”"
+            return f"{'without ' if no else ''}“{self.label(name)}”{f' {value}' if value else ''}"
+
+        return re.sub(r"--(no-)?([a-z]+(?:-[a-z]+)*)(?: ([a-z]+(?:-[a-z]+)*)\b)?", spelled, text)
+
+    def words(self, options: Iterable[Option]) -> "AppWords":
+        """How messages spell arguments for a page with these options."""
+        return AppWords(options, self)
+
+
+def _namespace(held: Any) -> Any:
+    """Tables as objects, so that a template names what they hold."""
+    return SimpleNamespace(**{key: _namespace(each) for key, each in held.items()}) if isinstance(held, dict) else held
+
+
+@cache
+def speech_in(language: object) -> Speech:
+    """The words in a language, or in English where the app does not know it."""
+    return Speech(str(language) if language in LANGUAGES else ENGLISH)
+
+
+def speech_for(accepted: str) -> Speech:
+    """The words in the first language of a browser that the app knows.
+
+    Parameters
+    ----------
+    accepted : str
+        What the header Accept-Language says, such as "de-CH,de;q=0.9,en;q=0.8".
+
+    Examples
+    --------
+    >>> [speech_for(each).language for each in ("fr, de-CH;q=.9, en;q=.8", "en-US,en;q=0.5,de;q=0.3", "fr", "de;q=x")]
+    ['de', 'en', 'en', 'en']
+    """
+    wanted = []
+    for each in accepted.split(","):
+        language, _, weight = each.partition(";")
+        try:
+            wanted.append((float(weight.strip().removeprefix("q=") or 1), language.strip().lower().partition("-")[0]))
+        except ValueError:
+            continue
+    known = [language for _, language in sorted(wanted, key=lambda each: -each[0]) if language in LANGUAGES]
+    return speech_in(known[0] if known else ENGLISH)
 
 
 class AppWords(OptionWords):
@@ -175,14 +198,15 @@ class AppWords(OptionWords):
         The arguments that were spelled so far, whose fields the page shows beside the message.
     """
 
-    def __init__(self, options: Iterable[Option]) -> None:
+    def __init__(self, options: Iterable[Option], speech: Speech | None = None) -> None:
         super().__init__(options)
+        self._speech = speech_in(ENGLISH) if speech is None else speech
         self.named: list[str] = []
 
     def argument(self, name: str) -> str:
         """The label of the field."""
         self._speak_of(name)
-        return f"“{label(name)}”"
+        return f"“{self._speech.label(name)}”"
 
     def setting(self, name: str, value: object) -> str:
         """The label, and what to choose or to write."""
@@ -191,13 +215,14 @@ class AppWords(OptionWords):
     def value(self, name: str, value: Any) -> str:
         """What the field shows for the value."""
         self._speak_of(name)
+        field = self._speech.said.field
         if isinstance(value, bool):
-            return "yes" if value else "no"
-        if name == "method" and value in METHODS:
-            return f"“{METHODS[value]}”"
-        if isinstance(value, str) and (name, value) in VALUES:
-            return f"“{VALUES[name, value]}”"
-        return "its default" if value is None else super().value(name, value)
+            return field.yes if value else field.no
+        if isinstance(value, str):
+            shown = self._speech.method(value) if name == "method" else self._speech.choice(name, value)
+            if shown != value.replace("-", " "):
+                return f"“{shown}”"
+        return field.as_default if value is None else super().value(name, value)
 
     def _speak_of(self, name: str) -> None:
         """From now on the argument is named."""
@@ -206,56 +231,18 @@ class AppWords(OptionWords):
 
     def model(self, name: str) -> str:
         """The title of the model."""
-        return next((title(spec) for spec in SPECS if spec.cls.endswith(f":{name}")), name)
+        return next((self._speech.title(spec) for spec in SPECS if spec.cls.endswith(f":{name}")), name)
 
 
-def words_of(options: Iterable[Option]) -> Words:
-    """The words of a page with these options."""
-    return AppWords(options)
-
-
-def said_and_named(error: ThaliError, words: Words) -> tuple[str, list[str]]:
+def said_and_named(error: ThaliError, words: Any) -> tuple[str, list[str]]:
     """What is wrong in words of the page, and the arguments that it speaks of, where the sentence belongs.
 
     Examples
     --------
     >>> from thali.errors import Argument, ArgumentError
-    >>> said_and_named(ArgumentError(Argument("draws"), " must be a whole number; got 'x'."), words_of([]))
+    >>> said_and_named(ArgumentError(Argument("draws"), " must be a whole number; got 'x'."), AppWords([]))
     ("“Draws of each chain” must be a whole number; got 'x'.", ['draws'])
     """
     own = words if isinstance(words, AppWords) else AppWords([])
     own.named.clear()  # of messages before
     return error.render(own), list(own.named)
-
-
-def label(name: str) -> str:
-    """What the field of an argument is called."""
-    return _LABELS.get(name) or name.replace("_", " ").capitalize()
-
-
-def title(spec: ModelSpec) -> str:
-    """What a model is called."""
-    return _TITLES.get(spec.name) or spec.name.replace("-", " ").capitalize()
-
-
-def in_words(text: str, options: Iterable[Option]) -> str:
-    """Help that was written for the command line, with labels in place of options.
-
-    Examples
-    --------
-    >>> from thali.model.options import CHOSEN
-    >>> in_words("The column of the loser, beside --chosen.", [CHOSEN])
-    'The column of the loser, beside “What was chosen”.'
-    """
-    names = {option.word: option.name for option in options}
-
-    def spelled(found: re.Match[str]) -> str:
-        no, word = found.groups()
-        return f"{'without ' if no else ''}“{label(names.get(word, word.replace('-', '_')))}”"
-
-    return re.sub(r"--(no-)?([a-z]+(?:-[a-z]+)*)", spelled, text)
-
-
-def value_label(option: Option, word: str) -> str:
-    """What a choice among the words of an option is called."""
-    return VALUES.get((option.name, word), word.replace("-", " "))

@@ -54,5 +54,6 @@ class Layout:
     expected: str  # how such a table looks, for the error about one that has no known shape
     options: tuple[str, ...] = ()  # keyword arguments of `match`
     named_by: tuple[str, ...] = ()  # those options that, if given, say that a table has this shape
+    main: tuple[str, ...] = ()  # those options that name the columns which are looked at first
     triangle: bool = False  # whether rows may end at the diagonal
     lacks: Callable[[Table], "Lack | None"] = lambda table: None  # what a table that nearly has this shape lacks

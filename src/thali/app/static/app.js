@@ -4,6 +4,7 @@
 
 const main = document.querySelector("main");
 const live = document.getElementById("live");
+const said = JSON.parse(document.body.dataset.said);  // in the language of the browser
 let following = null;  // what ends the streams of the runs that are shown
 
 // the key ------------------------------------------------------------------------------------------------------
@@ -36,7 +37,7 @@ async function ask(address, options = {}) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     return new Response(
-      JSON.stringify({ problem: "The app does not answer; start it again with thali app, and open its address." }),
+      JSON.stringify({ problem: said.no_answer }),
       { status: 503 },
     );
   }
@@ -116,6 +117,7 @@ function prepare() {
   for (const frame of main.querySelectorAll("iframe[data-what]")) {
     address(frame.dataset.what).then((found) => { if (found) frame.src = found; });
   }
+  document.body.classList.toggle("filled-page", Boolean(main.querySelector(".filled")));
   following = new AbortController();
   for (const run of main.querySelectorAll("[data-follow]")) follow(run, following);
 }
@@ -182,7 +184,7 @@ async function sendFiles(form, values) {
 
 async function drop(file, place) {
   main.setAttribute("aria-busy", "true");
-  say(`Reading ${file.name} …`);
+  say(said.reading.replace("{name}", () => file.name));
   const found = await post("/upload", file, place, { "X-Name": encodeURIComponent(file.name) });
   main.removeAttribute("aria-busy");
   say("");
@@ -191,10 +193,13 @@ async function drop(file, place) {
 
 function say(text) { if (live.textContent !== text) live.textContent = text; }
 
+// The address of the study, without that of one of its screens.
+function study() { return location.pathname.split("/").slice(0, 3).join("/"); }
+
 // files --------------------------------------------------------------------------------------------------------
 
 async function address(what) {
-  const found = await post("/" + location.pathname.split("/").slice(1, 3).join("/") + "/ticket", JSON.stringify({ what }), main);
+  const found = await post(study() + "/ticket", JSON.stringify({ what }), main);
   return found && found.address;
 }
 
@@ -220,7 +225,7 @@ async function follow(place, mine) {
   const bar = place.querySelector("progress"), text = place.querySelector("[data-text]");
   let first = null, tenth = -1;
   try {
-    const response = await ask(`/api${location.pathname}/${place.dataset.follow}/events`, { signal: mine.signal });
+    const response = await ask(`/api${study()}/${place.dataset.follow}/events`, { signal: mine.signal });
     if (!response.ok) throw new Error("gone");
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
@@ -243,7 +248,7 @@ async function follow(place, mine) {
     if (mine === following && !mine.signal.aborted) setTimeout(show, 300);
   } catch (error) {
     if (error.name === "AbortError" || mine.signal.aborted) return;
-    text.textContent = "The app does not answer; the fit itself goes on. If the app was ended, start it again with thali app and open the address that it prints.";
+    text.textContent = said.fit_goes_on;
     setTimeout(() => { if (mine === following) follow(place, mine); }, 2000);
   }
 }

@@ -76,4 +76,5 @@ LAYOUT = Layout(
     options=("best", "worst", "respondent", "count", "weights"),
     named_by=("best", "worst"),
     lacks=lacks,
+    main=("best", "worst", "respondent"),
 )

@@ -124,4 +124,5 @@ LAYOUT = Layout(
     expected="one row for each observation, with a column of classes, which is named, and columns of numbers",
     options=("known", "target"),
     named_by=("target",),
+    main=("target",),
 )

@@ -51,4 +51,5 @@ LAYOUT = Layout(
         "describe the alternatives"
     ),
     options=("known", *OPTIONS),
+    main=("respondent", "task", "chosen"),
 )

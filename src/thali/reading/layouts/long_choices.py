@@ -82,4 +82,5 @@ LAYOUT = Layout(
     options=(*COLUMNS, "count"),
     named_by=NAMED_BY,
     lacks=lacks,
+    main=("choice_id", "alternative", "chosen"),
 )

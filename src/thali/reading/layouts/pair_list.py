@@ -124,4 +124,5 @@ LAYOUT = Layout(
     options=("chosen", "rejected", "count", "losses", "respondent", "weights", "covariates"),
     named_by=("rejected", "losses"),
     lacks=lacks,
+    main=("chosen", "rejected", "count"),
 )

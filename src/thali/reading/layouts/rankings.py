@@ -71,4 +71,5 @@ LAYOUT = Layout(
     options=("option", "rank", "respondent", "count", "unranked", "weights"),
     named_by=NAMED_BY,
     lacks=lacks,
+    main=("respondent",),
 )

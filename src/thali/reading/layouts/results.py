@@ -28,4 +28,5 @@ LAYOUT = Layout(
     options=(*RESULTS, "coding", "weights", "covariates"),
     named_by=GAMES_BY,
     lacks=lambda table: lacks_of(table, True),
+    main=("home", "away", "result"),
 )

@@ -91,4 +91,5 @@ LAYOUT = Layout(
     options=(*OPTIONS, "coding", "weights", "covariates"),
     named_by=TRIALS_BY,
     lacks=lacks,
+    main=("first", "second", "chosen"),
 )

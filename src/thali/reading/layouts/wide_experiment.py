@@ -57,4 +57,5 @@ LAYOUT = Layout(
     expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
     options=("respondent", "task", "chosen", "alternatives", "levels", "none", "bins"),
     lacks=lacks,
+    main=("respondent", "task", "chosen"),
 )

@@ -65,4 +65,5 @@ LAYOUT = Layout(
     ),
     options=("respondent", "count", "coding", "weights"),
     lacks=lacks,
+    main=("respondent",),
 )
