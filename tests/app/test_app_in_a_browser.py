@@ -94,8 +94,9 @@ def server(start):
 class User:
     """Somebody before the screen, who sees what goes wrong."""
 
-    def __init__(self, browser, server):
-        self.page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900}, accept_downloads=True)
+    def __init__(self, browser, server, language="en-US"):
+        seen = {"width": WIDTHS[0], "height": 900}
+        self.page = browser.new_page(viewport=seen, accept_downloads=True, locale=language)
         self.page.set_default_timeout(1000.0 * PATIENCE)
         self.home = server.address.partition("#")[0]
         self.said, self.asked, self.looks = [], [], 0
@@ -104,7 +105,7 @@ class User:
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("dialog", self._answer)
         self.page.goto(server.address)
-        self.heading("What do people choose")
+        self.page.locator(".drop").wait_for()
 
     def _answer(self, dialog):
         if dialog.type != "confirm":
@@ -124,9 +125,18 @@ class User:
     def click(self, name):
         self.page.get_by_role("button", name=name, exact=True).first.click()
 
+    def ask(self):
+        """Go on from what was read to the question."""
+        self.page.get_by_role("link", name="That is right: go on").click()
+        self.heading("What do you want to know?")
+
+    def screen(self, name, among="This study"):
+        """Another screen of the study."""
+        self.page.get_by_role("navigation", name=among).get_by_role("link", name=name, exact=True).click()
+        self.page.locator(".screens a[aria-current]", has_text=re.compile(f"^{name}$")).wait_for()
+
     def report(self):
         """The text of the report, once it is there."""
-        self.heading("Report", exact=True)
         frame = self.page.frame_locator("iframe[title=Report]")
         frame.get_by_role("heading", level=1).first.wait_for()
         return frame.locator("body").inner_text()
@@ -164,9 +174,12 @@ def test_from_a_file_to_its_report(user):
     user.drop("drinks.csv", PAIRS)
     assert "These are paired comparisons" in user.page.inner_text("main")
     user.look()
+    user.ask()
     user.page.get_by_label("Method").select_option("maximum-likelihood")
-    user.click("Fit")
+    user.click("Find out")
     assert "tea" in user.report()
+    tall, window = user.page.evaluate("[document.querySelector('iframe').clientHeight, innerHeight]")
+    assert tall > 0.7 * window and user.page.evaluate("document.documentElement.scrollHeight") <= window
     with user.page.expect_download() as sent:
         user.click("Download the report")
     assert Path(sent.value.path()).read_text().startswith("<!doctype html>")
@@ -182,10 +195,11 @@ def focused(user):
 
 def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.drop("drinks.csv", PAIRS)
+    user.ask()
     user.page.get_by_text("More options").locator("visible=true").click()
     user.page.get_by_label("Probability of a blind choice", exact=True).fill("2")
     user.page.get_by_text("More options").locator("visible=true").click()
-    user.click("Fit")
+    user.click("Find out")
     user.sees("is the probability of a blind choice and must be")
     name, said = focused(user)
     assert name == "lapse" and "and must be" in said
@@ -194,15 +208,16 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.page.get_by_label("Probability of a blind choice", exact=True).fill("")
     user.page.get_by_label("Method").select_option("maximum-likelihood")
     user.page.get_by_label("Aspects", exact=True).select_option("ibp")
-    user.click("Fit")
+    user.click("Find out")
     user.sees("Maximum likelihood needs aspects that are known")
     name, said = focused(user)
     assert name == "aspects" and "Maximum likelihood needs" in said
     assert "finished" not in user.page.locator("body").inner_text()
     everywhere(user, "fault-of-a-fit")
     user.page.get_by_label("Aspects", exact=True).select_option("unique")
-    user.click("Fit")
+    user.click("Find out")
     user.report()
+    user.screen("Compare")
     user.sees("2 models, 6 fits")
     user.page.get_by_label("three shared aspects").first.check()
     user.sees("3 models, 9 fits")
@@ -213,12 +228,12 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.sees("must have a tick at one model or more")
     assert focused(user)[0] == "models"
     user.said.clear()
-    user.page.get_by_text("Name, copy or delete").click()
+    everywhere(user, "compare")
+    user.screen("Files")
     user.page.get_by_label("Name of the study").fill(ATTACKS[0])
     everywhere(user, "results-of-a-study")
     user.click("Rename")
     user.heading(ATTACKS[0])
-    user.page.get_by_text("Name, copy or delete").click()
     with user.page.expect_download() as sent:
         user.click("Download the folder")
     assert sent.value.suggested_filename.endswith(".zip") and Path(sent.value.path()).stat().st_size > 10_000
@@ -231,10 +246,16 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     everywhere(user, "who-answered")
     user.click("Yes")
     user.sees("24 comparisons of 6 people")
+    user.ask()
     user.page.get_by_label("Groups of people").locator("visible=true").select_option("Geschlecht")
+    user.page.get_by_label("Method").select_option("maximum-likelihood")
     everywhere(user, "groups")
-    user.page.locator(".asked").get_by_role("button", name="Read again").click()
+    user.click("Find out")
+    user.sees("leave it out")
+    assert focused(user)[0] == "group"
+    user.screen("The table")
     user.sees("2 groups")
+    user.screen("Tests")
     user.page.get_by_label("Question").select_option("group")
     user.click("Answer")
     user.page.frame_locator("iframe[title='Answer of the test']").get_by_role("heading").first.wait_for()
@@ -257,11 +278,14 @@ def test_the_whole_path(user, name, content, options):
     user.drop(f"{name}.csv", content)
     if name == "experiment":
         user.click("These are choice experiments")
+        everywhere(user, "experiment-read")
+        user.ask()
         user.page.get_by_label("price").locator("visible=true").select_option("less is better")
         everywhere(user, "experiment-classes")
         user.page.get_by_label("Multinomial logit").check()
     everywhere(user, f"{name}-setup")
     if name != "experiment":
+        user.ask()
         user.page.get_by_text("More options").locator("visible=true").click()
         everywhere(user, f"{name}-options")
     for label, value in options.items():
@@ -269,21 +293,27 @@ def test_the_whole_path(user, name, content, options):
         user.page.get_by_label(f"{label}, my own").fill(value)
     if name != "experiment":
         user.page.get_by_label("Draws of each chain", exact=True).locator("visible=true").fill("1000")
-    user.click("Fit")
+    user.click("Find out")
     assert "tea" in user.report() or name == "experiment"
     everywhere(user, f"{name}-results")
     if name == "square":
+        user.screen("More draws")
+        everywhere(user, "more-draws")
         user.page.get_by_label("Draws of each chain, in all").fill("3000")
         user.click("Continue")
         user.heading("Fitting")
         assert "3,000" in user.report()
     if name == "pairs":
+        user.screen("Tests")
         user.page.get_by_label("Question").select_option("transitivity")
         user.click("Answer")
         user.page.frame_locator("iframe[title='Answer of the test']").get_by_role("heading").first.wait_for()
+        user.screen("Compare")
         user.click("Compare models")
         user.page.frame_locator("iframe[title='Report of the comparison']").get_by_role("heading").first.wait_for()
         everywhere(user, f"{name}-compared")
+        user.screen("Files")
+        everywhere(user, f"{name}-files")
         for button in ("Tables for Excel", "Tables as CSV", "Posterior (netCDF)"):
             with user.page.expect_download() as sent:
                 user.click(button)
@@ -353,16 +383,18 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     """Table, picture and other priors, of chains as short as they can be."""
     monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
     user.drop("drinks.csv", PAIRS)
+    user.ask()
     user.page.get_by_label("Method").select_option("maximum-likelihood")
-    user.click("Fit")
+    user.click("Find out")
     user.report()
+    user.screen("Evidence")
     user.look("evidence-asked")
     (study,) = Studies(folder).all()
     study.write(EVIDENCE, asked_to_compare(study, EVIDENCE, ticked(study, EVIDENCE), sensitivity=True))
     monkeypatch.chdir(study.path)
     study.write(f"{EVIDENCE}.end", child.carried_out(child.DO[EVIDENCE], study, 1))
     user.page.reload()
-    frame = user.page.frame_locator("iframe[title='Report of the evidence']")
+    frame = user.page.frame_locator("iframe[title='Report of the comparison']")
     frame.get_by_role("heading").first.wait_for()
     said = frame.locator("body").inner_text()
     assert "three shared aspects" in said and "rate of alpha x 2" in said
@@ -371,7 +403,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     if SCREENSHOTS:
         for width in WIDTHS:
             user.page.set_viewport_size({"width": width, "height": 900})
-            user.page.locator("iframe[title='Report of the evidence']").screenshot(
+            user.page.locator("iframe[title='Report of the comparison']").screenshot(
                 path=Path(SCREENSHOTS) / f"evidence-report-{width}.png"
             )
 
@@ -379,9 +411,10 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
 def begin_long_fit(user, draws):
     user.click("Use celebrities")
     user.heading("What was read")
+    user.ask()
     user.page.get_by_text("More options").click()
     user.page.get_by_label("Draws of each chain", exact=True).fill(str(draws))
-    user.click("Fit")
+    user.click("Find out")
     user.sees(re.compile(" of .* sweeps"))
 
 
@@ -469,8 +502,10 @@ def test_labels_that_attack_stay_labels(user):
     rows = [f"{a},{b}" for a in cells for b in cells if a != b]
     user.drop(f"{ATTACKS[0]}{ATTACKS[1]}.csv", "winner,loser\n" + "\n".join(rows))
     everywhere(user, "attack-setup")
+    user.ask()
+    everywhere(user, "attack-question")
     user.page.get_by_label("Method").select_option("maximum-likelihood")
-    user.click("Fit")
+    user.click("Find out")
     user.report()
     everywhere(user, "attack-results")
     user.page.goto(user.home)
@@ -489,10 +524,13 @@ def test_the_keyboard_is_enough(user):
     user.page.keyboard.press("Enter")
     user.heading("What was read")
     assert user.page.evaluate("document.activeElement.tagName") == "H1"
+    user.page.get_by_role("link", name="That is right: go on").focus()
+    user.page.keyboard.press("Enter")
+    user.heading("What do you want to know?")
     user.page.get_by_label("Method").focus()
     for _ in range(3):
         user.page.keyboard.press("ArrowDown")
-    button = user.page.get_by_role("button", name="Fit", exact=True)
+    button = user.page.get_by_role("button", name="Find out", exact=True)
     for _ in range(10):
         user.page.keyboard.press("Tab")
         if button.evaluate("button => button === document.activeElement"):
@@ -531,3 +569,21 @@ def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
         page.get_by_role("button", name="Go on").click()
         page.get_by_role("heading", name="What do people choose").wait_for()
         process.kill()
+
+
+def test_a_browser_in_german_sees_german(browser, server):
+    """On every screen but for what the library says of data and fits, and at the width of a telephone."""
+    user = User(browser, server, "de-CH")
+    user.page.locator("#upload").set_input_files({"name": "d.csv", "mimeType": "text/csv", "buffer": PAIRS.encode()})
+    user.heading("Was gelesen wurde")
+    assert user.page.evaluate("document.documentElement.lang") == "de"
+    everywhere(user, "german-table")
+    user.page.get_by_role("link", name="Das stimmt: weiter").click()
+    user.page.get_by_label("Methode").select_option("maximum-likelihood")
+    everywhere(user, "german-question")
+    user.click("Herausfinden")
+    user.page.locator(".filled iframe").wait_for()
+    everywhere(user, "german-report")
+    for screen in ("Vergleich", "Evidenz", "Tests", "Dateien"):
+        user.screen(screen, "Diese Studie")
+        user.look(f"german-{screen}", (390,))

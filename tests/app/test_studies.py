@@ -384,7 +384,9 @@ def test_groups_are_chosen_with_the_question(client, children_here):
     assert study.read(READ)["typed"] == typed and "2 groups" in study.read("reading")["size"]
     assert study.read(FIT)["typed"] == typed | {"method": "maximum-likelihood", "aspects": "ibp"}
     page = client.page(address)  # which was refused
-    assert '<option value="sex" selected>' in page and "data-fault" in page
+    assert '<option value="sex" selected>' in page and page.count("data-fault") == 1
+    said = "“Groups of people” belongs to “Method” = “the whole posterior, by sampling”, not to “maximum likelihood”"
+    assert said in text_of(page) and "--" not in text_of(page)
     client.go(f"{address}/fit", aspects="ibp", **asked)
     assert study.read(READ)["typed"] == {"where": ["louder < 2"]}, "no group is chosen any more"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._labels import suggest
 from thali.data.kinds import CLASSES
-from thali.errors import ArgumentError
+from thali.errors import Argument, ArgumentError, Setting, Value
 from thali.model.names import plain
 from thali.model.registry import SPECS
 from thali.model.spec import ModelSpec, Option
@@ -112,8 +112,10 @@ def options_of(
             raise ArgumentError(_not_of(spec, word, data_name, specs))
         fitting = [option for option in own if not option.methods or method in option.methods]
         if not fitting and method in spec.methods:
-            methods = " or ".join(dict.fromkeys(name for option in own for name in option.methods))
-            raise ArgumentError(f"--{word} belongs to --method {methods}, not to {method}; leave it out.")
+            first, *others = dict.fromkeys(name for option in own for name in option.methods)
+            owners = [Setting("method", first), *(part for name in others for part in (" or ", Value("method", name)))]
+            now = " belongs to ", *owners, ", not to ", Value("method", method), "; leave it out."
+            raise ArgumentError(Argument(own[0].name), *now)
         found[word] = (fitting or own)[0]
     return found
 

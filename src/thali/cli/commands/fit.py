@@ -10,7 +10,7 @@ import typer
 
 from thali._labels import plural
 from thali.data.kinds import CLASSES
-from thali.errors import ArgumentError
+from thali.errors import Argument, ArgumentError
 from thali.inference.files import check_place
 from thali.inference.jobs import read_index
 from thali.model.finding import TEXT
@@ -165,11 +165,13 @@ def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) 
     tree, leaf_length = values.get("tree"), values.get("leaf-length")
     if tree is None:
         if leaf_length is not None:
-            raise ArgumentError("--leaf-length belongs to a tree of groups; name its file with --tree.")
+            raise ArgumentError(
+                Argument("leaf_length"), " belongs to a tree of groups; name its file with ", Argument("tree"), "."
+            )
         words = next(tuple(option.words) for option in spec.options if option.name == name)
         return {name: parse_aspects(values[name], labels, f"--{name}", words)} if name in values else {}
     if name in values:
-        raise ArgumentError(f"--tree takes the place of --{name}; give one of the two.")
+        raise ArgumentError(Argument("tree"), " takes the place of ", Argument(name), "; give one of the two.")
     found = read_tree(tree, leaf_length)
     found.for_labels(labels)  # every mismatch is named before anything runs
     return {name: found}
