@@ -26,6 +26,7 @@ ENGLISH = {
     "market": "Which share of the respondents would choose each product of a market? At first it is {what}. The largest"
     " share there: {first}, {mean} % ({interval} {low} to {high}).",
     "market.size": "Computed from {size}.",
+    "market.others": "Nobody can be chosen by {named}: more than {most} different values.",
     "market.first": "that of the first task",
     "market.asked": "the one that was asked for",
     "market.scenario": "scenario {scenario}",

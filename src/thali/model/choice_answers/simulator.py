@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._labels import shorten
 from thali.posterior.interval import INTERVAL, interval_name, tails_of
 
-from ..finding import Finding
+from ..finding import Finding, Text
+from ..market_draws.people import MOST_VALUES
 from ..wording import said
 from .english import ENGLISH
 from .market import markets_of
@@ -113,9 +115,16 @@ def simulated(
         table=table,
         shown=table.iloc[:0],
         rows=0,
-        notes=(said(ENGLISH, "market.size", size=draws.size),),
+        notes=(said(ENGLISH, "market.size", size=draws.size), *_left_out(draws)),
         widget=Simulator(_for_script(draws, offered, ci, price), tuple(products), shares, interval_name(ci)),
     )
+
+
+def _left_out(draws: "MarketDraws") -> tuple[Text, ...]:
+    """A word on the columns of people by which nobody is chosen."""
+    if draws.people is None or not draws.people.others:
+        return ()
+    return (said(ENGLISH, "market.others", most=MOST_VALUES, named=shorten(draws.people.others)),)
 
 
 def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tuple[str, str], ...]:
@@ -141,6 +150,7 @@ def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | 
         "none_name": offered.none or NONE,
         "offers_none": offered.none is not None,
         "products": list(offered.products.items()),
+        "people": None if draws.people is None else draws.people.packed(),
         "tails": tails_of(ci),
         "interval": interval_name(ci),
         "interval_words": f"{100 * ci:.6g} % of the draws",

@@ -8,31 +8,34 @@ from thali._labels import plural
 from thali.data.experiment_levels import as_number
 from thali.data.experiment_scheme import INSIDE
 
-from ..market_draws.logit import Columns, logit_tastes
+from ..market_draws.logit import Columns, Kinds, logit_tastes
 from ..market_draws.market import MarketAttribute, MarketDraws, Product
 from ..market_draws.offered import MAX_PRODUCTS, none_of
+from ..market_draws.people import MarketPeople, held, people_of
 
 if TYPE_CHECKING:
     from .chooser import LogitChooser
 
 MIN_DRAWS, MAX_DRAWS = 40, 500
-MAX_TASTES = 400_000  # coefficients of all people in all draws: two bytes each
+MAX_TASTES = 400_000  # coefficients of all people in all draws: two bytes each; the kind of a person takes one
 
 
 def market_draws(chooser: "LogitChooser") -> MarketDraws:
     """Evenly spaced draws with everybody, or, of many people, fewer draws with some people each."""
-    kinds, p = chooser.tastes.shape[1:]
-    fewer = chooser.thinned(int(np.clip(MAX_TASTES // (kinds * p), MIN_DRAWS, MAX_DRAWS)))
-    tastes, draws = fewer.tastes, len(fewer.tastes)
-    weights = None if chooser.membership is None else chooser.membership.mean(axis=0)
+    everybody, (number, p) = len(chooser.data.respondents), chooser.tastes.shape[1:]
+    each = number * p + (0 if chooser.kinds is None else everybody // 2)
+    fewer = chooser.thinned(int(np.clip(MAX_TASTES // each, MIN_DRAWS, MAX_DRAWS)))
+    tastes, draws, kinds = fewer.tastes, len(fewer.tastes), None
     some = ""
-    if weights is None:
+    if chooser.membership is None:
         some = ", with each respondent in each"
-        people = max(1, min(kinds, MAX_TASTES // (draws * p)))
-        if people < kinds:
-            places = (np.arange(draws)[:, None] * kinds // draws + np.arange(people) * kinds // people) % kinds
-            tastes = np.take_along_axis(tastes, places[:, :, None], axis=1)
-            some = f", with {people:,} of {kinds:,} respondents in each, so that intervals are somewhat too wide"
+        people = max(1, min(number, MAX_TASTES // (draws * p)))
+        if people < number:
+            tastes = np.take_along_axis(tastes, held(draws, people, number)[:, :, None], axis=1)
+            some = f", with {people:,} of {number:,} respondents in each, so that intervals are somewhat too wide"
+    elif chooser.has_individuals:
+        assert fewer.kinds is not None
+        kinds = Kinds(chooser.membership.astype(np.float32), fewer.kinds[1:])
     of = "the sampling distribution of the estimate" if chooser.is_estimate else "the posterior"
     columns = tuple(
         Columns(part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots)
@@ -40,13 +43,22 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     )
     return MarketDraws(
         _attributes(chooser),
-        logit_tastes(columns, tastes, chooser.coding.crossed, weights),
+        logit_tastes(columns, tastes, chooser.coding.crossed, number if kinds is None else everybody, kinds),
         0.0,
         none_of(chooser.data),
         _first_task(chooser),
         f"{plural(draws - chooser.is_estimate, 'draw')} of {of}{some}",
         chooser.is_estimate,
+        _people(chooser),
     )
+
+
+def _people(chooser: "LogitChooser") -> MarketPeople | None:
+    """What is known of people who differ, and their kinds."""
+    if not chooser.has_individuals:
+        return None
+    classes = 0 if chooser.membership is None else chooser.membership.shape[1]
+    return people_of(chooser.people, len(chooser.data.respondents), tuple(f"class {k + 1}" for k in range(classes)))
 
 
 def _attributes(chooser: "LogitChooser") -> tuple[MarketAttribute, ...]:

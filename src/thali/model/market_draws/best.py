@@ -7,6 +7,7 @@ import numpy as np
 
 from .market import Product
 from .packing import packed, smallest
+from .people import held
 
 OCCASIONS = 2_000  # of all people in a draw: the noise of a share is below .011 then
 _ROWS = 128  # passing values to choose among in each draw; a power of 2
@@ -28,9 +29,13 @@ class BestOfClasses(NamedTuple):
     passing: np.ndarray  # (D, _ROWS) uint8
     values: np.ndarray  # (256,) float32
     occasions: int
+    respondents: int
 
-    def shares(self, markets: Sequence[Sequence[Product]]) -> list[np.ndarray]:
+    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
+        weights = (np.ones(self.respondents) if weights is None else weights)[
+            held(*self.counts.shape, self.respondents)
+        ]
         codes = [self._cells(market) for market in markets]
         found = [np.empty((len(self.counts), len(market))) for market in markets]
         ends = np.concatenate([[0], np.cumsum(self.counts.sum(axis=1))])
@@ -40,7 +45,7 @@ class BestOfClasses(NamedTuple):
             owned = self.owned[ends[d] : ends[d + 1]]
             for cells, shares in zip(codes, found, strict=True):
                 inside = np.logical_and.reduce(member[:, cells], axis=2)
-                shares[d] = self._winners(inside, owned, values, self.counts[d])
+                shares[d] = self._winners(inside, owned, values, self.counts[d], weights[d])
         return found
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
@@ -56,8 +61,10 @@ class BestOfClasses(NamedTuple):
         rows = (spread(number) >> np.uint32(25)).reshape(-1, self.occasions)
         return table[self.lasting[begin:end]][:, None] + table[self.passing[d][rows]]
 
-    def _winners(self, inside: np.ndarray, owned: np.ndarray, values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """How often each product is the best, among people and occasions."""
+    def _winners(
+        self, inside: np.ndarray, owned: np.ndarray, values: np.ndarray, counts: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
+        """How often each product is the best, among weighted people and occasions."""
         differs = np.logical_or.reduce(inside, axis=1) & ~np.logical_and.reduce(inside, axis=1)
         kept = differs[owned >> 1]
         signed = np.where(owned & 1, -1.0, 1.0)[kept, None] * values[kept]
@@ -73,7 +80,9 @@ class BestOfClasses(NamedTuple):
             axis=1,
         )
         best = utility == utility.max(axis=1, keepdims=True)
-        return (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+        of_cases = np.repeat(weights, self.occasions)
+        with np.errstate(invalid="ignore"):
+            return of_cases @ (best / best.sum(axis=1, keepdims=True)) / of_cases.sum()
 
     def packed(self) -> dict[str, Any]:
         """The rule in terms of JSON."""
@@ -83,6 +92,7 @@ class BestOfClasses(NamedTuple):
             "classes": packed(smallest(np.diff(self.first_class))),
             "member": packed(np.packbits(self.member, axis=1, bitorder="little")),
             "people": int(self.counts.shape[1]),
+            "respondents": self.respondents,
             "counts": packed(smallest(self.counts)),
             "owned": packed(smallest(self.owned)),
             "lasting": packed(self.lasting),

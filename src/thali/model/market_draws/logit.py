@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .market import Product
-from .packing import packed
+from .packing import packed, smallest
+from .people import held
 
 _LARGEST = 32_767
 
@@ -19,6 +20,19 @@ class Columns(NamedTuple):
     knots: tuple[float, ...] = ()  # where a piece ends and the next begins
 
 
+class Kinds(NamedTuple):
+    """Of which kind each respondent is: in the first draw, an estimate, by parts, in the others of one."""
+
+    membership: np.ndarray  # (respondents, kinds) float32
+    of_draws: np.ndarray  # (D - 1, respondents)
+
+    def weights(self, weights: np.ndarray) -> np.ndarray:
+        """The weights of the kinds (D, kinds) by those of the respondents."""
+        kinds = range(self.membership.shape[1])
+        later = np.stack([(self.of_draws == kind) @ weights for kind in kinds], axis=1)
+        return np.vstack([weights @ self.membership.astype(float), later])
+
+
 class LogitTastes(NamedTuple):
     """Tastes of P people, or kinds of people, in D draws, as whole multiples of a step for each coefficient."""
 
@@ -26,12 +40,21 @@ class LogitTastes(NamedTuple):
     codes: np.ndarray  # (D, P, p) int16
     steps: np.ndarray  # (p,)
     crossed: tuple[tuple[int, int], ...]  # further columns: the products of two of those above
-    weights: np.ndarray  # (P,) share of people that each stands for
+    respondents: int
+    kinds: Kinds | None = None  # None: each of the P is a respondent
 
-    def shares(self, markets: Sequence[Sequence[Product]]) -> list[np.ndarray]:
+    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
-        tastes = self.codes * self.steps
-        return [self.weights @ _probabilities(tastes @ self.matrix(market).T) for market in markets]
+        tastes, weight = self.codes * self.steps, self._weights(weights)[:, None]
+        return [(weight @ _probabilities(tastes @ self.matrix(market).T))[:, 0] for market in markets]
+
+    def _weights(self, weights: np.ndarray | None) -> np.ndarray:
+        """The part of each of the P in each draw; NaN in a draw that holds nobody with a weight."""
+        draws, people = self.codes.shape[:2]
+        weights = np.ones(self.respondents) if weights is None else weights
+        each = weights[held(draws, people, self.respondents)] if self.kinds is None else self.kinds.weights(weights)
+        with np.errstate(invalid="ignore"):
+            return each / each.sum(axis=1, keepdims=True)
 
     def matrix(self, market: Sequence[Product]) -> np.ndarray:
         """The model matrix of the products, shape (products, p)."""
@@ -41,15 +64,18 @@ class LogitTastes(NamedTuple):
 
     def packed(self) -> dict[str, Any]:
         """The rule in terms of JSON."""
+        kinds = self.kinds
         return {
             "name": "logit",
             "people": int(self.codes.shape[1]),
+            "respondents": self.respondents,
+            "membership": None if kinds is None else packed(kinds.membership),
+            "kinds": None if kinds is None else packed(smallest(kinds.of_draws)),
             "columns": [
                 {"table": part.table.tolist(), "is_number": part.is_number, "knots": part.knots}
                 for part in self.columns
             ],
             "crossed": self.crossed,
-            "weights": self.weights.tolist(),
             "codes": packed(self.codes),
             "steps": self.steps.tolist(),
         }
@@ -59,14 +85,15 @@ def logit_tastes(
     columns: Sequence[Columns],
     tastes: np.ndarray,
     crossed: Sequence[tuple[int, int]] = (),
-    weights: np.ndarray | None = None,
+    respondents: int | None = None,
+    kinds: Kinds | None = None,
 ) -> LogitTastes:
     """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its largest."""
-    people = tastes.shape[1]
-    weights = np.full(people, 1.0 / people) if weights is None else weights
+    respondents = tastes.shape[1] if respondents is None else respondents
     largest = np.abs(tastes).max(axis=(0, 1))
     steps = np.where(largest > 0.0, largest, 1.0) / _LARGEST
-    return LogitTastes(tuple(columns), np.rint(tastes / steps).astype(np.int16), steps, tuple(crossed), weights)
+    codes = np.rint(tastes / steps).astype(np.int16)
+    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents, kinds)
 
 
 def _row(part: Columns, level: float | None) -> np.ndarray:

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .people import MarketPeople
+
 # Of each attribute the number of its level, the value itself where any number may be asked, or None: it is missing.
 Product = tuple[float | None, ...]
 
@@ -23,8 +25,11 @@ class MarketAttribute(NamedTuple):
 class Rule(Protocol):
     """How people choose, draw by draw."""
 
-    def shares(self, markets: Sequence[Sequence[Product]]) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
+    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market; without lapses.
+
+        `weights` (respondents,) are at least 0; NaN in a draw that holds nobody with a weight.
+        """
         ...
 
     def packed(self) -> dict[str, Any]:
@@ -42,14 +47,16 @@ class MarketDraws(NamedTuple):
     first_task: tuple[Product, ...]  # products that a respondent saw together
     size: str  # draws and people in words
     is_estimate: bool = False  # whether the first draw is an estimate, and the others of its sampling distribution
+    people: MarketPeople | None = None  # None: there is nobody to choose
 
-    def shares(self, markets: Sequence[Sequence[Product]]) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of every market."""
-        found = self.rule.shares(markets)
+    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market, among weighted respondents."""
+        found = self.rule.shares(markets, weights)
         return [(1.0 - self.lapse) * each + self.lapse / each.shape[1] for each in found]
 
     def described(self, shares: np.ndarray, tails: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of shares (draws, products) the estimate or mean, and the ends of the interval."""
         draws = shares[1:] if self.is_estimate else shares
+        draws = draws[~np.isnan(draws).any(axis=1)]
         low, high = np.quantile(draws, tails, axis=0)
-        return shares[0] if self.is_estimate else shares.mean(axis=0), low, high
+        return shares[0] if self.is_estimate else draws.mean(axis=0), low, high

@@ -8,8 +8,11 @@ from ...choice_answers.figures import thinned
 from ...market_draws.best import OCCASIONS, BestOfClasses, codes_in, log_passing, values_table
 from ...market_draws.market import MarketDraws
 from ...market_draws.offered import attributes_of, first_task_of, none_of
+from ...market_draws.people import held, people_of
 
 if TYPE_CHECKING:
+    import pandas
+
     from ..design import Design
     from ..particles import Particles
 
@@ -17,31 +20,31 @@ MIN_DRAWS, MAX_DRAWS = 40, 200
 MAX_OWNED = 150_000  # classes that people own, of all draws: two or three bytes each
 
 
-def market_draws(draws: "Particles", design: "Design") -> MarketDraws:
+def market_draws(draws: "Particles", design: "Design", people: "pandas.DataFrame | None") -> MarketDraws:
     """Evenly spaced draws with everybody, or, of many people, fewer draws with some people each."""
     each = len(draws.owned_class) / draws.n_draws / draws.n_respondents  # classes of a person
     wanted = MAX_OWNED / max(each, 1e-9) / draws.n_respondents
     kept = thinned(draws.group, int(np.clip(wanted, MIN_DRAWS, MAX_DRAWS)))
     most = int(MAX_OWNED / max(each, 1e-9) / len(kept))
-    people = min(draws.n_respondents, max(1, most))
+    number = min(draws.n_respondents, max(1, most))
     some = "each respondent in each"
-    if people < draws.n_respondents:
-        some = f"{people:,} of {draws.n_respondents:,} respondents in each, so that intervals are somewhat too wide"
+    if number < draws.n_respondents:
+        some = f"{number:,} of {draws.n_respondents:,} respondents in each, so that intervals are somewhat too wide"
     return MarketDraws(
         attributes_of(design),
-        _rule(draws, kept, people),
+        _rule(draws, kept, number),
         float(draws.lapse),
         none_of(design),
         first_task_of(design),
         f"{len(kept):,} draws of the posterior, with {some}",
+        people=people_of(people, draws.n_respondents),
     )
 
 
 def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
     """The classes that these draws have, and what some people own in each."""
     number = draws.n_respondents
-    persons = [(k * number // len(kept) + np.arange(people) * number // people) % number for k in range(len(kept))]
-    places = np.concatenate([d * number + own for d, own in zip(kept, persons, strict=True)])
+    places = (kept[:, None] * number + held(len(kept), people, number)).ravel()
     counts = draws.first_owned[places + 1] - draws.first_owned[places]
     owned = np.repeat(draws.first_owned[places] - np.concatenate([[0], np.cumsum(counts)])[:-1], counts)
     owned += np.arange(len(owned))
@@ -61,4 +64,5 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
         codes_in(table, log_fresh),
         table,
         max(1, -(-OCCASIONS // people)),
+        number,
     )

@@ -229,4 +229,4 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
     def _market_draws(self) -> "MarketDraws":
         from .market import market_draws
 
-        return market_draws(*self._fitted_parts())
+        return market_draws(*self._fitted_parts(), self.people_)

@@ -21,13 +21,32 @@ function spread(number) {
   return (number ^ (number >>> 16)) >>> 0;
 }
 
+// Of each draw whom it holds: people at even steps, further on in each draw.
+function holding(draws, people, respondents) {
+  return (d, k) => Math.floor(((k * draws + d) * respondents) / (people * draws));
+}
+
+// Whether any draw holds each respondent.
+function heldBy(rule) {
+  const found = new Uint8Array(rule.respondents);
+  if (rule.membership) return found.fill(1); // all are, of one kind or another
+  const draws = drawsOf(rule), holds = holding(draws, rule.people, rule.respondents);
+  for (let d = 0; d < draws; d++) for (let k = 0; k < rule.people; k++) found[holds(d, k)] = 1;
+  return found;
+}
+
+function drawsOf(rule) {
+  return rule.name === "best" ? decoded(rule.classes).length : decoded(rule.codes).length / rule.steps.length / rule.people;
+}
+
 // Product classes: everybody takes the product whose classes have the greatest sum of values.
 function bestOfClasses(rule) {
   const classes = ends(decoded(rule.classes)), member = decoded(rule.member), owned = decoded(rule.owned);
   const counts = decoded(rule.counts), lasting = decoded(rule.lasting), passing = decoded(rule.passing);
   const values = decoded(rule.values), owners = ends(counts), draws = classes.length - 1;
   const cells = ends(rule.sizes.map((size) => size + 1)), bytes = Math.ceil(cells[rule.sizes.length] / 8);
-  const fresh = passing.length / draws, shift = 32 - Math.log2(fresh), cases = rule.people * rule.occasions;
+  const fresh = passing.length / draws, shift = 32 - Math.log2(fresh);
+  const who = holding(draws, rule.people, rule.respondents);
 
   function holds(c, product) {
     return product.every((level, i) => {
@@ -36,7 +55,7 @@ function bestOfClasses(rule) {
     });
   }
 
-  return function (markets) {
+  return function (markets, weights) {
     const first = ends(markets.map((market) => market.length)), products = markets.flat(), rows = products.length;
     const total = new Float64Array(draws * rows), utility = new Float64Array(rows);
     for (let d = 0; d < draws; d++) {
@@ -47,7 +66,11 @@ function bestOfClasses(rule) {
         const apart = markets.map((_, m) => held.slice(first[m], first[m + 1]).some((one) => one != held[first[m]]));
         differs.push(apart.some(Boolean) ? apart : null);
       }
+      let sum = 0;
       for (let person = d * rule.people; person < (d + 1) * rule.people; person++) {
+        const weight = weights === null ? 1 : weights[who(d, person - d * rule.people)];
+        if (weight === 0) continue;
+        sum += weight;
         for (let occasion = 0; occasion < rule.occasions; occasion++) {
           utility.fill(0);
           for (let o = owners[person]; o < owners[person + 1]; o++) {
@@ -62,26 +85,29 @@ function bestOfClasses(rule) {
               }
             }
           }
-          for (let m = 0; m < markets.length; m++) addBest(utility, first[m], first[m + 1], total, d * rows);
+          for (let m = 0; m < markets.length; m++) addBest(utility, first[m], first[m + 1], weight, total, d * rows);
         }
       }
+      for (let row = d * rows; row < (d + 1) * rows; row++) total[row] /= sum * rule.occasions; // NaN: holds nobody
     }
-    return split(total.map((sum) => sum / cases), draws, first);
+    return split(total, draws, first);
   };
 }
 
-function addBest(utility, begin, end, total, at) {
+function addBest(utility, begin, end, weight, total, at) {
   let best = -Infinity, ties = 0;
   for (let row = begin; row < end; row++) {
     if (utility[row] > best) [best, ties] = [utility[row], 1];
     else if (utility[row] === best) ties++;
   }
-  for (let row = begin; row < end; row++) if (utility[row] === best) total[at + row] += 1 / ties;
+  for (let row = begin; row < end; row++) if (utility[row] === best) total[at + row] += weight / ties;
 }
 
 // Logits: a product is chosen with probability proportional to exp(utility).
 function logitTastes(rule) {
   const codes = decoded(rule.codes), p = rule.steps.length, draws = codes.length / p / rule.people;
+  const who = holding(draws, rule.people, rule.respondents);
+  const membership = rule.membership && decoded(rule.membership), kinds = rule.kinds && decoded(rule.kinds);
 
   function pieces(value, knots) {
     const inner = knots.map((low, k) => Math.min(Math.max(value, low), knots[k + 1] ?? Infinity) - low);
@@ -100,19 +126,36 @@ function logitTastes(rule) {
     return [...single, ...crossed].map((value, k) => value * rule.steps[k]);
   }
 
-  return function (markets) {
+  // The parts of those of a draw, or of only one kind; NaN where the draw holds nobody with a weight.
+  function parts(d, weights, kind) {
+    const found = new Float64Array(rule.people), all = rule.respondents, weight = (n) => (weights === null ? 1 : weights[n]);
+    if (kind >= 0) found[kind] = 1;
+    else if (membership === null) found.forEach((_, k) => (found[k] = weight(who(d, k))));
+    else {
+      for (let n = 0; n < all; n++) {
+        if (d > 0) found[kinds[(d - 1) * all + n]] += weight(n);
+        else for (let k = 0; k < rule.people; k++) found[k] += weight(n) * membership[n * rule.people + k];
+      }
+    }
+    const sum = found.reduce((a, b) => a + b);
+    return found.map((value) => value / sum);
+  }
+
+  return function (markets, weights, kind) {
     const first = ends(markets.map((market) => market.length)), matrix = markets.flat().map(columns);
     const rows = matrix.length, total = new Float64Array(draws * rows), utility = new Float64Array(rows);
     for (let d = 0; d < draws; d++) {
+      const own = parts(d, weights, kind);
       for (let person = d * rule.people; person < (d + 1) * rule.people; person++) {
-        const weight = rule.weights[person - d * rule.people];
+        const weight = own[person - d * rule.people];
+        if (weight === 0) continue;
         for (let row = 0; row < rows; row++) {
           utility[row] = 0;
           for (let k = 0; k < p; k++) utility[row] += codes[person * p + k] * matrix[row][k];
         }
         for (let m = 0; m < markets.length; m++) {
-          const own = utility.subarray(first[m], first[m + 1]), top = Math.max(...own);
-          const odds = own.map((value) => Math.exp(value - top)), sum = odds.reduce((a, b) => a + b);
+          const each = utility.subarray(first[m], first[m + 1]), top = Math.max(...each);
+          const odds = each.map((value) => Math.exp(value - top)), sum = odds.reduce((a, b) => a + b);
           odds.forEach((value, k) => (total[d * rows + first[m] + k] += value / sum * weight));
         }
       }
@@ -129,16 +172,18 @@ function split(total, draws, first) {
       Float64Array.from({length: draws}, (_, d) => total[d * rows + first[m] + k])));
 }
 
+// The shares of each market among respondents with these weights (null: all alike), or of one kind of people.
 function sharesOf(data) {
   const chosen = {best: bestOfClasses, logit: logitTastes}[data.rule.name](data.rule);
-  return (markets) => chosen(markets).map((market) =>
+  return (markets, weights = null, kind = -1) => chosen(markets, weights, kind).map((market) =>
     market.map((share) => share.map((value) => (1 - data.lapse) * value + data.lapse / market.length)));
 }
 
-// Mean and interval of draws, or the estimate that is the first of them; quantiles between two draws are linear.
+// Mean and interval of draws, or the estimate that is the first of them; quantiles between two draws are linear. A draw
+// that holds nobody of those asked for is none.
 function described(draws, tails, isEstimate) {
-  const sorted = Float64Array.from(isEstimate ? draws.slice(1) : draws).sort();
-  const mean = isEstimate ? draws[0] : draws.reduce((a, b) => a + b, 0) / draws.length;
+  const sorted = Float64Array.from(isEstimate ? draws.slice(1) : draws).filter((value) => !Number.isNaN(value)).sort();
+  const mean = isEstimate ? draws[0] : sorted.reduce((a, b) => a + b, 0) / sorted.length;
   const [low, high] = tails.map((tail) => {
     const place = tail * (sorted.length - 1), below = Math.floor(place), next = Math.min(below + 1, sorted.length - 1);
     return sorted[below] + (place - below) * (sorted[next] - sorted[below]);

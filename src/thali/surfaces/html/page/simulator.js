@@ -1,9 +1,10 @@
-// The simulator: products and levels to choose, shares before and after, a demand curve.
+// The simulator: products and levels and people to choose, shares before and after, a demand curve.
 
 (function () {
   const at = (name) => document.getElementById(`market-${name}`);
   const data = JSON.parse(at("data").textContent), shares = sharesOf(data), MOST = 8, LONGEST = 80;
   const state = {products: [], none: data.offers_none, before: null, next: 0};
+  const {people} = data; // null: there is nobody to choose
   const amount = (value) => String(Number(value.toPrecision(4)));
   const {price} = data; // the place of the attribute, -1 where there is none
   let later = 0, shown = [];
@@ -14,8 +15,10 @@
     return node;
   }
   const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}\u2026` : text);
-  const percent = (share) => (100 * share).toFixed(1);
+  const dash = "\u2013", count = (number) => number.toLocaleString("en");
+  const percent = (share) => (Number.isNaN(share) ? dash : (100 * share).toFixed(1));
   const points = (share) => {
+    if (Number.isNaN(share)) return dash;
     const text = (100 * share).toFixed(1);
     return Number(text) === 0 ? "0.0" : share > 0 ? `+${text}` : text.replace("-", "\u2212");
   };
@@ -104,6 +107,81 @@
     update();
   }
 
+  // ---- people
+  // Everybody, those who have a value in a column, and kinds of people; only whom the draws hold can be chosen.
+  function groupsOf() {
+    const all = people.number, everybody = new Uint8Array(all).fill(1);
+    const sum = (has) => has.reduce((a, b) => a + b, 0);
+    const group = (title, value, name, has) => {
+      const here = sum(has.map((one, n) => one * held[n])), number = sum(has);
+      const some = here < number ? `, ${count(here)} of them in this page` : "";
+      const of = title === null ? `${count(all)} people` : `${count(number)} of ${count(all)} people`;
+      return {title, has, number, here, kind: -1, label: `${value}, ${of}${some}`, short: name};
+    };
+    const chosen = people.columns.flatMap(({name, values, codes}) => {
+      const own = decoded(codes);
+      return values.map((value, code) =>
+        group(shortened(name), `${shortened(named(value))} (${shortened(name)})`, shortened(named(value)),
+          Uint8Array.from(own, (one) => Number(one === code))));
+    });
+    const membership = people.kinds.length ? decoded(data.rule.membership) : [];
+    const kinds = people.kinds.map((name, kind) => {
+      const part = membership.filter((_, place) => place % people.kinds.length === kind).reduce((a, b) => a + b, 0) / all;
+      const label = `${name}, ${(100 * part).toFixed(0)} % of ${count(all)} people`;
+      return {title: "class of the model", has: everybody, number: all, here: all, kind, label, short: name};
+    });
+    const first = group(null, "everybody", "everybody", everybody);
+    return [{...first, has: null}, ...[...chosen, ...kinds].filter((one) => one.here > 0)];
+  }
+
+  const held = people === null ? [] : heldBy(data.rule), groups = people === null ? [] : groupsOf();
+
+  // Those whose shares are asked for: weights of the respondents or a kind, and who they are.
+  function whom() {
+    if (people === null) return {weights: null, kind: -1, words: "", short: "", key: ""};
+    const {has, kind, label, short} = groups[Number(at("people").value)], place = at("weights").value;
+    const key = `${at("people").value}/${kind < 0 ? place : ""}`;
+    if (kind >= 0 || place === "") return {weights: kind < 0 ? has : null, kind, words: label, short, key};
+    const {name, values} = people.weights[Number(place)], own = decoded(values);
+    const weights = has === null ? own : own.map((value, n) => value * has[n]);
+    return {weights, kind, words: `${label}, weighted by ${shortened(name)}`, short: `${short}, weighted`, key};
+  }
+
+  function offerPeople() {
+    let title = null, place = at("people");
+    groups.forEach((one, k) => {
+      if (one.title !== title) {
+        title = one.title;
+        place = made("optgroup", {label: title});
+        at("people").append(place);
+      }
+      const text = one.title === null || one.kind >= 0 ? one.label : `${one.short} (${one.title}), ${count(one.number)}`;
+      place.append(new Option(text, String(k)));
+    });
+    at("weights").add(new Option("everybody counts the same", ""));
+    people.weights.forEach(({name}, k) => at("weights").add(new Option(shortened(name), String(k))));
+    at("whom").hidden = false;
+    at("people-label").hidden = groups.length < 2;
+    at("weights-label").hidden = !people.weights.length;
+    for (const name of ["people", "weights"]) at(name).addEventListener("change", choosePeople);
+  }
+
+  function choosePeople() {
+    const {kind} = groups[Number(at("people").value)], {weights} = whom();
+    const has = weights === null || weights.some((value, n) => value * held[n] > 0);
+    at("whom-word").textContent = has ? "" : "None of these people has a weight above 0: here each counts the same.";
+    if (!has) at("weights").value = "";
+    at("weights").disabled = kind >= 0; // everybody of a class has the same tastes
+    update();
+  }
+
+  // What is added to a title: whose shares these are.
+  function ofWhom(now) {
+    if (now.words === "") return "";
+    const others = state.before !== null && state.before.who.key !== now.key;
+    return `: ${now.words}${others ? `; before: ${state.before.who.words}` : ""}`;
+  }
+
   // ---- shares
   function row(cells) {
     return made("tr", {}, cells.map((text, k) =>
@@ -150,13 +228,14 @@
     });
   }
 
-  const dash = "\u2013";
   const interval = (found, shown) => (found === null ? dash : `${shown(found.low)} to ${shown(found.high)}`);
   const middle = (found, shown) => (found === null ? dash : shown(found.mean));
 
   function update() {
-    const now = market(), [found] = shares([now.map((one) => one.levels)]), all = lines(now, found);
+    const now = market(), who = whom(), [found] = shares([now.map((one) => one.levels)], who.weights, who.kind);
+    const all = lines(now, found), of = ofWhom(who);
     const compares = state.before !== null, earns = all.some((one) => one.profit !== null);
+    const others = compares && state.before.who.key !== who.key;
     at("bars").replaceChildren(...all.map((one) => made("li", {}, [
       made("span", {className: "name", textContent: one.name}),
       ...(compares && one.before ? [track(one.before, "before")] : []),
@@ -168,44 +247,52 @@
       }),
     ])));
     const names = ["product", "share", data.interval];
-    if (compares) names.push("before", data.interval, "change, points", data.interval);
+    if (compares) names.push("before", data.interval, others ? "difference, points" : "change, points", data.interval);
     if (earns) names.push("profit of 100 choices", data.interval);
-    table(at("table"), "Shares of the market, %", names, all.map((one) => [
+    table(at("table"), `Shares of the market, %${of}`, names, all.map((one) => [
       one.name, middle(one.now, percent), interval(one.now, percent),
       ...(compares ? [middle(one.before, percent), interval(one.before, percent),
         middle(one.change, points), interval(one.change, points)] : []),
       ...(earns ? [middle(one.profit, amount), interval(one.profit, amount)] : []),
     ]));
-    shown = rowsOf(all, compares, earns);
+    shown = rowsOf(all, compares, earns, who);
     at("csv").value = asText(",");
-    at("volume").textContent = compares ? volume(all) : "";
+    at("volume").textContent = compares ? volume(all, others) : "";
     at("forget").hidden = at("key").hidden = !compares;
-    at("status").textContent = `Shares: ${all.filter((one) => one.now).map((one) =>
+    at("same").hidden = !others;
+    at("key-before").textContent = others ? `before: ${shortened(state.before.who.short)}` : "before";
+    at("key-now").textContent = others ? `now: ${shortened(who.short)}` : "now";
+    at("status").textContent = `Shares${who.words && ` of ${who.words}`}: ${all.filter((one) => one.now).map((one) =>
       `${shortened(one.name)} ${percent(one.now.mean)} %`).join(", ")}.`;
     at("demand").ariaBusy = "true";
     clearTimeout(later);
     later = setTimeout(demand); // several markets: the shares are shown first
   }
 
-  // From whom a share comes: who gained, and who lost, against the market before.
-  function volume(all) {
+  // From whom a share comes: who gained, and who lost, against the market before; or how other people differ.
+  function volume(all, others) {
     const moved = all.filter((one) => points(one.change.mean) !== "0.0").sort((a, b) => b.change.mean - a.change.mean);
     const told = (ones) => ones.map((one) => `${shortened(one.name)} ${points(one.change.mean)}`).join(", ");
     const gained = moved.filter((one) => one.change.mean > 0), lost = moved.filter((one) => one.change.mean < 0).reverse();
-    return moved.length ? `Gained, in points: ${told(gained)}. Lost: ${told(lost)}.` : "Nothing moved.";
+    if (!moved.length) return others ? "No share differs." : "Nothing moved.";
+    if (others) return `Against before (${state.before.who.words}), in points: ${told(moved)}.`;
+    return `Gained, in points: ${told(gained)}. Lost: ${told(lost)}.`;
   }
 
   // ---- the table as text, and the bars as a picture
-  function rowsOf(all, compares, earns) {
+  function rowsOf(all, compares, earns, who) {
     const asked = data.attributes.map((_, i) => i).filter((i) => data.attributes[i].fixed === null);
     const parts = ["now", ...(compares ? ["before", "change"] : []), ...(earns ? ["profit"] : [])];
     const titles = {now: "share", before: "before", change: "change", profit: "profit"};
     const head = ["product", ...asked.map((i) => data.attributes[i].name),
-      ...parts.flatMap((part) => [titles[part], `${titles[part]}_low`, `${titles[part]}_high`])];
+      ...parts.flatMap((part) => [titles[part], `${titles[part]}_low`, `${titles[part]}_high`]),
+      ...(people === null ? [] : ["people", ...(compares ? ["people_before"] : [])])];
     const rows = all.map((one) => [
       one.name,
       ...asked.map((i) => levelName(i, one.levels[i])),
-      ...parts.flatMap((part) => ["mean", "low", "high"].map((end) => (one[part] ? one[part][end].toFixed(6) : ""))),
+      ...parts.flatMap((part) => ["mean", "low", "high"].map((end) =>
+        Number.isFinite(one[part]?.[end]) ? one[part][end].toFixed(6) : "")),
+      ...(people === null ? [] : [who.words, ...(compares ? [state.before.who.words] : [])]),
     ]);
     return [head, ...rows];
   }
@@ -229,15 +316,17 @@
       said: line.querySelector(".value").textContent,
       bars: [...line.querySelectorAll(".track")].map((one) => [...one.children].map((part) => part.style)),
     }));
-    const row = 40, xmlns = "http://www.w3.org/2000/svg";
-    const node = svg("svg", {xmlns, width: 760, height: row * lines.length + 10});
+    const row = 40, xmlns = "http://www.w3.org/2000/svg", titles = titlesOf(whom()), top = 20 * titles.length;
+    const node = svg("svg", {xmlns, width: 760, height: row * lines.length + 10 + top});
+    const font = {"font-family": "sans-serif", "font-size": 14, "dominant-baseline": "middle"};
     node.append(svg("rect", {width: "100%", height: "100%", fill: "#ffffff"}));
+    titles.forEach((title, k) => node.append(svg("text", {...font, x: 10, y: 20 * k + 18}, title)));
     lines.forEach(({name, said, bars}, k) => {
-      const text = {"font-family": "sans-serif", "font-size": 14, "dominant-baseline": "middle", y: row * k + 25};
+      const text = {...font, y: row * k + 25 + top};
       node.append(svg("text", {...text, x: 10}, name.length > 24 ? `${name.slice(0, 23)}\u2026` : name));
       node.append(svg("text", {...text, x: 580}, said));
       bars.forEach(([bar, range], n) => {
-        const high = 24 / bars.length, y = row * k + 13 + n * high, old = n < bars.length - 1;
+        const high = 24 / bars.length, y = row * k + 13 + top + n * high, old = n < bars.length - 1;
         const place = ({left, width}) => ({x: 200 + 3.6 * (parseFloat(left) || 0), width: Math.max(1, 3.6 * parseFloat(width))});
         node.append(svg("rect", {...place(bar), x: 200, y, height: high - 2, fill: old ? "#b9c0c9" : "#4a7fb5"}));
         node.append(svg("rect", {...place(range), y: y + high / 2 - 2, height: 2, fill: "#1d2126"}));
@@ -248,6 +337,13 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     at("status").textContent = "The bars were saved as market.svg.";
+  }
+
+  // Whose shares a picture shows, a line each.
+  function titlesOf(now) {
+    if (now.words === "") return [];
+    if (state.before === null || state.before.who.key === now.key) return [shortened(now.words)];
+    return [shortened(`Before: ${state.before.who.words}`), shortened(`Now: ${now.words}`)];
   }
 
   async function copy() {
@@ -283,15 +379,16 @@
     select.replaceChildren(...state.products.map((one) => new Option(shortened(named(one.name)), String(one.number))));
     if (state.products.some((one) => String(one.number) === kept)) select.value = kept;
     const k = select.selectedIndex, i = Number(at("demand-attribute").value), places = asked(i), now = market();
+    const who = whom(), of = who.words && `: ${who.words}`;
     const found = shares(places.map(([, level]) =>
-      now.map((one, j) => (j === k ? one.levels.map((own, n) => (n === i ? level : own)) : one.levels))));
+      now.map((one, j) => (j === k ? one.levels.map((own, n) => (n === i ? level : own)) : one.levels))), who.weights, who.kind);
     const curve = found.map((each, n) => ({x: places[n][0], ...described(each[k], data.tails, data.is_estimate)}));
     const attribute = shortened(data.attributes[i].name), name = shortened(now[k].name), last = curve[curve.length - 1];
     const finding = `Share of ${name} by ${attribute}, all else as above: ${percent(curve[0].mean)} % at ${curve[0].x}, ` +
       `${percent(last.mean)} % at ${last.x}.`;
     at("demand-picture").replaceChildren(drawn(curve, attribute, finding));
-    at("demand-finding").textContent = `${finding} The band holds ${data.interval_words}.`;
-    table(at("demand-table"), `Share of ${name}, %`, [attribute, "share", data.interval],
+    at("demand-finding").textContent = `${finding} ${who.words && `Asked were ${who.words}. `}The band holds ${data.interval_words}.`;
+    table(at("demand-table"), `Share of ${name}, %${of}`, [attribute, "share", data.interval],
       curve.map((point) => [String(Number(point.x.toPrecision(6))), percent(point.mean), interval(point, percent)]));
   }
 
@@ -337,6 +434,7 @@
   state.products = data.products.map(([name, levels]) => product([...levels], name));
   numeric.forEach((i) => at("demand-attribute").add(new Option(shortened(data.attributes[i].name), String(i))));
   if (numeric.includes(price)) at("demand-attribute").value = String(price);
+  if (people !== null) offerPeople();
   at("none").checked = state.none;
   at("none-label").hidden = data.none === null;
   at("controls").hidden = at("copy").hidden = false;
@@ -351,11 +449,14 @@
     state.none = at("none").checked;
     update();
   });
-  at("pin").addEventListener("click", () => {
-    const now = market();
-    state.before = {market: now, found: shares([now.map((one) => one.levels)])[0]};
+  const keep = (before) => {
+    const who = whom(), [found] = shares([before.map((one) => one.levels)], who.weights, who.kind);
+    state.before = {market: before, found, who};
     update();
-  });
+    at("pin").focus();
+  };
+  at("pin").addEventListener("click", () => keep(market()));
+  at("same").addEventListener("click", () => keep(state.before.market));
   at("forget").addEventListener("click", () => {
     state.before = null;
     update();
