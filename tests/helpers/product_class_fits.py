@@ -73,7 +73,7 @@ def fitted(data=None, monotone=None, *, model=None, **settings):
 def hold(model, result, data):
     """The model, fitted to the data with what an engine returned."""
     tree = to_datatree(result, design_of(data), {"interrupted": 0, "sweeps": 600}, None)
-    model._restore({"posterior_": tree, "fitted_to_": str(data)}, "memory")
+    model._restore({"posterior_": tree, "fitted_to_": str(data), "people_": data.people}, "memory")
     return model
 
 

@@ -336,6 +336,26 @@ def test_no_level_becomes_markup_in_the_simulator():
     assert sorted(attributes["brand"]) == sorted(ATTACKS[:3]) and ATTACKS[0] in attributes
 
 
+def of_people(**columns):
+    """A model of people who have these columns, a cell each."""
+    frame = experiment(people=16).to_frame()
+    person = frame["id"].astype(str).str[1:].astype(int)
+    frame = frame.assign(**{name: [cells[k] for k in person] for name, cells in columns.items()})
+    return holding(type(experiment()).from_frame(frame, attributes=["price", "brand", "zoom", "battery"]), {})
+
+
+def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
+    people = {"sex": ["w", "m"] * 8, ATTACKS[0]: [ATTACKS[1], "__proto__"] * 8, "weight": list(range(16))}
+    page, text, found = simulator_of(of_people(**people, town=[f"town {n}" for n in range(16)], wave=["1"] * 16))
+    assert [column["name"] for column in found["people"]["columns"]] == ["sex", ATTACKS[0]]
+    assert found["people"]["columns"][1]["values"] == sorted([ATTACKS[1], "__proto__"])
+    assert [weight["name"] for weight in found["people"]["weights"]] == ["weight"]
+    assert "Nobody can be chosen by 'town': more than 12 different values." in " ".join(page.texts)
+    assert "market-people" in page.ids and len(found["people"]["columns"][0]["codes"]["data"]) < 30
+    page, _, found = simulator_of(of_people(wave=["1"] * 16))
+    assert found["people"] is None and "Nobody can be chosen" not in " ".join(page.texts)
+
+
 def test_only_models_of_choice_experiments_have_a_simulator():
     assert th.AdditiveClustering()._market_draws() is None and th.EliminationByAspects()._market_draws() is None
 

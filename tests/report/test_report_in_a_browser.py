@@ -6,6 +6,7 @@ import pathlib
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from experiment_data import simulated
 from product_class_fits import experiment, fitted
@@ -15,8 +16,10 @@ import thali as th
 from thali.errors import PYTHON
 from thali.model.choice_answers import simulator
 from thali.model.choice_answers.simulator import Offered
-from thali.model.market_draws.logit import Columns, logit_tastes
+from thali.model.finding import Finding
+from thali.model.market_draws.logit import Columns, Kinds, logit_tastes
 from thali.model.market_draws.market import MarketAttribute, MarketDraws
+from thali.model.market_draws.people import people_of
 from thali.posterior.interval import TAILS
 from thali.report import report
 from thali.surfaces.html.document import Chapter, Document
@@ -200,6 +203,164 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
     assert "change" not in rows_of(page)[0]
 
 
+def some_people(kind):
+    """A market whose people have columns, of each kind: their table, and the draws."""
+    if kind == "classes":
+        table = pd.DataFrame({"sex": ["w", "m", None, "w", "m", "w", "w", "m"], "weight": np.arange(8) % 5 / 2})
+        return table, classes(False)._replace(people=people_of(table, 8))
+    number = 40 if kind == "thinned" else 9
+    table = pd.DataFrame({"sex": np.resize(["w", "m", "w", "w", None], number), "weight": np.arange(number) % 5 / 2})
+    draws = logits()
+    if kind == "logits":
+        return table, draws._replace(people=people_of(table, number))
+    if kind == "thinned":  # draws of 9, and a value of one person, whom four of five draws do not hold
+        table["rare"] = np.where(np.arange(number) == 7, "only", "many")
+        rule = draws.rule._replace(respondents=number)
+        return table, draws._replace(rule=rule, people=people_of(table, number))
+    rng = np.random.default_rng(5)
+    membership = rng.dirichlet(np.ones(9), 9).astype(np.float32)
+    kinds = Kinds(membership, rng.integers(9, size=(29, 9)))
+    names = tuple(f"class {k + 1}" for k in range(9))
+    return table, draws._replace(
+        rule=draws.rule._replace(kinds=kinds), is_estimate=True, people=people_of(table, 9, names)
+    )
+
+
+@pytest.mark.parametrize("kind", ["classes", "logits", "thinned", "kinds"])
+def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind):
+    table, draws = some_people(kind)
+    number, page = len(table), opened(draws)
+    market = [*draws.first_task, *([draws.none] if draws.none else [])]
+    sexes = {f"{sex} (sex), {(table['sex'] == sex).sum()}": (table["sex"] == sex).to_numpy(float) for sex in "wm"}
+    sexes[f"(missing) (sex), {table['sex'].isna().sum()}"] = table["sex"].isna().to_numpy(float)
+    if kind == "thinned":
+        sexes["only (rare), 1"] = (table["rare"] == "only").to_numpy(float)
+    for group, has in {f"everybody, {number} people": np.ones(number), **sexes}.items():
+        page.select_option("#market-people", label=group)
+        for weight in ("everybody counts the same", "weight"):
+            page.select_option("#market-weights", label=weight)
+            weights = has * (table["weight"].to_numpy() if weight == "weight" else 1.0)
+            rows = rows_of(page)
+            found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
+            wanted = draws.described(draws.shares([market], weights)[0], TAILS)
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
+            who = group if group.startswith("everybody") else f"{group} of {number} people"
+            who += ", weighted by weight" * (weight == "weight")
+            assert {row["people"] for row in rows} == {who} and "people_before" not in rows[0]
+            assert page.inner_text("#market-table caption") == f"Shares of the market, %: {who}"
+            assert who in page.text_content("#market-status")
+
+
+def test_shares_of_a_class_of_people(opened):
+    table, draws = some_people("kinds")
+    page = opened(draws)
+    market = [*draws.first_task, draws.none]
+    part = 100 * draws.rule.kinds.membership[:, 2].mean()
+    page.select_option("#market-weights", label="weight")
+    page.select_option("#market-people", label=f"class 3, {part:.0f} % of 9 people")
+    alone = draws._replace(rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], kinds=None, respondents=1))
+    wanted = draws.described(alone.shares([market])[0], TAILS)
+    found = [[float(row[name]) for row in rows_of(page)] for name in ("share", "share_low", "share_high")]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
+    assert page.is_disabled("#market-weights") and "weighted" not in page.inner_text("#market-table caption")
+
+
+def test_before_keeps_its_own_people_until_these_are_asked(opened):
+    table, draws = some_people("logits")
+    page = opened(draws, permissions=["clipboard-read", "clipboard-write"])
+    market = [list(product) for product in draws.first_task]
+    old = draws.shares([[*map(tuple, market), draws.none]])[0]
+    women = (table["sex"] == "w").to_numpy(float)
+    page.click("#market-pin")
+    assert page.is_hidden("#market-same") and "before: " not in page.inner_text("#market-key")
+    page.select_option("#market-people", label="w (sex), 6")
+    market[0][1] = 3.5
+    page.locator("input[type=number]").first.fill("3.5")
+    asked = [*map(tuple, market), draws.none]
+    now = draws.shares([asked], women)[0]
+    caption = "Shares of the market, %: w (sex), 6 of 9 people; before: everybody, 9 people"
+    assert page.inner_text("#market-table caption") == caption
+    assert page.locator("#market-key span:not(.swatch)").all_inner_texts() == ["before: everybody", "now: w"]
+    assert page.inner_text("#market-volume").startswith("Against before (everybody, 9 people), in points: ")
+
+    def changes():
+        return [[float(row[name]) for row in rows_of(page)] for name in ("change", "change_low", "change_high")]
+
+    np.testing.assert_allclose(changes(), draws.described(now - old, TAILS), rtol=0, atol=1e-6)
+    assert {(row["people"], row["people_before"]) for row in rows_of(page)} == {
+        ("w (sex), 6 of 9 people", "everybody, 9 people")
+    }
+    with page.expect_download() as saved:
+        page.click("#market-picture-button")
+    drawn = pathlib.Path(saved.value.path()).read_text("utf-8")
+    assert ">Before: everybody, 9 people<" in drawn and ">Now: w (sex), 6 of 9 people<" in drawn
+    page.click("#market-copy-button")
+    page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
+    assert "w (sex), 6 of 9 people\teverybody, 9 people" not in page.input_value("#market-csv")
+    assert "\tw (sex), 6 of 9 people\teverybody, 9 people" in page.evaluate("navigator.clipboard.readText()")
+    page.click("#market-same")
+    same = draws.shares([[*map(tuple, draws.first_task), draws.none]], women)[0]
+    np.testing.assert_allclose(changes(), draws.described(now - same, TAILS), rtol=0, atol=1e-6)
+    assert page.inner_text("#market-table caption") == "Shares of the market, %: w (sex), 6 of 9 people"
+    assert page.is_hidden("#market-same") and page.inner_text("#market-volume").startswith("Gained")
+    page.locator("#market-demand[aria-busy=false]").wait_for()
+    places = page.locator("#market-demand-table tbody tr").all_inner_texts()
+    (at_two,) = [line.split() for line in places if line.split()[0] == "2.5"]
+    mean = 100 * draws.shares([[(asked[0][0], 2.5), *asked[1:]]], women)[0][:, 0].mean()
+    assert at_two[1] == f"{mean:.1f}" and "6 of 9 people" in page.inner_text("#market-demand-table caption")
+    assert "6 of 9 people" in page.inner_text("#market-demand-finding")
+
+
+def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened):
+    draws = logits()
+    table = pd.DataFrame({"sex": np.resize(["w", "m"], 540), "rare": np.where(np.arange(540) == 1, "never", "often")})
+    rule = draws.rule._replace(respondents=540)  # 30 draws of 9 hold 270 of them, every other
+    page = opened(draws._replace(rule=rule, people=people_of(table, 540)))
+    offered = page.locator("#market-people option").all_inner_texts()
+    everybody = "everybody, 540 people, 270 of them in this page"
+    assert offered == [everybody, "w (sex), 270", "often (rare), 539"]
+    assert page.inner_text("#market-table caption") == f"Shares of the market, %: {everybody}"
+    page.select_option("#market-people", label="often (rare), 539")
+    said = "often (rare), 539 of 540 people, 270 of them in this page"
+    assert page.inner_text("#market-table caption") == f"Shares of the market, %: {said}"
+
+
+def test_nobody_has_a_weight_above_zero(opened):
+    table, draws = some_people("logits")
+    table = table.assign(weight=np.where(table["sex"] == "m", 0.0, 2.0) * np.arange(1, 10))
+    page = opened(draws._replace(people=people_of(table, 9)))
+    page.select_option("#market-weights", label="weight")
+    assert page.inner_text("#market-whom-word") == ""
+    page.select_option("#market-people", label="m (sex), 2")
+    assert "None of these people has a weight above 0" in page.inner_text("#market-whom-word")
+    assert rows_of(page)[0]["people"] == "m (sex), 2 of 9 people" and page.input_value("#market-weights") == ""
+    page.select_option("#market-people", label="w (sex), 6")
+    assert page.inner_text("#market-whom-word") == ""
+
+
+@pytest.mark.parametrize("known", [(), ("sex",), ("weight",), ("sex", "weight")])
+def test_controls_of_people_are_there_where_people_differ(opened, known):
+    _, draws = some_people("logits")
+    cells = {"sex": np.resize(["w", "m"], 13), "weight": np.linspace(0.0, 1.0, 13)}
+    rule = draws.rule._replace(respondents=13)
+    page = opened(draws._replace(rule=rule, people=people_of(pd.DataFrame({name: cells[name] for name in known}), 13)))
+    assert page.is_visible("#market-people") == ("sex" in known)
+    assert page.is_visible("#market-weights") == ("weight" in known)
+    assert page.is_visible("#market-whom") == ("people" in rows_of(page)[0]) == bool(known)
+
+
+def test_people_are_chosen_with_the_keyboard(opened):
+    _, draws = some_people("logits")
+    page = opened(draws)
+    page.focus("#market-people")
+    page.keyboard.press("End")
+    assert rows_of(page)[0]["people"] != "everybody, 9 people"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "market-weights"
+    page.keyboard.press("End")
+    assert "weighted by weight" in rows_of(page)[0]["people"]
+
+
 def test_demand_is_the_share_at_each_number(opened):
     draws = classes(True)
     page = opened(draws)
@@ -312,14 +473,36 @@ def test_without_a_script_the_first_market_is_shown(opened):
 @pytest.mark.parametrize("labels", [None, ATTACKS, ATTACKS[::-1]])
 def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    page = opened(classes(False, labels), viewport={"width": width, "height": 900}, color_scheme=scheme)
+    names = labels or ["sex", "weight", "w", "m"]
+    people = people_of(pd.DataFrame({names[0]: np.resize(names[2:], 8), names[1]: np.arange(8.0)}), 8)
+    page = opened(
+        classes(False, labels)._replace(people=people), viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
     page.click("#market-pin")
     page.click("#market-add")
+    page.select_option("#market-people", index=1)
+    page.select_option("#market-weights", index=1)
     assert [fault["id"] for fault in axe.run(page)["violations"]] == []
     wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert wide[0] <= wide[1]
     page.emulate_media(media="print")
     assert page.locator("#market-add").is_hidden() and page.locator("fieldset.product").first.is_visible()
+    assert page.locator("#market-whom").is_hidden() and page.locator("#market-demand-product").is_hidden()
+    assert page.locator("#market-table").is_visible() and page.locator("input[id^=market-cost]").first.is_hidden()
+    page.locator("input[id^=market-cost]").first.evaluate("(cost) => { cost.value = 3; }")
+    assert page.locator("input[id^=market-cost]").first.is_visible()
+
+
+def test_folded_tables_are_printed_whole(browser):
+    table = pd.DataFrame({"x": np.arange(40.0)})
+    section = section_of(Finding("A sentence.", title="Rows", table=table), PYTHON)._replace(title="Rows")
+    page = browser.new_page()
+    page.set_content(rendered(Document("Rows", "", (), None, (), (Chapter("Answers", (section,)),), "")))
+    seen = "[...document.querySelectorAll('details td')].map((cell) => cell.checkVisibility())"
+    assert set(page.evaluate(seen)) == {False}
+    page.emulate_media(media="print")
+    assert page.evaluate(seen) == [True] * page.locator("details tbody tr").count() != []
+    page.close()
 
 
 # a mailed report of a study whose every word is hostile -------------------------------------------------------
@@ -357,7 +540,7 @@ def of_hostile_people(model):
         zoom=frame["zoom"].map({"no": words[6], "yes": words[15]}),
     ).rename(columns=own)
     person = frame[own["id"]].str.rpartition(" ")[2].astype(int)
-    frame = frame.assign(**{words[2]: person, words[7]: words[[0, 13]][person % 2]})  # columns of people
+    frame = frame.assign(**{words[2]: person, words[7]: words[[5, 13]][person % 2]})  # columns of people
     named = {"respondent": own["id"], "task": own["task"], "alternative": own["alt"], "chosen": "choice"}
     data = th.ChoiceExperiment.from_frame(frame, **named, attributes=[own[name] for name in ("brand", "zoom", "price")])
     how = {"random_seed": 1, "progressbar": False}
@@ -389,8 +572,13 @@ def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
     for place, word in enumerate((HOSTILE[5], HOSTILE[4])):
         page.locator("input[id^=market-name]").nth(place).fill(word)
         page.locator("input[id^=market-name]").nth(place).blur()
+    for control in page.locator("#market-whom select:visible").all():
+        for place in reversed(range(control.locator("option").count())):
+            control.select_option(index=place)
     page.click("#market-pin")
     page.click("#market-add")
+    if model != "logit":
+        page.select_option("#market-people", label=f"{HOSTILE[5]} ({HOSTILE[7]}), 6")
     page.locator("#market-demand[aria-busy=false]").wait_for()
     assert page.locator("#market-bars").inner_text() != before and rows_of(page) != rows
     touched = page.evaluate("""() => {
@@ -411,6 +599,8 @@ def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
     page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
     copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline=""), delimiter="\t"))
     formulas = [cell for row in copied for cell in row if cell[:1] in set("=+-@\t\r") and not is_number(cell)]
+    whose = [row[copied[0].index("people")] for row in copied[1:]] if model != "logit" else []
+    assert all(cell.startswith(f"'{HOSTILE[5]} (") for cell in whose)
     assert len(copied) > 3 and formulas == [] and f"'{HOSTILE[5]}" in [row[0] for row in copied]
     assert said == [file.as_uri()] and page.evaluate("window.ran") is None
     page.pdf(path=tmp_path / "printed.pdf")

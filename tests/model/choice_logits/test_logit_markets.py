@@ -86,6 +86,44 @@ def test_the_draws_of_a_market_are_those_of_market_shares(asked):
             np.testing.assert_allclose(draws.described(found, TAILS)[0], table["share"], rtol=0, atol=2e-3)
 
 
+def of_groups(people=12):
+    """A study whose people have columns."""
+    frame = simulated(people=people, tasks=6, seed=4)
+    person = frame["id"].str[1:].astype(int)
+    frame = frame.assign(sex=np.where(person % 3 == 0, "m", "w"), weight=0.25 * (person % 5))
+    return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
+
+
+ASKS = [("sex == 'w'", None), (None, "weight"), ("sex == 'm'", "weight")]
+
+
+@pytest.mark.fit
+def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_weights():
+    data = of_groups()
+    quick = {"random_seed": 1, "progressbar": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        hierarchical = th.HierarchicalLogit(linear="price").fit(data, draws=20, tune=20, chains=2, **quick)
+        classes = th.LatentClassLogit(2, "price", starts=2).fit(data, **quick)
+    products = pd.DataFrame({"price": [5.0, 17.5, 25.0], "brand": ["B", "A", "C"], "zoom": ["no", "yes", "yes"]})
+    people = data.people.reset_index()
+    for model, kinds in ((hierarchical, ()), (classes, ("class 1", "class 2"))):
+        draws = model._market_draws()
+        assert [column.name for column in draws.people.columns] == ["sex", "weight"] and draws.people.kinds == kinds
+        assert [name for name, _ in draws.people.weights] == ["weight"]
+        for people_asked, weights_asked in [(None, None), *ASKS]:
+            asked = np.ones(12) if people_asked is None else people.eval(people_asked).to_numpy(float)
+            weights = asked if weights_asked is None else asked * people[weights_asked].to_numpy()
+            table = model.market_shares(products, people=people_asked, respondent_weights=weights_asked)
+            found = draws.described(draws.shares(ASKED[:1], weights)[0], TAILS)
+            for values, name in zip(found, ("share", "share_low", "share_high"), strict=True):
+                np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)  # tastes are rounded
+
+
+def test_people_who_are_alike_are_not_told_apart():
+    assert th.MultinomialLogit().fit(of_groups())._market_draws().people is None
+
+
 def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
     data = th.ChoiceExperiment.from_frame(simulated(people=30, seed=4))
     coding = coding_of(data)

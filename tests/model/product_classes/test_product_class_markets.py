@@ -68,6 +68,22 @@ def test_shares_are_those_of_market_shares():
         assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
 
 
+def test_shares_of_some_people_with_weights_are_those_of_market_shares():
+    frame = experiment(people=12).to_frame()
+    place = frame["id"].astype(str).str[1:].astype(int)
+    frame = frame.assign(sex=np.where(place < 5, "m", "w"), weight=place / 4)
+    data = type(experiment()).from_frame(frame, attributes=["price", "brand", "zoom", "battery"])
+    found = fitted(data, draws=50, alpha=3.0)._market_draws()
+    assert [column.name for column in found.people.columns] == ["sex", "weight"]
+    model = fitted(data, draws=50, alpha=3.0)
+    weights = np.where(np.arange(12) < 5, np.arange(12) / 4, 0.0)
+    ours = found.shares(MARKETS, weights)
+    theirs = share_draws(model._draws_, list(map(as_codes, MARKETS)), weights)
+    tolerance = 5 * 0.5 * np.sqrt((1 / 500 + 1 / 1_000) / 100) + 0.002  # as below, with fewer people
+    for mine, other in zip(ours, theirs, strict=True):
+        assert np.abs(mine.mean(axis=0) - other.mean(axis=0)).max() < tolerance
+
+
 def test_levels_the_no_choice_option_and_the_first_task():
     data = experiment(none=True)
     found = fitted(data)._market_draws()
