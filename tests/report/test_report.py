@@ -356,6 +356,15 @@ def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
     assert found["people"] is None and "Nobody can be chosen" not in " ".join(page.texts)
 
 
+def test_the_list_of_chapters_names_the_simulator():
+    section = section_of(simulated(of_people(sex=["w", "m"] * 8)._market_draws()), PYTHON)
+    page, _ = looked_at(rendered(of_one(section._replace(title="Market simulator"))))
+    assert (
+        page.links[-2:] == ["#answers", "#answers-0"]
+        and "#answers-0" not in looked_at(rendered(of_one(section)))[0].links
+    )
+
+
 def test_only_models_of_choice_experiments_have_a_simulator():
     assert th.AdditiveClustering()._market_draws() is None and th.EliminationByAspects()._market_draws() is None
 

@@ -208,7 +208,7 @@ def some_people(kind):
     if kind == "classes":
         table = pd.DataFrame({"sex": ["w", "m", None, "w", "m", "w", "w", "m"], "weight": np.arange(8) % 5 / 2})
         return table, classes(False)._replace(people=people_of(table, 8))
-    number = 40 if kind == "thinned" else 9
+    number = {"thinned": 40, "kinds": 300}.get(kind, 9)
     table = pd.DataFrame({"sex": np.resize(["w", "m", "w", "w", None], number), "weight": np.arange(number) % 5 / 2})
     draws = logits()
     if kind == "logits":
@@ -218,12 +218,10 @@ def some_people(kind):
         rule = draws.rule._replace(respondents=number)
         return table, draws._replace(rule=rule, people=people_of(table, number))
     rng = np.random.default_rng(5)
-    membership = rng.dirichlet(np.ones(9), 9).astype(np.float32)
-    kinds = Kinds(membership, rng.integers(9, size=(29, 9)))
-    names = tuple(f"class {k + 1}" for k in range(9))
-    return table, draws._replace(
-        rule=draws.rule._replace(kinds=kinds), is_estimate=True, people=people_of(table, 9, names)
-    )
+    kinds = Kinds(rng.dirichlet(np.ones(9), number).astype(np.float32), rng.integers(9, size=(29, number)))
+    people = people_of(table, number, tuple(f"class {k + 1}" for k in range(9)))
+    rule = draws.rule._replace(respondents=number, kinds=kinds)
+    return table, draws._replace(rule=rule, is_estimate=True, people=people)
 
 
 @pytest.mark.parametrize("kind", ["classes", "logits", "thinned", "kinds"])
@@ -257,7 +255,7 @@ def test_shares_of_a_class_of_people(opened):
     market = [*draws.first_task, draws.none]
     part = 100 * draws.rule.kinds.membership[:, 2].mean()
     page.select_option("#market-weights", label="weight")
-    page.select_option("#market-people", label=f"class 3, {part:.0f} % of 9 people")
+    page.select_option("#market-people", label=f"class 3, {part:.0f} % of 300 people")
     alone = draws._replace(rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], kinds=None, respondents=1))
     wanted = draws.described(alone.shares([market])[0], TAILS)
     found = [[float(row[name]) for row in rows_of(page)] for name in ("share", "share_low", "share_high")]
@@ -306,8 +304,10 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     page.locator("#market-demand[aria-busy=false]").wait_for()
     places = page.locator("#market-demand-table tbody tr").all_inner_texts()
     (at_two,) = [line.split() for line in places if line.split()[0] == "2.5"]
-    mean = 100 * draws.shares([[(asked[0][0], 2.5), *asked[1:]]], women)[0][:, 0].mean()
-    assert at_two[1] == f"{mean:.1f}" and "6 of 9 people" in page.inner_text("#market-demand-table caption")
+    found = draws.shares([[(asked[0][0], 2.5), *asked[1:]]], women)[0][:, 0]
+    low, high = np.quantile(found, TAILS)
+    assert at_two[1:] == [f"{100 * found.mean():.1f}", f"{100 * low:.1f}", "to", f"{100 * high:.1f}"]
+    assert "6 of 9 people" in page.inner_text("#market-demand-table caption")
     assert "6 of 9 people" in page.inner_text("#market-demand-finding")
 
 
@@ -491,6 +491,18 @@ def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
     assert page.locator("#market-table").is_visible() and page.locator("input[id^=market-cost]").first.is_hidden()
     page.locator("input[id^=market-cost]").first.evaluate("(cost) => { cost.value = 3; }")
     assert page.locator("input[id^=market-cost]").first.is_visible()
+
+
+def test_a_phone_shows_the_picture_of_the_answer_whole(browser):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.set_content(rendered(Document("Answer", "", (), None, (), (), "")))
+    page.evaluate("""() => {
+        document.querySelector("main").innerHTML =
+            '<section class="lead"><div class="drawn"><svg width="480" height="200"></svg></div></section>';
+    }""")
+    wide = page.evaluate("[document.querySelector('.drawn').scrollWidth, document.querySelector('.drawn').clientWidth]")
+    assert wide[0] <= wide[1] and page.locator("svg").bounding_box()["width"] == pytest.approx(336)
+    page.close()
 
 
 def test_folded_tables_are_printed_whole(browser):
