@@ -33,9 +33,8 @@ class BestOfClasses(NamedTuple):
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
-        weights = (np.ones(self.respondents) if weights is None else weights)[
-            held(*self.counts.shape, self.respondents)
-        ]
+        weights = np.ones(self.respondents) if weights is None else weights
+        weights = weights[held(len(self.counts), self.counts.shape[1], self.respondents)]
         codes = [self._cells(market) for market in markets]
         found = [np.empty((len(self.counts), len(market))) for market in markets]
         ends = np.concatenate([[0], np.cumsum(self.counts.sum(axis=1))])

@@ -89,11 +89,10 @@ def logit_tastes(
     kinds: Kinds | None = None,
 ) -> LogitTastes:
     """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its largest."""
-    respondents = tastes.shape[1] if respondents is None else respondents
     largest = np.abs(tastes).max(axis=(0, 1))
     steps = np.where(largest > 0.0, largest, 1.0) / _LARGEST
     codes = np.rint(tastes / steps).astype(np.int16)
-    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents, kinds)
+    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds)
 
 
 def _row(part: Columns, level: float | None) -> np.ndarray:

@@ -46,7 +46,7 @@ class MarketPeople(NamedTuple):
 def people_of(table: "pandas.DataFrame | None", number: int, kinds: tuple[str, ...] = ()) -> MarketPeople | None:
     """What the columns of a table say of so many people; None where they do not tell one from another."""
     columns, weights, others = [], [], []
-    named = {} if table is None else {str(name): table[name] for name in table.columns}
+    named = {} if table is None else {str(name): cells for name, cells in table.items()}
     for name in differing_columns(table):
         column = _column(name, named[name])
         weight = _weight(named[name])
