@@ -19,6 +19,7 @@ from thali.inference.progress import Progress
 from thali.inference.quiet import is_quiet
 from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.view import Posterior
 
 from .counted import as_pairs, of_frame
 from .indistinguishable import CERTAIN, groups, numbered, orders
@@ -226,9 +227,9 @@ def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool) -> _D
     from thali.model.latent_features.elimination import EliminationByAspects
 
     model = EliminationByAspects("unique", lapse=0.0).fit(data, random_seed=random_seed, progressbar=progressbar)
-    posterior = model.posterior_["posterior"].dataset
-    log_worths = np.log(posterior["unique_weights"].values.reshape(-1, data.n_options))
-    nu = posterior["tie"].values.ravel() if "tie" in posterior else np.zeros(0)
+    seen = Posterior(model.posterior_)
+    log_worths = np.log(seen.draws["unique_weights"].values.reshape(-1, data.n_options))
+    nu = np.zeros(0) if seen.tie is None else seen.tie
     return _Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), nu, None)
 
 

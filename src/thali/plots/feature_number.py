@@ -10,6 +10,7 @@ from thali.model.latent_features.answers.features import word_of
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.quantities import quantities_of
 from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.view import Posterior
 
 from ._draws import posterior_of
 from ._fonts import picture
@@ -53,10 +54,10 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     ['number of aspects']
     """
     alpha = quantities_of(posterior_of(model)).get("alpha")
-    posterior = model.posterior_["posterior"].to_dataset()
-    every = posterior["n_features"].values.ravel()
-    of_objects = "n_shared_features" in posterior
-    number = posterior["n_shared_features"].values.ravel() if of_objects else every
+    seen = Posterior(model.posterior_)
+    every = seen.draws["n_features"].values.ravel()
+    of_objects = seen.n_shared_features is not None
+    number = every if seen.n_shared_features is None else seen.n_shared_features.values.ravel()
     bars, points_of = "with two owners or more", "all, those of one object too"
     if kind_of(model.posterior_) == TRIPLETS:
         bars, points_of = "that answers depend on", "all"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali.posterior.view import Posterior
+
 if TYPE_CHECKING:
     import xarray
 
@@ -114,14 +116,15 @@ def columns_of_chains(chains: Sequence["ChainDraws"], draws: int) -> Columns:
 
 def columns_of(tree: "xarray.DataTree") -> Columns:
     """The columns that a posterior tree holds, chain after chain, be they stored dense or as owner lists."""
-    posterior = tree["posterior"].to_dataset()
+    seen = Posterior(tree)
+    posterior = seen.draws
     weights = _flat(posterior["weights"].values)
-    if "unique_weights" in posterior:
-        unique_weights = _flat(posterior["unique_weights"].values)
-    else:
+    if seen.unique is None:
         unique_weights = np.zeros((len(weights), posterior.sizes["option"]))
-    if "features" in posterior:
-        features = _flat(posterior["features"].values)
+    else:
+        unique_weights = _flat(seen.unique.values)
+    if seen.features is not None:
+        features = _flat(seen.features.values)
         sizes = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.errors import ArgumentError, DataWarning
 from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.view import Posterior
 
 from .columns import columns_of
 from .kind import of_similarities
@@ -37,10 +38,11 @@ def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
     row_of = {label: row for row, label in enumerate(labels)}
     shown = np.unique(np.linspace(0, data.size - 1, min(data.size, MAX_PAIRS)).astype(int))
     first, second = (np.array([row_of[label] for label in data[name].values[shown]]) for name in _ENDS)
-    if "similarity" in posterior:
-        draws = posterior["similarity"].isel(pair=pair_index(first, second, len(labels))).values
+    seen = Posterior(tree)
+    if seen.similarity is not None:
+        draws = seen.similarity.isel(pair=pair_index(first, second, len(labels))).values
     else:
-        constant = posterior["constant"].values.ravel() if "constant" in posterior else 0.0
+        constant = 0.0 if seen.constant is None else seen.constant
         draws = similarity_draws(columns_of(tree), constant, first, second)
     draws = draws.reshape(-1, len(shown))
     low, high = np.quantile(draws, TAILS, axis=0)

@@ -13,6 +13,7 @@ from thali.data.kinds import GROUPED, OF_GROUPS, SIMILARITIES
 from thali.errors import DataError
 from thali.inference.threads import rectangle
 from thali.posterior.store import origin, tree_of
+from thali.posterior.view import GROUPS, Posterior
 
 from .columns import Columns
 from .tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
@@ -201,7 +202,7 @@ def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
 
 def is_grouped(tree: "xarray.DataTree") -> bool:
     """Whether it is a posterior of several groups."""
-    return str(tree["constant_data"].dataset["kind"].item()) in OF_GROUPS
+    return Posterior(tree).population == GROUPS
 
 
 def group_names(tree: "xarray.DataTree") -> list[str]:
@@ -222,7 +223,7 @@ def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
     for part in ("log_likelihood", "observed_data", "constant_data"):
         if part in tree.children:
             found[part] = _rows_of(tree[part].to_dataset(), g)
-    found["constant_data"]["kind"] = OF_GROUPS[str(tree["constant_data"].dataset["kind"].item())]
+    found["constant_data"]["kind"] = OF_GROUPS[Posterior(tree).data_kind]
     found["sample_stats"] = tree["sample_stats"].to_dataset()
     return tree_of(found, tree.attrs)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from thali.data.kinds import OF_GROUPS, OWN, PAIR_KINDS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
+from thali.posterior.view import Posterior
 
 if TYPE_CHECKING:
     import xarray
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 def kind_of(tree: "xarray.DataTree") -> str:
     """The kind of data that a model was fitted to, of `thali.data.kinds`."""
-    return str(tree["constant_data"].dataset["kind"].item())
+    return Posterior(tree).data_kind
 
 
 def sees_weights(tree: "xarray.DataTree") -> bool:

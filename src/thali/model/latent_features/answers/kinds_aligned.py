@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import PAIR_GROUPS, PAIR_KINDS
+from thali.data.kinds import PAIR_GROUPS
 from thali.posterior.store import tree_of
-
-from .kind import kind_of
+from thali.posterior.view import KINDS, Posterior
 
 if TYPE_CHECKING:
     import xarray
@@ -24,7 +23,7 @@ TURNS = 50  # at most
 
 def is_of_kinds(tree: "xarray.DataTree") -> bool:
     """Whether it is a posterior of people whose kinds are not known."""
-    return kind_of(tree) == PAIR_KINDS
+    return Posterior(tree).population == KINDS
 
 
 def number_of_kinds(tree: "xarray.DataTree") -> int:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.posterior.interval import TAILS
+from thali.posterior.view import Posterior
 
 from .kinds_aligned import (
     agreement,
@@ -100,9 +101,10 @@ def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     """Label-free quantities: `kappa`; where there may be two kinds or more `n_kinds`, `kind_share[1]`, the share of
     people in the largest kind of a draw, `kind_share[2]` in the second, ..., and `kind_agreement`, the share of pairs
     of people of whom a draw says as the most typical one whether they are of the same kind."""
-    posterior, number = tree["posterior"].dataset, number_of_kinds(tree)
+    seen, number = Posterior(tree), number_of_kinds(tree)
+    posterior = seen.draws
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
-    found = {"kappa": posterior["kappa"].values} if "kappa" in posterior else {}
+    found = {} if seen.kappa is None else {"kappa": seen.kappa.values}
     if number == 1:
         return found
     of = members(tree)

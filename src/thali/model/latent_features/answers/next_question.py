@@ -10,6 +10,7 @@ import numpy as np
 from thali._arguments import between, whole
 from thali._labels import as_label, suggest
 from thali.errors import ArgumentError
+from thali.posterior.view import Posterior
 
 from .columns import Columns, columns_of
 from .information import Outcomes, Target, choose
@@ -39,11 +40,10 @@ def next_pairs_table(tree: "xarray.DataTree", n: Any, among: Any, goal: Any, see
     first, second = _some(np.stack([first, second], axis=1), NUMBERS // (3 * FEWEST_DRAWS), rng).T
     columns, at = _draws(tree, 3 * len(first))
     p = probability_draws(columns, first, second, float(tree["constant_data"].dataset["lapse"]))
-    posterior = tree["posterior"].dataset
-    if "tie" in posterior:
-        found = with_ties(p, 1.0 - p, posterior["tie"].values.ravel()[at][:, None])
-    else:
+    if (tie := Posterior(tree).tie) is None:
         found = np.stack([p, 1.0 - p], axis=-1)
+    else:
+        found = with_ties(p, 1.0 - p, tie[at][:, None])
     size = found.shape[-1]
     outcomes = Outcomes(found.reshape(len(found), -1), np.arange(len(first) + 1) * size)
     chosen = choose(outcomes, _target(goal, columns, labels, rng), whole("n", n, 1), rng)
@@ -70,14 +70,14 @@ def next_sets_table(tree: "xarray.DataTree", size: Any, n: Any, among: Any, goal
 def next_triplets_table(tree: "xarray.DataTree", n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
     """A row a triplet, in the order in which they are best asked."""
     tree, rng = of_triplets(tree, "next_triplets"), np.random.default_rng(seed)
-    labels, fixed, posterior = _labels(tree), tree["constant_data"].dataset, tree["posterior"].dataset
+    labels, seen = _labels(tree), Posterior(tree)
     triples = _subsets(_among(among, labels, 3), 3, rng)
     columns, at = _draws(tree, triples.size)
-    constant = posterior["constant"].values.ravel()[at] if "constant" in posterior else None
+    constant = None if seen.constant is None else seen.constant[at]
     first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
     p = probabilities_of_draws(
-        columns, constant, start, first, second, str(fixed["link"].item()), float(fixed["lapse"])
+        columns, constant, start, first, second, str(seen.fixed["link"].item()), float(seen.fixed["lapse"])
     )
     chosen = choose(Outcomes(p, start), _target(goal, columns, labels, rng, (EVERYTHING,)), whole("n", n, 1), rng)
     return _table({"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen)

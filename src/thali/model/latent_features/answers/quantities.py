@@ -8,6 +8,7 @@ from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIR_KINDS, PA
 from thali.errors import Argument, Setting
 from thali.inference.numerics.ranks import average_ranks
 from thali.posterior.verdict import Advice
+from thali.posterior.view import Posterior
 
 from .columns import columns_of
 from .covariates import names_in, parameter
@@ -52,8 +53,8 @@ def of_groups(tree: "xarray.DataTree") -> Quantities:
     names = group_names(tree)
     of_first = quantities_of(tree_of_group(tree, names[0]))
     shared = {name: values for name, values in of_first.items() if name in SHARED or name.startswith("presence[")}
-    if "kappa" in tree["posterior"].dataset:
-        shared["kappa"] = tree["posterior"].dataset["kappa"].values
+    if (kappa := Posterior(tree).kappa) is not None:
+        shared["kappa"] = kappa.values
     for group in names:
         for name, values in quantities_of(tree_of_group(tree, group)).items():
             if name not in shared and not name.startswith("presence["):
@@ -121,9 +122,9 @@ def of_sets(tree: "xarray.DataTree") -> Quantities:
     posterior, observed = tree["posterior"].dataset, tree["observed_data"].dataset
     if not posterior["n_features"].values.any() and posterior.sizes["option"] <= MAX_RANKED:
         return of_options(tree)
-    if "set_probability" not in posterior:
+    if (stored := Posterior(tree).set_probability) is None:
         return {}
-    chosen = posterior["set_probability"].values
+    chosen = stored.values
     named = zip(observed["alternative"].values, observed["offered"].values, strict=True)
     return {f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in enumerate(named)}
 
@@ -153,9 +154,9 @@ def constant_share(tree: "xarray.DataTree") -> Quantities:
 
 def of_own(tree: "xarray.DataTree") -> Quantities:
     """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
-    names = str(tree["constant_data"].dataset["parameters"].item()) if "parameters" in tree["constant_data"] else ""
-    own = {name: tree["posterior"].dataset[name].values for name in names.split(",") if name}
-    return own | of_presence(tree, bool(tree["constant_data"].dataset["sees_single"]))
+    seen = Posterior(tree)
+    own = {name: seen.draws[name].values for name in seen.parameters}
+    return own | of_presence(tree, bool(seen.fixed["sees_single"]))
 
 
 def of_presence(tree: "xarray.DataTree", sees_single: bool, sees_full: bool = True) -> Quantities:

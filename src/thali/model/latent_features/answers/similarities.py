@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.data.kinds import SIMILARITIES
 from thali.model.latent_features.answers.tree import DataPart
+from thali.posterior.view import Posterior
 
 from .columns import Columns, columns_of
 from .kind import of_similarities
@@ -114,5 +115,5 @@ def measured_similarities(tree: "xarray.DataTree") -> "Similarities":
 
 def judgements_of(tree: "xarray.DataTree") -> np.ndarray:
     """Number of judgements that each measured similarity is the mean of; 1 in older files."""
-    constant = tree["constant_data"].dataset
-    return constant["judgements"].values if "judgements" in constant else np.ones(constant.sizes["measured_pair"])
+    seen = Posterior(tree)
+    return np.ones(seen.fixed.sizes["measured_pair"]) if seen.judgements is None else seen.judgements

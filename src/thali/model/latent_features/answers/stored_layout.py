@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.errors import DataError
+from thali.posterior.view import Posterior
 
 from .columns import columns_of
 
@@ -39,8 +40,8 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
         if name not in tree.children:
             raise DataError(f"'{path}' is not a posterior of this model: it has no group {name}")
     posterior = tree["posterior"].to_dataset()
-    wanted = _ALWAYS | (_DENSE if "features" in posterior else _LISTED)
-    wanted |= _UNIQUE if "unique_weights" in posterior else {}
+    wanted = _ALWAYS | (_LISTED if Posterior(tree).features is None else _DENSE)
+    wanted |= {} if Posterior(tree).unique is None else _UNIQUE
     for name, dimensions in wanted.items():
         found = posterior[name].dims if name in posterior.variables else None
         if found != dimensions:

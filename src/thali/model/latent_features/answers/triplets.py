@@ -8,6 +8,7 @@ import numpy as np
 from thali.data.kinds import TRIPLETS
 from thali.model.latent_features.answers.tree import MAX_PAIRS, DataPart
 from thali.posterior.densities import is_pointwise
+from thali.posterior.view import Posterior
 
 from .choice_sets import log_coefficients
 from .columns import Columns, columns_of
@@ -140,9 +141,8 @@ def probability_blocks(
 
 def parts_of(tree: "xarray.DataTree") -> tuple[Columns, np.ndarray | None, str, float]:
     """Columns, constant if there is one, link and lapse of a posterior of triplets."""
-    posterior, fixed = tree["posterior"].dataset, tree["constant_data"].dataset
-    constant = posterior["constant"].values.ravel() if "constant" in posterior else None
-    return columns_of(tree), constant, str(fixed["link"].item()), float(fixed["lapse"])
+    seen = Posterior(tree)
+    return columns_of(tree), seen.constant, str(seen.fixed["link"].item()), float(seen.fixed["lapse"])
 
 
 def answered(tree: "xarray.DataTree") -> "Triplets":

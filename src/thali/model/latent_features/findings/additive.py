@@ -8,6 +8,7 @@ import numpy as np
 from thali._labels import plural
 from thali.data.kinds import TRIPLETS
 from thali.errors import Argument, Setting
+from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ...common_findings import asked, check_of, data, describes, methods, summary, verdict
@@ -71,8 +72,9 @@ def features(model: Any, settings: Settings) -> Finding:
     table = model.features(similar=_similar(model, settings))
     if len(table) and "place" in table:
         notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
-    posterior = model.posterior_["posterior"].dataset
-    if "sigma" in posterior and bool((posterior["n_features"] > posterior["n_shared_features"]).any()):
+    seen = Posterior(model.posterior_)
+    shared = seen.n_shared_features
+    if seen.sigma is not None and shared is not None and bool((seen.draws["n_features"] > shared).any()):
         notes += (ENGLISH["additive.silent"],)
     return features_finding(model, table, "feature", notes)
 

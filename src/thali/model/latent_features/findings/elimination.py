@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.kinds import BEST_WORST
+from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ...common_findings import asked, data, methods, summary, verdict
@@ -202,8 +203,8 @@ def ties_sentence(prior: str = "") -> Text:
 
 
 def _ties(model: Any) -> tuple[Text, ...]:
-    has_ties = "tie" in model.posterior_["posterior"]
-    return (ties_sentence(ENGLISH["methods.ties.prior"]),) if has_ties else ()
+    has_none = Posterior(model.posterior_).tie is None
+    return () if has_none else (ties_sentence(ENGLISH["methods.ties.prior"]),)
 
 
 def _covariates(model: Any) -> tuple[Text, ...]:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural
+from thali.posterior.view import Posterior
 
 from ...common_findings import asked, data, summary
 from ...finding import STATISTICS, Finding, Maker, Picture, Text, finding
@@ -31,9 +32,9 @@ def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
 
     @finding("n_features", f"How many {word}s are there?")
     def n_features(model: Any, settings: Settings) -> Finding:
-        posterior = model.posterior_["posterior"]
-        draws = posterior["n_shared_features" if "n_shared_features" in posterior else "n_features"].to_numpy()
-        return number_finding(model, draws, word, f"{word}s")
+        seen = Posterior(model.posterior_)
+        number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
+        return number_finding(model, number.to_numpy(), word, f"{word}s")
 
     question = asked(lambda model: said(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
     return (question, features, n_features, *((ranks,) * (word == "aspect")), parameters, check, summary, data)
@@ -115,12 +116,12 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single features."""
-    rows, posterior = model.summary(), model.posterior_["posterior"]
+    rows, kappa = model.summary(), Posterior(model.posterior_).kappa
     notes: list[Text] = []
     if "alpha" in rows.index:
         notes.append(said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
-    if "kappa" in posterior:
-        notes.append(said(ENGLISH, "groups.kappa", estimate=estimate(posterior["kappa"].to_numpy())))
+    if kappa is not None:
+        notes.append(said(ENGLISH, "groups.kappa", estimate=estimate(kappa.to_numpy())))
     notes.append(said(ENGLISH, "groups.log_likelihood", value=row_in_words(rows, "log_likelihood")))
     return Finding(notes=tuple(notes))
 

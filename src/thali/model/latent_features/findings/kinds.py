@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.posterior.interval import interval_name
+from thali.posterior.view import Posterior
 
 from ...common_findings import asked, data, summary
 from ...finding import FILE, STATISTICS, Finding, Picture, Text, finding
@@ -79,15 +80,15 @@ def ranks(model: Any, settings: Settings) -> Finding:
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
-    rows, posterior = model.summary(), model.posterior_["posterior"]
+    rows, kappa = model.summary(), Posterior(model.posterior_).kappa
     notes: list[Text] = []
     if "n_kinds" in rows.index:
         notes.append(said(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_kinds")))
         notes.append(said(ENGLISH, "kinds.agreement", value=row_in_words(rows, "kind_agreement")))
     if "alpha" in rows.index:
         notes.append(said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
-    if "kappa" in posterior:
-        notes.append(said(ENGLISH, "kinds.kappa", estimate=estimate(posterior["kappa"].to_numpy())))
+    if kappa is not None:
+        notes.append(said(ENGLISH, "kinds.kappa", estimate=estimate(kappa.to_numpy())))
     notes.append(said(ENGLISH, "kinds.log_likelihood", value=row_in_words(rows, "log_likelihood")))
     return Finding(notes=tuple(notes))
 

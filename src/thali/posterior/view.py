@@ -1,0 +1,111 @@
+"""What a posterior of latent features holds, by name: nobody else asks a tree whether a variable is there."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from thali.data.kinds import OF_GROUPS, PAIR_KINDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray
+
+ONE, GROUPS, KINDS = "one", "groups", "kinds"  # populations: people alike, groups of them, kinds that are not known
+
+
+class Posterior:
+    """A read-only view of a tree in the ArviZ schema; what the model has not is None.
+
+    Draws have the dimensions chain and draw first, unless a property says that they lie one after another.
+
+    Parameters
+    ----------
+    tree : DataTree
+        The posterior of a model of latent features, as `posterior_` holds it.
+    """
+
+    def __init__(self, tree: "xarray.DataTree") -> None:
+        self._tree = tree
+
+    @cached_property
+    def draws(self) -> "xarray.Dataset":
+        """The group `posterior`."""
+        return self._tree["posterior"].dataset
+
+    @cached_property
+    def fixed(self) -> "xarray.Dataset":
+        """The group `constant_data`."""
+        return self._tree["constant_data"].dataset
+
+    @property
+    def data_kind(self) -> str:
+        """The kind of data that the model was fitted to, of `thali.data.kinds`."""
+        return str(self.fixed["kind"].item())
+
+    @property
+    def population(self) -> str:
+        """ONE, GROUPS or KINDS."""
+        if self.data_kind in OF_GROUPS:
+            return GROUPS
+        return KINDS if self.data_kind == PAIR_KINDS else ONE
+
+    @property
+    def features(self) -> "xarray.DataArray | None":
+        """Owners (chain, draw, feature, option); None where they are stored as lists."""
+        return self._drawn("features")
+
+    @property
+    def unique(self) -> "xarray.DataArray | None":
+        """Weights of the options' unique aspects (chain, draw, option)."""
+        return self._drawn("unique_weights")
+
+    @property
+    def tie(self) -> "np.ndarray | None":
+        """Davidson's parameter of ties, one draw after another (draws,)."""
+        return self._flat("tie")
+
+    @property
+    def constant(self) -> "np.ndarray | None":
+        """The additive constant, one draw after another (draws,)."""
+        return self._flat("constant")
+
+    @property
+    def sigma(self) -> "np.ndarray | None":
+        """The standard deviation of a similarity, one draw after another (draws,)."""
+        return self._flat("sigma")
+
+    @property
+    def kappa(self) -> "xarray.DataArray | None":
+        """How similar the weights of groups or kinds are."""
+        return self._drawn("kappa")
+
+    @property
+    def n_shared_features(self) -> "xarray.DataArray | None":
+        """How many features have two owners or more, where that is counted apart."""
+        return self._drawn("n_shared_features")
+
+    @property
+    def similarity(self) -> "xarray.DataArray | None":
+        """Fitted similarities (chain, draw, pair), as far as they are stored."""
+        return self._drawn("similarity")
+
+    @property
+    def set_probability(self) -> "xarray.DataArray | None":
+        """The probability of each option of each set (chain, draw, place), as far as they are stored."""
+        return self._drawn("set_probability")
+
+    @property
+    def judgements(self) -> "np.ndarray | None":
+        """Of how many judgements each measured similarity is the mean; None in older files."""
+        return self.fixed["judgements"].values if "judgements" in self.fixed else None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters of a likelihood of the user's own."""
+        names = str(self.fixed["parameters"].item()) if "parameters" in self.fixed else ""
+        return tuple(filter(None, names.split(",")))
+
+    def _drawn(self, name: str) -> "xarray.DataArray | None":
+        return self.draws[name] if name in self.draws else None
+
+    def _flat(self, name: str) -> "np.ndarray | None":
+        return self.draws[name].values.ravel() if name in self.draws else None
