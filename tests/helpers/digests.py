@@ -1,0 +1,266 @@
+"""What a fit of three sweeps leaves, as a few numbers a variable: owners and decisions by hash, floats by their sums.
+
+`python tests/helpers/digests.py` writes them anew (tests/cases/digests.json). That is allowed where an issue asks for
+another sampler or default, and whoever does it names the rows that change, and why.
+"""
+
+import hashlib
+import json
+import math
+import warnings
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import thali as th
+from thali.comparison.ways import kind_of
+from thali.model.registry import SPECS
+from thali.testing import smallest
+from thali.testing.smallest import SMALLEST, Smallest
+
+FILE = Path(__file__).parents[1] / "cases" / "digests.json"
+RELATIVE = 1e-9  # how far a float may be from the one that is kept, of the sum of absolute values
+_SHORT = {
+    "draws": 3,
+    "tune": 1,
+    "thin": 1,
+    "chains": 2,
+    "sweeps": 3,
+    "sweeps_per_step": 1,
+    "cores": 1,
+    "islands": 2,
+    "particles": 2,
+}
+_EBA, _ADDITIVE = smallest._EBA, smallest._ADDITIVE
+_UNIQUE = partial(th.EliminationByAspects, aspects="unique")
+
+
+def _tied_groups():
+    tied = smallest._tied_pairs()[0]
+    other = th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], list("abc"), ties=[[0, 0, 1], [0, 0, 0], [1, 0, 0]])
+    return ({"women": tied, "men": other},)
+
+
+def _with_none():
+    """The experiment, in which a fourth alternative is none of the products."""
+    rows = []
+    for k, (task, products) in enumerate(smallest.simulated(4, 3, seed=4).groupby(["id", "task"], sort=False)):
+        none = {"id": task[0], "task": task[1], "alt": 4, "choice": int(k % 4 == 3)}
+        rows += [products.assign(choice=0 if k % 4 == 3 else products["choice"]), pd.DataFrame([none])]
+    return (th.ChoiceExperiment.from_frame(pd.concat(rows, ignore_index=True), none="4"),)
+
+
+def _of_women(model):
+    return smallest._first_pair(model.of_group("women"))
+
+
+def _first_column(model):
+    return model.summary().iloc[:, 0].to_numpy()
+
+
+def _of_groups(data, ask, **more):
+    """Of each way in which weights of groups hang together."""
+    return {
+        weights: Smallest(partial(th.EliminationByAspects, weights=weights, **more), data, smallest._CHAINS, ask)
+        for weights in ("free", "common", "similar")
+    }
+
+
+# What runs the code of a row of `SMALLEST` with other numbers, other data or another likelihood.
+_MORE = {
+    **{f"{_EBA}, pairs of groups, {each}": row for each, row in _of_groups(smallest._groups, _of_women).items()},
+    **{
+        f"{_EBA}, tied groups, unique, {each}": row
+        for each, row in _of_groups(_tied_groups, _of_women, aspects="unique").items()
+    },
+    **{
+        f"{_EBA}, sets of groups, {each}": row
+        for each, row in _of_groups(
+            smallest._choice_groups, lambda model: smallest._first_set(model.of_group("men"))
+        ).items()
+    },
+    **{
+        f"{_ADDITIVE}, groups, {weights}": Smallest(
+            partial(th.AdditiveClustering, weights=weights),
+            smallest._similarity_groups,
+            smallest._CHAINS,
+            smallest._worths,
+        )
+        for weights in ("free",)
+    },
+    f"{_EBA}, kinds, similar": Smallest(
+        partial(th.EliminationByAspects, kinds=2, weights="similar"),
+        smallest._answered_pairs,
+        smallest._CHAINS,
+        smallest._first_pair,
+    ),
+    f"{_EBA}, paper": Smallest(
+        partial(th.EliminationByAspects, sampler="paper"), smallest._pairs, smallest._CHAINS, smallest._first_pair
+    ),
+    f"{_EBA}, number, choices": Smallest(
+        partial(th.EliminationByAspects, aspects=2), smallest._sets, smallest._CHAINS, smallest._first_set
+    ),
+    f"{_EBA}, given, choices": Smallest(
+        partial(th.EliminationByAspects, aspects=smallest._GIVEN), smallest._sets, smallest._CHAINS, smallest._first_set
+    ),
+    f"{_EBA}, no lapse, fixed alpha": Smallest(
+        partial(th.EliminationByAspects, lapse=0.0, alpha=2.0), smallest._pairs, smallest._CHAINS, smallest._first_pair
+    ),
+    f"{_EBA}, ties by half": Smallest(
+        partial(th.EliminationByAspects, ties="half"), smallest._tied_pairs, smallest._CHAINS, smallest._first_pair
+    ),
+    f"{_EBA}, tempering": Smallest(
+        partial(th.EliminationByAspects, tempering=3), smallest._pairs, smallest._CHAINS, smallest._first_pair
+    ),
+    **{
+        f"{_EBA}, {method}, {name}": Smallest(partial(_UNIQUE, method=method), data, run, ask)
+        for method, run, name, data, ask in (
+            ("laplace", smallest._DRAWS, "ties", smallest._tied_pairs, smallest._first_pair),
+            ("maximum-likelihood", {"random_seed": 1}, "ties", smallest._tied_pairs, smallest._first_pair),
+            ("maximum-likelihood", {"random_seed": 1}, "covariates", smallest._described_pairs, smallest._first_pair),
+        )
+    },
+    **{
+        f"{_EBA}, maximum-likelihood, {name}": Smallest(
+            partial(th.EliminationByAspects, aspects=aspects, method="maximum-likelihood"),
+            data,
+            {"random_seed": 1},
+            ask,
+        )
+        for name, aspects, data, ask in (
+            ("choices", "unique", smallest._sets, smallest._first_set),
+            ("rankings", "unique", smallest._rankings, smallest._first_set),
+            ("best and worst", "unique", smallest._best_and_worst, smallest._first_set),
+        )
+    },
+    f"{_ADDITIVE}, paper": Smallest(
+        partial(th.AdditiveClustering, sampler="paper"), smallest._similarities, smallest._CHAINS, smallest._similarity
+    ),
+    f"{_ADDITIVE}, learned sigma, no constant": Smallest(
+        partial(th.AdditiveClustering, sigma="learned", constant=False),
+        smallest._similarities,
+        smallest._CHAINS,
+        smallest._similarity,
+    ),
+    f"{_ADDITIVE}, triplets, ratio": Smallest(
+        partial(th.AdditiveClustering, link="ratio"), smallest._triplets, smallest._CHAINS, smallest._first_set
+    ),
+    **{
+        f"latent-feature-model, {name}": Smallest(
+            partial(th.LatentFeatureModel, th.priors.IndianBuffet(), likelihood()),
+            data,
+            smallest._CHAINS,
+            _first_column,
+        )
+        for name, likelihood, data in (
+            ("choices", th.likelihoods.Elimination, smallest._sets),
+            ("similarities", th.likelihoods.Additive, smallest._similarities),
+            ("triplets", th.likelihoods.MostSimilarPair, smallest._triplets),
+        )
+    },
+    "product-classes, none": Smallest(th.ProductClasses, _with_none, smallest._PRODUCTS, smallest._worths),
+    "multinomial-logit, none": Smallest(th.MultinomialLogit, _with_none, {}, _first_column),
+    "hierarchical-logit, none": Smallest(th.HierarchicalLogit, _with_none, smallest._CHAINS, smallest._worths),
+    "latent-class-logit, none": Smallest(
+        partial(th.LatentClassLogit, classes=2), _with_none, smallest._ONCE, _first_column
+    ),
+    "plackett-luce, paper": Smallest(
+        partial(th.PlackettLuceRegression, sampler="paper"),
+        smallest._rows,
+        smallest._CHAINS,
+        smallest._first_rows,
+        is_run_made=True,
+    ),
+    **{
+        f"sparse-logit, {name}": Smallest(
+            partial(th.SparseMultinomialLogit, **more),
+            smallest._rows,
+            smallest._CHAINS,
+            smallest._first_rows,
+            is_run_made=True,
+        )
+        for name, more in {
+            "auto": {"method": "auto"},
+            "horseshoe": {"prior": "horseshoe"},
+        }.items()
+    },
+}
+
+
+def _shortened(row: Smallest) -> Smallest:
+    return replace(row, run={name: _SHORT.get(name, value) for name, value in row.run.items()})
+
+
+ROWS = {name: _shortened(row) for name, row in (SMALLEST | _MORE).items()}
+for _name in (f"{_ADDITIVE}, map", f"{_ADDITIVE}, triplets, map"):  # fewer annealed runs
+    ROWS[_name] = replace(ROWS[_name], run=ROWS[_name].run | {"chains": 1})
+
+
+def digest_of(values: Any) -> Any:
+    """A hash of whole numbers, truths and texts; of floats how many, and sums in which each counts otherwise."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fc":
+        array = array.astype(np.int64) if array.dtype.kind in "biu" else array.astype(str)
+        content = array.tobytes() if array.dtype.kind == "i" else "\n".join(array.ravel()).encode()
+        return hashlib.sha256(repr(array.shape).encode() + content).hexdigest()[:16]
+    flat = array.ravel()
+    there = np.isfinite(flat)
+    kept = np.where(there, flat, 0.0)
+    weights = np.cos(np.arange(1, 1 + len(flat)))  # no two places alike
+    return [len(flat), int((~there).sum()), *(float(each) for each in (np.abs(kept).sum(), kept @ weights))]
+
+
+def is_same(found: Any, kept: Any) -> bool:
+    """Whether two digests are of the same values."""
+    if isinstance(found, str) or isinstance(kept, str):
+        return found == kept
+    scale = RELATIVE * max(kept[2], 1e-300)
+    near = [math.isclose(a, b, rel_tol=0.0, abs_tol=scale) for a, b in zip(found[2:], kept[2:], strict=True)]
+    return found[:2] == kept[:2] and all(near)
+
+
+def digests_of(model: Any, row: Smallest) -> dict[str, Any]:
+    """Of every variable of the posterior, of the means of the summary, and of what it predicts."""
+    found: dict[str, Any] = {}
+    if hasattr(model, "posterior_"):
+        for part in ("posterior", "log_likelihood"):
+            if part in model.posterior_.children:
+                variables = model.posterior_[part].dataset.data_vars
+                found |= {f"{part}.{name}": digest_of(values.values) for name, values in variables.items()}
+    summary = model.summary().sort_index(key=lambda index: index.map(str))  # weights that are alike stand in any order
+    found["summary.rows"] = digest_of([str(name) for name in summary.index])
+    found |= {f"summary.{name}": digest_of(summary[name].to_numpy(float)) for name in summary.columns[:2]}
+    found["prediction"] = digest_of(row.ask(model))
+    return found
+
+
+def place_of(name: str) -> tuple[str, str, str, str]:
+    """Of a row the model, its method, the population and the kind of data."""
+    row, spec = ROWS[name], next(each for each in SPECS if each.name == name.partition(",")[0])
+    given, (data, *labels) = getattr(row.make, "keywords", {}), row.data()
+    population = "groups" if isinstance(data, dict) else "kinds" if given.get("kinds") else "one"
+    first = next(iter(data.values())) if population == "groups" else data
+    method = given.get("method", spec.methods[0]) if spec.methods else ""
+    return spec.name, method, population, kind_of((first, *labels) if labels else first)
+
+
+def fitted(name: str) -> tuple[Any, Smallest]:
+    """The model of a row after three sweeps."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ROWS[name].fitted(), ROWS[name]
+
+
+if __name__ == "__main__":
+    from thali.compile import jit
+
+    jit._is_disabled = lambda: True
+    kept = {name: digests_of(*fitted(name)) for name in ROWS}
+    lines = ",\n".join(
+        f" {json.dumps(name)}: {json.dumps(each, sort_keys=True)}" for name, each in sorted(kept.items())
+    )
+    FILE.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

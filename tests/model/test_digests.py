@@ -1,0 +1,48 @@
+"""The same seed gives the same draws, summaries and predictions through every change of code: of every model, method,
+population and kind of data, in runs of three sweeps."""
+
+import json
+from itertools import product
+
+import pytest
+from digests import FILE, ROWS, digests_of, fitted, is_same, place_of
+
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.model.registry import SPECS
+
+KEPT = json.loads(FILE.read_text("utf-8"))
+EBA, ADDITIVE = "elimination-by-aspects", "additive-clustering"
+REFUSED = {(EBA, "laplace", "one", CHOICES)}
+
+
+def wanted():
+    """What every model says that it can be fitted to, and by which methods."""
+    one = {place for spec in SPECS for place in product([spec.name], spec.methods or ("",), ["one"], spec.data)}
+    groups = {(EBA, "mcmc", "groups", PAIRS), (EBA, "mcmc", "groups", CHOICES)}
+    groups |= {(ADDITIVE, "mcmc", "groups", SIMILARITIES), (EBA, "mcmc", "kinds", PAIRS)}
+    return (one | groups) - REFUSED
+
+
+@pytest.mark.fit  # for its imports
+def test_every_model_method_population_and_kind_of_data_has_a_row():
+    assert KEPT.keys() == ROWS.keys()
+    assert {place_of(name) for name in ROWS} == wanted()
+    assert not any(spec.data == () for spec in SPECS) and TRIPLETS in {kind for *_, kind in wanted()}
+
+
+def compared(name):
+    found, kept = digests_of(*fitted(name)), KEPT[name]
+    assert found.keys() == kept.keys()
+    assert {key: (found[key], kept[key]) for key in kept if not is_same(found[key], kept[key])} == {}
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("name", ROWS)
+def test_same_seed_same_draws(uncompiled, name):
+    compared(name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ROWS)
+def test_compiled_code_draws_what_python_draws(name):
+    compared(name)
