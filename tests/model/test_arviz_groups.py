@@ -1,5 +1,7 @@
 """What ArviZ looks for in the tree of every model that draws: groups, dimensions, and data that the draws predict."""
 
+from typing import Any
+
 import arviz_stats
 import numpy as np
 import pytest
@@ -149,6 +151,17 @@ def test_without_the_old_arviz_there_is_no_inference_data(monkeypatch):
     sys.modules["arviz"].__version__ = "1.3.0"
     with pytest.raises(ArgumentError, match="has no InferenceData; pass the tree itself"):
         to_inference_data(fitted("sparse-logit").posterior_)
+
+
+def test_the_old_arviz_is_given_no_empty_arrays(monkeypatch):
+    import sys
+
+    arviz: Any = type(sys)("arviz")
+    arviz.InferenceData = lambda attrs, **groups: groups
+    monkeypatch.setitem(sys.modules, "arviz", arviz)
+    groups = fitted("elimination-by-aspects, laplace").to_inference_data()
+    assert "weights" not in groups["posterior"] and "choice_probability" in groups["posterior"]
+    assert all(values.size for group in groups.values() for values in group.variables.values())
 
 
 def test_ranks_of_a_calibration_are_a_group():

@@ -21,7 +21,7 @@ _GROUPS = (
 
 
 def to_inference_data(tree: "xarray.DataTree") -> Any:
-    """An `arviz.InferenceData` of the groups that ArviZ knows."""
+    """An `arviz.InferenceData` of the groups that ArviZ knows, without what is of no feature: it draws no empty array."""
     try:
         import arviz  # pyright: ignore[reportMissingImports]
     except ImportError as error:
@@ -30,5 +30,9 @@ def to_inference_data(tree: "xarray.DataTree") -> Any:
         raise ArgumentError(
             f"ArviZ {arviz.__version__} has no InferenceData; pass the tree itself, posterior_, to its functions."
         )
-    groups = {name: tree[name].to_dataset() for name in _GROUPS if name in tree.children}
+    groups = {name: _without_empty(tree[name].to_dataset()) for name in _GROUPS if name in tree.children}
     return arviz.InferenceData(attrs=dict(tree.attrs), **groups)
+
+
+def _without_empty(group: "xarray.Dataset") -> "xarray.Dataset":
+    return group.drop_vars([name for name, values in group.variables.items() if values.size == 0])
