@@ -21,7 +21,7 @@ _GROUPS = (
 
 
 def to_inference_data(tree: "xarray.DataTree") -> Any:
-    """An `arviz.InferenceData` of the groups that ArviZ knows, without what is of no feature: it draws no empty array."""
+    """An `arviz.InferenceData` of the groups that ArviZ knows, without empty arrays, which it cannot draw."""
     try:
         import arviz  # pyright: ignore[reportMissingImports]
     except ImportError as error:
