@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import ArgumentError
-from thali.model.latent_features.answers.check import what_was_chosen
+from thali.model.latent_features.answers.checked import MEMBER, ROWS, SIMILARITY, checked_in, options_in
 from thali.model.latent_features.answers.kind import of_known_data
 from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
 from thali.model.latent_features.answers.posterior_check import check_table
@@ -67,17 +67,11 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         tree = tree if is_of_kinds(tree) else of_known_data(tree, "plots.check")
         everything = check_table(tree, random_seed)
     table = everything.head(max_pairs)
-    paired = "b" in everything
-    by_option = "named" in everything
-    similar = "other" in everything
-    columns = ["a", "b"] if paired else ["option"] if by_option else ["alternative"]
-    if similar:
-        columns = ["object", "other"]
-    options = list(dict.fromkeys(label for name in columns for label in everything[name]))
+    of, options = checked_in(everything), options_in(everything)
     shown = dict(zip(options, short(options), strict=True))
-    if "offered" in table:
+    if everything.attrs[ROWS] == MEMBER:
         table = table.assign(offered=table["offered"].map(short_set))
-    names = [what_was_chosen(row, shown) for row in table.itertuples()]
+    names = [of.said(row, shown) for row in table.itertuples()]
     rows = table.index.to_numpy()
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(names), 1.5 + 0.2 * len(rows))
@@ -92,24 +86,15 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         if chosen.any():
             mark = {"color": colour, "markersize": 5, "label": f"observed, {label}", "zorder": 3}
             handles += ax.plot(table["observed"].to_numpy()[chosen], rows[chosen], marker, **mark)
-    if not similar:
+    if everything.attrs[ROWS] != SIMILARITY:
         ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_yticks(rows, names, parse_math=False, fontsize=9)
     ax.tick_params(axis="y", length=0)
-    what, first = ("pairs", "the first") if paired else ("members of sets", "it")
-    if "sets" in everything:
-        first = "it"
-    if "tied" in everything:
-        what, first = "choices and ties of pairs", "the first, or neither,"
-    if by_option:
-        what, first = "options", "it"
-    verb = "called the most similar" if "sets" in everything else "named" if by_option else "chosen"
-    if similar:
-        what = "pairs"
-    of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {what}, the worst first"
-    quantity = "similarity" if similar else f"proportion in which {first} was {verb}"
-    ax.set_xlabel(f"{quantity}{of_all}")
+    of_all = (
+        "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {of.what}, the worst first"
+    )
+    ax.set_xlabel(f"{of.quantity}{of_all}")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
     return ax

@@ -12,6 +12,7 @@ from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
 from .cells_to_check import cells_to_check
+from .checked import PAIR, ROWS, checked_in, options_in
 from .columns import Columns, columns_of
 from .covariates import cells_of
 from .probabilities import BLOCK
@@ -66,13 +67,15 @@ def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
         p = cells.mean(pairs, block, p)
         rows.append(replicated_rows(x, n, p, replicates))
         discrepancy += [_discrepancy(x, n, p), _discrepancy(replicates, n, p)]
-    return finished_table(pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()}), rows, discrepancy)
+    named = pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()})
+    return finished_table(named, rows, discrepancy, PAIR)
 
 
 def finished_table(
-    named: "pandas.DataFrame", rows: list[dict[Any, Any]], discrepancy: np.ndarray
+    named: "pandas.DataFrame", rows: list[dict[Any, Any]], discrepancy: np.ndarray, of: str
 ) -> "pandas.DataFrame":
-    """What is checked, its numbers block by block, and the discrepancies of data and replicates, as a table."""
+    """What is checked, its numbers block by block, and the discrepancies of data and replicates, as a table of rows of
+    that kind."""
     from thali._tables import Table
 
     table = {name: np.concatenate([block[name] for block in rows]) for name in rows[0]}
@@ -81,37 +84,38 @@ def finished_table(
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
     p_value = _share_at_least(*discrepancy) if float(frame["n"].to_numpy().mean()) >= FEWEST else math.nan
-    frame.attrs.update(p_value=p_value, interval=INTERVAL, expected_missed=expected, draws=discrepancy.shape[1])
+    frame.attrs |= {"p_value": p_value, "interval": INTERVAL, "expected_missed": expected}
+    frame.attrs |= {"draws": discrepancy.shape[1], ROWS: of}
     return frame
 
 
 def check_sentence(table: "pandas.DataFrame") -> str:
     """How many observations the model misses, the worst of them, and whether it fits as a whole."""
-    if not {"p_value", "interval", "expected_missed", "draws"} <= set(table.attrs):
+    if not {"p_value", "interval", "expected_missed", "draws", ROWS} <= set(table.attrs):
         raise ArgumentError(
-            "`table` lacks attrs 'p_value', 'interval', 'expected_missed' or 'draws'; "
+            "`table` lacks attrs 'p_value', 'interval', 'expected_missed', 'draws' or 'rows'; "
             "pass the frame that the check returned, unchanged"
         )
+    of = checked_in(table)
     if math.isnan(table.attrs["p_value"]):
-        what = "sets were offered" if "b" not in table or "sets" in table else "pairs were compared"
         return (
-            f"The check says nothing here: {what} fewer than {FEWEST:g} times on average, so that nearly every "
+            f"The check says nothing here: {of.met} fewer than {FEWEST:g} times on average, so that nearly every "
             "interval holds all proportions that could have been observed. Collect more choices of each, or ask how "
             "well choices left out are predicted (thali compare)."
         )
     missed = table[table["missed"]]
     count = f"{len(missed):,}" if len(missed) else "None"
-    seen = "observed similarity" if "other" in table else "observed proportion"
     lie = "lies outside its" if len(missed) < 2 else "lie outside their"
     expected = table.attrs["expected_missed"]
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     sentence = (
-        f"{count} of {_plural(len(table), seen)} {lie} {100 * table.attrs['interval']:g} % predictive"
+        f"{count} of {_plural(len(table), of.seen)} {lie} {100 * table.attrs['interval']:g} % predictive"
         f" interval ({by_chance} of the model's own replicates would; of data that it was fitted to,"
         " fewer)"
     )
     if len(missed):
-        worst = "; ".join(_named(row) for row in missed.head(MAX_NAMED).itertuples())
+        names = {label: label for label in options_in(table)}
+        worst = "; ".join(_named(row, of.said(row, names)) for row in missed.head(MAX_NAMED).itertuples())
         sentence += f"{': ' if len(missed) <= MAX_NAMED else ', the worst being '}{worst}"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     fit = "no further from the model than its own replicates"
@@ -124,29 +128,13 @@ def _plural(number: int, seen: str) -> str:
     return plural(number, seen) if number == 1 or not seen.endswith("y") else f"{number:,} {seen[:-1]}ies"
 
 
-def _named(row: Any) -> str:
+def _named(row: Any, name: str) -> str:
     """A missed pair, with as many digits as it takes to see that the observed proportion lies outside."""
     observed, low, high = row.observed, row.low, row.high
     end = low if observed < low else high
     digits = next((digits for digits in range(2, 9) if f"{observed:.{digits}f}" != f"{end:.{digits}f}"), 9)
     shown = f"observed {observed:.{digits}f}, predicted {low:.{digits}f} to {high:.{digits}f}"
-    return f"{what_was_chosen(row)} ({shown})"
-
-
-def what_was_chosen(row: Any, shown: "dict[str, str] | None" = None) -> str:
-    """The words for a row of the table, with other names for the options if they are given."""
-    names = shown or {}
-    if hasattr(row, "other"):
-        return f"{names.get(row.object, row.object)} and {names.get(row.other, row.other)}"
-    if hasattr(row, "b"):
-        if hasattr(row, "sets"):
-            return f"{names.get(row.a, row.a)} and {names.get(row.b, row.b)}"
-        if getattr(row, "tied", False):
-            return f"{names.get(row.a, row.a)} and {names.get(row.b, row.b)} tied"
-        return f"{names.get(row.a, row.a)} over {names.get(row.b, row.b)}"
-    if hasattr(row, "named"):
-        return f"{names.get(row.option, row.option)} named the {row.named}"
-    return f"{names.get(row.alternative, row.alternative)} out of {row.offered}"
+    return f"{name} ({shown})"
 
 
 def _p(p_value: float, resolution: float) -> str:

@@ -11,6 +11,7 @@ from ..likelihoods.best_worst import answer_probabilities, possible_answers
 from .best_worst import NAMED, by_option, rule_of
 from .check import blocks, finished_table, replicated_rows, spaced
 from .check_sets import discrepancy_of
+from .checked import ANSWER
 from .columns import columns_of
 
 if TYPE_CHECKING:
@@ -81,4 +82,4 @@ def best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
     x, n = found.observed[:, None], found.n[:, None]
     rows = [replicated_rows(x, n, found.probability, found.replicates)]
     discrepancy = np.array([discrepancy_of(each, n, found.probability) for each in (x, found.replicates)])
-    return finished_table(pd.DataFrame({"option": found.labels, "named": found.named}), rows, discrepancy)
+    return finished_table(pd.DataFrame({"option": found.labels, "named": found.named}), rows, discrepancy, ANSWER)

@@ -7,6 +7,7 @@ import numpy as np
 from thali.inference.seeds import streams
 
 from .check import blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws, whole_counts
+from .checked import PAIR
 from .columns import columns_of
 from .group_tree import group_names, tree_of_group
 from .kinds_aligned import aligned_members, as_groups
@@ -48,4 +49,5 @@ def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pand
             variance += by * p * (1.0 - p)
         rows.append(replicated_rows(x, n, expected / n, replicates))
         discrepancy += [discrepancy_of(x, expected, variance), discrepancy_of(replicates, expected, variance)]
-    return finished_table(pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()}), rows, discrepancy)
+    named = pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()})
+    return finished_table(named, rows, discrepancy, PAIR)

@@ -9,6 +9,7 @@ from thali.inference.seeds import streams
 
 from ..likelihoods.set_draws import set_probability_draws
 from .check import blocks, finished_table, replicated_rows, spaced
+from .checked import MEMBER
 from .columns import columns_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas
         x, n = counts[places, None], np.repeat(totals[sets], sizes[sets])[:, None]
         rows.append(replicated_rows(x, n, p, replicates))
         discrepancy += [discrepancy_of(x, n, p), discrepancy_of(replicates, n, p)]
-    return finished_table(pd.DataFrame(named), rows, discrepancy)
+    return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
 
 
 def _whole_counts(counts: np.ndarray, named: dict[Any, Any]) -> np.ndarray:

@@ -8,6 +8,7 @@ from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
 from .check import blocks, spaced, spaced_draws
+from .checked import ROWS, SIMILARITY
 from .columns import columns_of
 from .similarities import judgements_of, similarity_draws
 
@@ -69,5 +70,6 @@ def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
         )
     ).sort_values("p_value", kind="stable", ignore_index=True)
     overall = float(chi2.sf(squares, len(observed)).mean())
-    frame.attrs.update(p_value=overall, interval=INTERVAL, expected_missed=float(outside.sum()), draws=columns.n_draws)
+    frame.attrs |= {"p_value": overall, "interval": INTERVAL, "expected_missed": float(outside.sum())}
+    frame.attrs |= {"draws": columns.n_draws, ROWS: SIMILARITY}
     return frame

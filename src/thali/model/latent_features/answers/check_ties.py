@@ -10,6 +10,7 @@ from thali.inference.seeds import streams
 from .cells_to_check import cells_to_check
 from .check import finished_table, replicated_rows, spaced, spaced_draws, whole_counts
 from .check_sets import discrepancy_of
+from .checked import TIED
 from .columns import columns_of
 from .covariates import cells_of
 from .ties import outcomes
@@ -56,4 +57,4 @@ def tied_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
                 rows.append(replicated_rows(x, n[:, None], expected, drawn))
                 names = {"a": labels[first[pairs]], "b": labels[second[pairs]], "tied": outcome == 1}
                 named.append(pd.DataFrame(names))
-    return finished_table(pd.concat(named, ignore_index=True), rows, discrepancy)
+    return finished_table(pd.concat(named, ignore_index=True), rows, discrepancy, TIED)

@@ -8,6 +8,7 @@ from thali.errors import DataError
 from thali.inference.seeds import streams
 
 from .check import finished_table, replicated_rows, spaced_draws
+from .checked import MOST_SIMILAR
 from .kind import of_triplets
 from .triplets import answered, probability_blocks
 
@@ -52,7 +53,9 @@ def triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pa
     sides = {"a": labels[keys // data.n_options], "b": labels[keys % data.n_options]}
     named = pd.DataFrame(sides | {"sets": np.bincount(pair)})
     rows = replicated_rows(x, n, expected / n, replicates)
-    return finished_table(named, [rows], np.array([_distance(x, expected), _distance(replicates, expected)]))
+    return finished_table(
+        named, [rows], np.array([_distance(x, expected), _distance(replicates, expected)]), MOST_SIMILAR
+    )
 
 
 def _distance(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
