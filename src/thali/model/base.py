@@ -79,6 +79,11 @@ class Model(Parameters, Described):
         """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
         return ()
 
+    @property
+    def _posterior(self) -> "xarray.DataTree | None":
+        """What the fit drew; None of a method that draws nothing, and before a fit."""
+        return vars(self).get("posterior_")
+
     def _carry_out(self, job: Job) -> Self:
         """The template of a fit: speak of the data, run, keep what was found, speak of the outcome."""
         for remark in job.remarks:

@@ -48,7 +48,7 @@ _TRACE = "trace"
 
 def has_draws(model: Any) -> bool:
     """Whether a fit made draws: not where it made none, or a single point, as some methods do."""
-    tree = getattr(model, "posterior_", None)
+    tree = model._posterior
     return tree is not None and tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"] > 1
 
 

@@ -29,12 +29,12 @@ _NAMED, _WORST, _PRINTED = 3, 10, 12
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings: of relative weights, or of coefficients."""
     ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
-    of_draws = (quantities,) if hasattr(model, "posterior_") else ()
+    of_draws = () if model._posterior is None else (quantities,)
     return (*_FIRST, *ours, parameters, unexpected_rows, *of_draws, *_LAST)
 
 
 def _is_plackett_luce(model: Any) -> bool:
-    return hasattr(model, "weights_")
+    return model._learned == "weights"
 
 
 # prediction ---------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def _scores(model: Any, settings: Settings) -> Scores | None:
         return kept
     if not settings.folds or settings.rows is None or getattr(model, "interrupted_", False):
         return None
-    at_once = settings.cores if hasattr(model, "posterior_") else 1  # without draws a fit is too short for a process
+    at_once = 1 if model._posterior is None else settings.cores  # without draws a fit is too short for a process
     how = settings.rows, settings.folds, settings.random_seed, at_once
     model.cross_validation_ = carried_out_by("Classifier.cross_validate")(model, *how)
     return model.cross_validation_
@@ -175,7 +175,7 @@ def parameters(model: Any, settings: Settings) -> Finding:
 
 def _of_weights(model: Any) -> list[Text]:
     notes = [said(ENGLISH, "shape", value=_shape(model))]
-    if hasattr(model, "posterior_"):
+    if model._posterior is not None:
         return [*notes, _likelihood_drawn(model)]
     value = f"{model.log_likelihood_:.3f}"
     if model.method != "map":
@@ -200,7 +200,7 @@ def _of_coefficients(model: Any) -> list[Text]:
             else said(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
         )
         notes = [said(ENGLISH, "rate", value=value)]
-    if hasattr(model, "posterior_"):
+    if model._posterior is not None:
         return [*notes, _likelihood_drawn(model)]
     values = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
     return [*notes, said(ENGLISH, "log_likelihood.priors", **values)]
@@ -239,7 +239,7 @@ def unexpected_rows(model: Any, settings: Settings) -> Finding:
     """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
     import pandas as pd
 
-    tree = getattr(model, "posterior_", None)
+    tree = model._posterior
     if tree is None or "log_likelihood" not in tree.children:
         return Finding(ENGLISH["rows.unknown"])
     logs, codes = tree["log_likelihood"]["label"], tree["observed_data"]["label"].to_numpy()

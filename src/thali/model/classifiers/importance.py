@@ -30,7 +30,7 @@ def importance(model: Any) -> "pandas.DataFrame":
     from thali.posterior.interval import INTERVAL, TAILS
 
     draws, classes, columns = _draws(model)
-    name = "weight" if hasattr(model, "weights_") else "coef"
+    name = "weight" if model._learned == "weights" else "coef"
     if name == "weight":
         table = {name: np.asarray(model.weights_).ravel()}
     else:
@@ -50,11 +50,11 @@ def importance(model: Any) -> "pandas.DataFrame":
 
 def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
     """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and their columns."""
-    if hasattr(model, "posterior_"):
-        values = model.posterior_["posterior"]["weights" if hasattr(model, "weights_") else "coef"]
+    if model._posterior is not None:
+        values = model._posterior["posterior"][model._learned]
         draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
         return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
-    if not hasattr(model, "weights_"):
+    if model._learned == "coef":
         from ..sparse_logit.at_maximum import other_classes, varying_names
 
         return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)

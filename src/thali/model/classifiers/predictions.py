@@ -24,6 +24,7 @@ _MAX_NAMES = 5  # in a message
 class Predictions(ScikitLearn):
     """What a fitted classifier answers about new rows, from `_probabilities` and `_probability_blocks`."""
 
+    _learned: str  # what is learned of each covariate and class: weights of 0 or more, or coefficients ("coef")
     _drawing: tuple[str, ...] = ()  # methods whose fits leave draws; none where the model has no methods
 
     classes_: np.ndarray

@@ -158,6 +158,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
     # want to find in `vars`.
     __slots__ = ("_transform",)
     _kept_as = {"transform": "_transform"}
+    _learned = "weights"
     _drawing = ("gibbs",)
 
     weights_: Any

@@ -166,6 +166,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
     ['eta', 'log_likelihood', 'coef[yes, x0]', 'coef[yes, x1]', 'coef[yes, x2]']
     """
 
+    _learned = "coef"
     _drawing = tuple(method for method in METHODS if method != "map")
 
     coef_: np.ndarray
