@@ -201,7 +201,10 @@ for _name in (f"{_ADDITIVE}, map", f"{_ADDITIVE}, triplets, map"):  # fewer anne
 
 
 def digest_of(values: Any) -> Any:
-    """A hash of whole numbers, truths and texts; of floats how many, and sums in which each counts otherwise."""
+    """A hash of whole numbers, truths and texts; of floats how many, where one is no number, and three sums.
+
+    They are of absolute values, of values in which each counts otherwise, and of logarithms: small ones count, too.
+    """
     array = np.asarray(values)
     if array.dtype.kind not in "fc":
         array = array.astype(np.int64) if array.dtype.kind in "biu" else array.astype(str)
@@ -211,15 +214,20 @@ def digest_of(values: Any) -> Any:
     there = np.isfinite(flat)
     kept = np.where(there, flat, 0.0)
     weights = np.cos(np.arange(1, 1 + len(flat)))  # no two places alike
-    return [len(flat), int((~there).sum()), *(float(each) for each in (np.abs(kept).sum(), kept @ weights))]
+    logs = np.log(np.abs(kept) / max(np.abs(kept).max(initial=0.0), 1e-300) + 1e-6)  # noise about 0 stays small
+    absent = digest_of(np.where(there, 0, np.where(np.isnan(flat), 1, 2))) if not there.all() else ""
+    return [len(flat), absent, *(float(each) for each in (np.abs(kept).sum(), kept @ weights, logs @ weights))]
 
 
 def is_same(found: Any, kept: Any) -> bool:
     """Whether two digests are of the same values."""
     if isinstance(found, str) or isinstance(kept, str):
         return found == kept
-    scale = RELATIVE * max(kept[2], 1e-300)
-    near = [math.isclose(a, b, rel_tol=0.0, abs_tol=scale) for a, b in zip(found[2:], kept[2:], strict=True)]
+    scales = [kept[2], kept[2], 10.0 * kept[0]]
+    near = [
+        math.isclose(a, b, rel_tol=0.0, abs_tol=RELATIVE * max(scale, 1e-300))
+        for a, b, scale in zip(found[2:], kept[2:], scales, strict=True)
+    ]
     return found[:2] == kept[:2] and all(near)
 
 

@@ -7,7 +7,9 @@ from itertools import product
 import pytest
 from digests import FILE, ROWS, digests_of, fitted, is_same, place_of
 
+import thali as th
 from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.errors import ThaliError
 from thali.model.registry import SPECS
 
 KEPT = json.loads(FILE.read_text("utf-8"))
@@ -28,6 +30,13 @@ def test_every_model_method_population_and_kind_of_data_has_a_row():
     assert KEPT.keys() == ROWS.keys()
     assert {place_of(name) for name in ROWS} == wanted()
     assert not any(spec.data == () for spec in SPECS) and TRIPLETS in {kind for *_, kind in wanted()}
+
+
+@pytest.mark.fit
+def test_what_has_no_row_is_refused():
+    for _, method, _, _ in REFUSED:
+        with pytest.raises(ThaliError, match="is for paired comparisons"):
+            th.EliminationByAspects("unique", method=method).fit(*ROWS[f"{EBA}, choices"].data())
 
 
 def compared(name):
