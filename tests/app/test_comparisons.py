@@ -140,5 +140,8 @@ def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypa
     client.go(f"{address}/read", kind="choice experiments")
     (study,) = client.studies.all()
     assert ticked(study, COMPARE) == ["Multinomial logit", "Hierarchical logit"]
+    study.write(FIT, {"model": "product-classes", "typed": {}, "paths": [], "has_cores": True})
+    assert "Product classes" in ticked(study, COMPARE), "the model that was fitted"
+    study.remove("fit.json")
     assert client.go(f"{address}/compare", models="Multinomial logit") == f"{address}/compare"
     assert runs.ended(study, COMPARE)["message"] == "" and study.read("reading")["parts"] == 1

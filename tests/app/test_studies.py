@@ -399,6 +399,7 @@ def test_what_stands_at_the_head_of_a_report_is_written_with_the_question(client
     assert "<h1>&lt;b&gt;Drinks&lt;/b&gt;</h1>" in report and "A. Nobody" in report
     study = study_at(client, address)
     assert study.read(FIT)["cover"] == {"title": "<b>Drinks</b>", "author": "A. Nobody"}
+    assert "<b>Drinks</b>" in text_of(client.page("/home")), "where equal names could not be told apart"
     page = client.page(client.go(f"{address}/again"))
     assert 'name="cover-author" value="A. Nobody"' in page and "<b>Drinks" not in page
 

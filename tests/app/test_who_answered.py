@@ -108,3 +108,24 @@ def test_mean_tastes_depend_on_columns_of_people(client, children_here):
     client.go(f"{of_nobody}/read", kind="choice experiments")
     page = client.page(f"{of_nobody}/ask")
     assert "What do you want to know?" in page and 'name="people"' not in page
+
+
+def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypatch):
+    """Another question of the same data keeps the products that are planned, and which way prices go."""
+    address = client.drop("phones.csv", EXPERIMENT.encode())
+    client.go(f"{address}/read", kind="choice experiments")
+    market = {"x-name": "market.csv"}
+    client.post(f"/api{address}/file/market", content=b"product,price,size\nA,1,S\nB,2,L\n", headers=market)
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    asked = {"market": "file", "monotone": "price=decreasing", "sweeps": "40"}
+    client.go(f"{address}/fit", model="product-classes", **asked)
+    study_at(client, address).remove("fit.queued")
+    page = client.page(client.go(f"{address}/again"))
+    fields = {
+        name: page.partition(f'<div data-model="{name}">')[2].partition("<div data-model")[0]
+        for name in ("product-classes", "hierarchical-logit")
+    }
+    for of_model in fields.values():
+        assert 'name="market" value="file" checked' in of_model
+    assert 'value="40"' in fields["product-classes"] and 'value="40"' not in fields["hierarchical-logit"]
+    assert '<option value="decreasing" selected>' in fields["product-classes"]

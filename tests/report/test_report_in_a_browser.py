@@ -180,7 +180,7 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
         products = [(0, 0, 0, 2), (3, 2, 1, 0), (1, 1, 1, 1), (2, 0, 0, 1), (0, 0, 0, 2), (3, 1, 0, 0), (0, 2, 1, 2)]
         products = [(*inside, *product) for product in products]
         markets = [products[:2], products, products[3:6], products[1:2] * 2]
-    before = None
+    kept = None  # the market of before, in which people may choose none where they may now
     for market in markets:
         choose(page, draws, market)
         for none in [True, False] if draws.none else [False]:
@@ -191,14 +191,15 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
             rows = [row for row in rows_of(page) if row["share"]]
             found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
             np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
-            if before is not None:
-                both = min(len(market), before.shape[1])
+            if kept is not None:
+                before = draws.shares([[*kept, *([draws.none] if none else [])]])[0]
+                both = min(len(market), len(kept))
                 found = [[float(r[name]) for r in rows[:both]] for name in ("change", "change_low", "change_high")]
                 wanted = draws.described(values[:, :both] - before[:, :both], TAILS)
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
-        if before is None:
+        if kept is None:
             page.click("#market-pin")
-            before = values[:, : len(market)]
+            kept = market
     page.click("#market-forget")
     assert "change" not in rows_of(page)[0]
 

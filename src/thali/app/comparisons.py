@@ -71,7 +71,8 @@ def has_groups(study: Study) -> bool:
 def ticked(study: Study, run: str) -> list[str]:
     """The names of the models that are chosen: those that were compared, or else the usual ones."""
     before: list[str] = study.read(run).get("names", [])
-    return before or [each.name for each in candidates(study) if run in each.ticked]
+    fitted = study.read(FIT).get("model", "") if run == COMPARE else ""
+    return before or [each.name for each in candidates(study) if run in each.ticked or each.item == fitted]
 
 
 def asked_to_compare(study: Study, run: str, names: Sequence[str], sensitivity: bool = False) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from thali.model.spec import DATA, FEATURES, NAMES, ModelSpec, Option
 
 from .words import BESIDE_COLUMNS, Speech
 
-FIRST = ("method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
+FIRST = ("market", "method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
 OF_GROUPS = "weights"  # not folded where there are groups
 WHO = "respondent"  # the column of who answered
 WHERE = "where"  # a question of the rows, asked above them

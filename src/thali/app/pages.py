@@ -41,6 +41,7 @@ DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = "data", "ask", "run", "report", "mo
 SCREENS = (DATA, ASK, RUN, REPORT, MORE, COMPARE, EVIDENCE, TESTS, ABOUT)
 SCREEN_OF = {TEST: TESTS, COMPARE: COMPARE, EVIDENCE: EVIDENCE}  # where a run is followed, but for the fit
 COVERED = ("title", "author", "question")  # what may be written at the head of a report
+_FOR_ANY_MODEL = ("market", "price", "labels", "ci", "monotone")  # words that mean the same whatever the model
 _SHORT = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}  # runs that do not say how far they are
 
 
@@ -79,7 +80,8 @@ class Pages:
         try:
             created = study.about["created"][:16].replace("T", " ")
             state, model = self._state(study, speech), _model(study, speech)
-            return {"name": study.name, "title": study.title, "state": state, "model": model, "created": created}
+            title = study.read(FIT).get(COVER, {}).get("title") or study.title
+            return {"name": study.name, "title": title, "state": state, "model": model, "created": created}
         except Exception as error:
             return {"name": study.name, "title": study.name, "state": _why(error, speech), "model": "", "created": ""}
 
@@ -163,7 +165,9 @@ class Pages:
         models = []
         for spec in models_for(reading["kind"]):
             first, others = model_options(spec, reading["kind"], GROUP in asked.get("typed", {}))
-            typed = before.get("typed", {}) if before.get("model") == spec.name else {}
+            typed = before.get("typed", {})
+            if before.get("model") != spec.name:  # what is said of the method holds for it alone
+                typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
             of_model = shown, reading["attributes"], spec.methods, offered
             models.append(

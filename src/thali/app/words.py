@@ -218,10 +218,10 @@ class AppWords(OptionWords):
         field = self._speech.said.field
         if isinstance(value, bool):
             return field.yes if value else field.no
-        if isinstance(value, str):
-            shown = self._speech.method(value) if name == "method" else self._speech.choice(name, value)
-            if shown != value.replace("-", " "):
-                return f"“{shown}”"
+        if name == "method" and (shown := self._speech.method(str(value))) != value:
+            return f"“{shown}”"
+        if isinstance(value, str) and (shown := self._speech.choice(name, value)) != value.replace("-", " "):
+            return f"“{shown}”"
         return field.as_default if value is None else super().value(name, value)
 
     def _speak_of(self, name: str) -> None:

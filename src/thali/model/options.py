@@ -150,7 +150,7 @@ SEGMENTS = Option(
     " chosen.",
     COUNTS,
     REPORT,
-    default="no segments",
+    default="none are printed; a report has the most stable number",
     metavar="K|K-K|K,K,...",
     check=partial(several_whole, least=2),
 )

@@ -31,6 +31,35 @@ def classes(data):
     return th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
 
 
+def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(logit):
+    both = pd.concat(
+        [MARKET.reset_index().assign(scenario=name, price=[5, price]) for name, price in (("now", 25), ("cut", 5))]
+    )
+    found = logit.findings(market=both)["market_shares"]
+    shares = logit.market_shares(both).reset_index()
+    for scenario, told in (("now", "in scenario now: "), ("cut", "In scenario cut: ")):
+        best = shares[shares["scenario"] == scenario].sort_values("share").iloc[-1]
+        assert told in found.sentence and f"{100 * best['share']:.0f} %" in found.sentence.partition(told)[2]
+        assert best["product"] in found.sentence
+    assert not found.notes
+
+
+def test_a_market_without_the_option_of_none_says_so():
+    rows = []
+    for k, (task, products) in enumerate(simulated(people=8, seed=3).groupby(["id", "task"], sort=False)):
+        none = {"id": task[0], "task": task[1], "alt": 4, "choice": int(k % 4 == 3)}
+        rows += [products.assign(choice=0 if k % 4 == 3 else products["choice"]), pd.DataFrame([none])]
+    data = th.ChoiceExperiment.from_frame(pd.concat(rows), attributes=["price", "brand", "zoom"], none="4")
+    model = th.MultinomialLogit(linear="price").fit(data)
+    assert "could choose none" in str(model.findings(market=MARKET)["market_shares"].notes[0])
+    scheme = model._chooser().data.scheme
+    (column, label), *_ = scheme.none
+    offered = pd.concat([MARKET.reset_index(), pd.DataFrame([{"product": "none"}])]).assign(
+        **{column: ["1", "2", label]}
+    )
+    assert not model.findings(market=offered)["market_shares"].notes
+
+
 def test_keys_are_in_the_order_of_questions(logit, classes):
     study = ["attribute_importance", "level_effects", "willingness_to_pay", "market"]
     close = ["check", "summary", "data", "levels"]

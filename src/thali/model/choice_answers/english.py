@@ -22,6 +22,9 @@ ENGLISH = {
     "pay.infinite": "inf: whoever does not mind the price would pay any amount for what is better.",
     "shares.title": "Shares of the market",
     "shares": "{first} would have the largest share{where}: {mean} % ({interval} {low} to {high}){others}.",
+    "shares.scenario": "In scenario {scenario}: {first}, {mean} % ({low} to {high}).",
+    "shares.without_none": "People could choose none of the products, and not in this market: these are shares among"
+    " those who choose. A row of the market for that option, as in the data, adds it.",
     "shares.caption": "Share of each product of the market and its {interval}.",
     "market": "Which share of the respondents would choose each product of a market? At first it is {what}. The largest"
     " share there: {first}, {mean} % ({interval} {low} to {high}).",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from ..choice_segments.segments import Segments
 
+_SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
 _FEWEST = 3  # respondents that make segments
 _ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
 
@@ -197,21 +198,37 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     caption = str(said(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
     picture = Picture("market_shares", caption, (table,))
     sentence = winner(table, interval_name(settings.ci))
-    return Finding(sentence, title=ENGLISH["shares.title"], table=table, rows=None, picture=picture, leads=True)
+    notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
+    return Finding(
+        sentence, title=ENGLISH["shares.title"], table=table, rows=None, picture=picture, notes=notes, leads=True
+    )
+
+
+def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:
+    """Whether people could choose none of the products, and cannot in this market."""
+    chooser = model._chooser()
+    inside = [chooser.cells(each.table)[:, 0] for each in markets_of(chooser.data.scheme, market)]
+    return chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside)
 
 
 def winner(shares: "pandas.DataFrame", interval: str) -> str:
-    """Which product has the largest share; of several scenarios in the first."""
+    """Which product has the largest share; of several scenarios in the first, and then in the others."""
     rows: Any = shares.reset_index()
-    where = ""
+    where, elsewhere = "", ""
     if "scenario" in rows:
-        rows = rows[rows["scenario"] == rows["scenario"].iloc[0]]
-        where = f" in {said(ENGLISH, 'market.scenario', scenario=rows['scenario'].iloc[0])}"
+        first, *others = rows["scenario"].drop_duplicates()
+        for scenario in others[:_SCENARIOS]:
+            best = rows[rows["scenario"] == scenario].sort_values("share", ascending=False, kind="stable").iloc[0]
+            ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
+            elsewhere += f" {said(ENGLISH, 'shares.scenario', scenario=scenario, first=best['product'], **ends)}"
+        rows = rows[rows["scenario"] == first]
+        where = f" in {said(ENGLISH, 'market.scenario', scenario=first)}"
     best, *others = rows.sort_values("share", ascending=False, kind="stable").to_dict("records")
     ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
     then = [f"{row['product']} {100 * row['share']:.0f} %" for row in others]
     more = f"; then {listed(then)}" if then else ""
-    return str(said(ENGLISH, "shares", first=best["product"], where=where, interval=interval, others=more, **ends))
+    found = said(ENGLISH, "shares", first=best["product"], where=where, interval=interval, others=more, **ends)
+    return f"{found}{elsewhere}"
 
 
 @finding("market", "Market simulator", SHOWN)

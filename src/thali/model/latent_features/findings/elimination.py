@@ -65,8 +65,10 @@ def aspects(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("n_features", "How many aspects are there?")
-def n_features(model: Any, settings: Settings) -> Finding:
-    """The number of latent aspects."""
+def n_features(model: Any, settings: Settings) -> Finding | None:
+    """The number of latent aspects, where there may be any."""
+    if is_plain(model) and model.aspects == "unique":
+        return None
     what = "latent aspects" + (" besides each option's own" if model.unique else "")
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", what)
 

@@ -30,9 +30,11 @@
     return {number, name: name ?? `Product ${letter}`, levels, cost: NaN};
   }
 
+  const nothing = () => ({number: -1, name: data.none_name, levels: data.none, cost: NaN});
+
   function market() {
     const rows = state.products.map((one) => ({...one, name: named(one.name), levels: [...one.levels]}));
-    return state.none ? [...rows, {number: -1, name: data.none_name, levels: data.none, cost: NaN}] : rows;
+    return state.none ? [...rows, nothing()] : rows;
   }
 
   // ---- products
@@ -447,11 +449,16 @@
   });
   at("none").addEventListener("change", () => {
     state.none = at("none").checked;
+    if (state.before !== null) keepWith(state.before.market, state.before.who); // neither market may be without it alone
     update();
   });
+  const keepWith = (before, who) => {
+    const products = before.filter((one) => one.number !== -1), kept = state.none ? [...products, nothing()] : products;
+    const [found] = shares([kept.map((one) => one.levels)], who.weights, who.kind);
+    state.before = {market: kept, found, who};
+  };
   const keep = (before) => {
-    const who = whom(), [found] = shares([before.map((one) => one.levels)], who.weights, who.kind);
-    state.before = {market: before, found, who};
+    keepWith(before, whom());
     update();
     at("pin").focus();
   };
