@@ -418,3 +418,22 @@ def test_a_study_has_the_screens_that_it_can_have(client, children_here):
     assert client.get(f"/api{address}/nowhere").status_code == 404
     unread = client.drop("less.csv", b"x,y\n1,2\n")
     assert screens(unread) == ["data", "about"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "shown"),
+    [
+        ("", PAIRS, ["winner", "loser", "times"]),
+        ("", TRIALS, ["left", "right", "winner"]),
+        ("", "a,b,wins_a,wins_b\ntea,milk,3,1\nmilk,beer,2,2\n", [""] * 3),
+        ("", "home,away,result\ntea,milk,H\nmilk,beer,A\n", ["home", "away", "result"]),
+        ("", "item1,item2,item3,best,worst\na,b,c,a,c\nb,c,a,b,a\n", ["best", "worst", ""]),
+        ("choice experiments", TABLES["choice experiments"], ["respondent", "task", "chosen"]),
+    ],
+)
+def test_the_columns_that_were_recognised_are_named(client, children_here, kind, table, shown):
+    address = client.drop("table.csv", table.encode())
+    client.go(f"{address}/read", kind=kind)
+    roles = client.page(address).partition('<div class="roles">')[2].partition("</form>")[0].partition("<details")[0]
+    first = re.findall(r'<option value="" selected>recognised(?:: (.*?))?</option>', roles)
+    assert sorted(first) == sorted(shown)

@@ -11,6 +11,7 @@ from thali._described import printable
 from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 from thali.errors import ThaliError
+from thali.model.spec import Option
 
 from . import runs
 from .comparisons import candidates, has_evidence, has_groups, ticked
@@ -149,7 +150,7 @@ class Pages:
         return {
             "reading": reading,
             "named": [_unrecognised(field, speech) for field in of(asked_for)],
-            "roles": [field._replace(help="") for field in of(roles)],
+            "roles": [_recognised(*each, reading["roles"], speech) for each in zip(roles, of(roles), strict=True)],
             "rows": of([option for option in data_options("") if option.name == WHERE])[0],
             "about_rows": bool(reading["problem"]) and WHERE in named,
             "kinds": [(each, of(options)) for each, options in of_kind.items()],
@@ -378,6 +379,13 @@ def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     words = {option.word for option in spec.options_of(method)}
     return "chains" in words and bool(words & {"tune", "sweeps"}) and not typed.keys() & {"draws", "sweeps"}
+
+
+def _recognised(option: Option, field: Field, columns: dict[str, str], speech: Speech) -> Field:
+    """A field of a column that a table must have, with the one that was recognised, and without further words."""
+    column = columns[option.name]
+    first = ("", speech.said.field.recognised_as.format(column=column) if column else speech.said.field.recognised)
+    return field._replace(help="", choices=[first, *field.choices[1:]])
 
 
 def _unrecognised(field: Field, speech: Speech) -> Field:

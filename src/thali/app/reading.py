@@ -40,7 +40,7 @@ def nothing_read(problem: str) -> dict[str, Any]:
         "notes": [],
         "found": [],
         "named": [],
-        "roles": [],
+        "roles": {},
         "questions": [],
         "attributes": [],
         "offered": {},
@@ -132,9 +132,28 @@ def _read(
     whole = recognised(found, spec, of_columns)
     if reading is not None:
         frame = found.table.only(wanted.get(WHERE, Where())).frame
-        shown["roles"] = next(layout.main for layout in LAYOUTS if layout.name == reading.layout)
+        main = next(layout.main for layout in LAYOUTS if layout.name == reading.layout)
+        shown["roles"] = dict.fromkeys(main, "") | _recognised(kind, main, reading.roles, whole[0])
         shown |= _asked_of_columns(kind, whole[0], frame, reading.roles, asked.get("others", []))
     return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
+
+
+def _recognised(kind: str, main: tuple[str, ...], roles: Roles | None, data: Any) -> dict[str, str]:
+    """Of what a page asks first the columns that were recognised, as far as a reading says so."""
+    found: dict[str, Any] = {}
+    if kind == EXPERIMENTS:
+        scheme = data.scheme
+        found = {"respondent": scheme.respondent, "task": scheme.task, "chosen": scheme.chosen}
+    elif roles is not None:
+        found = {"respondent": roles.who, "count": roles.counts[0] if len(roles.counts) == 1 else None}
+        for one, other, outcome in (("first", "second", "chosen"), ("home", "away", "result")):
+            if {one, other} <= {*main}:
+                found |= {one: roles.options[0], other: roles.options[1], outcome: roles.outcome[-1]}
+        if "rejected" in main and len(roles.counts) < 2:  # else each side has its count
+            found |= {"chosen": roles.options[0], "rejected": roles.options[1]}
+        if "worst" in main:
+            found |= dict(zip(("best", "worst"), roles.outcome, strict=True))
+    return {name: column for name, column in found.items() if name in main and column}
 
 
 def _asked_of_columns(
