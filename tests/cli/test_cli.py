@@ -89,10 +89,10 @@ def test_chains_that_do_not_agree_are_said_to(run, fake):
     assert "WARNING: " not in run("fit", "tea.csv", "--draws", 1000).out
 
 
-def test_a_fixed_number_of_aspects_needs_no_histogram(run, fake):
+def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
     fake.common, fake.beside, fake.learned_alpha = (), 0.0, False
     printed = run("fit", "tea.csv", "--aspects", "unique").out
-    assert "besides each option's own is 0 in every draw" in printed
+    assert "in every draw" not in printed and "latent aspects" not in printed
     assert "Aspects" not in printed and "Concentration" not in printed
 
 
