@@ -26,11 +26,11 @@ from .answers.stored_layout import POINT
 from .answers.triplets import answered
 from .engine import PreparedChains, build_task
 from .feature_argument import prior_of
-from .for_groups import ForGroups
 from .held_out_sigma import can_choose, sigma_scores
 from .likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
 from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
+from .population import Population, population_of
 from .similarity_answers import SimilarityAnswers
 from .spec import ADDITIVE
 from .triplet_answers import TripletAnswers
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 LAPSE = 0.01
 
 
-class AdditiveClustering(SimilarityAnswers, ForGroups, TripletAnswers):
+class AdditiveClustering(SimilarityAnswers, TripletAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
@@ -165,6 +165,9 @@ class AdditiveClustering(SimilarityAnswers, ForGroups, TripletAnswers):
             what = TRIPLETS if isinstance(data, Triplets) else f"{SIMILARITIES} of several groups"
             raise ArgumentError(Argument("kind"), f" is for {SIMILARITIES}, and these data are {what}; leave it out.")
         return settings
+
+    def _population(self, data: Any) -> Population:
+        return population_of(data, self.weights)
 
     def _parts(self, data: Any) -> dict[Any, Any]:
         parts = self._parts_but_sigma(data)

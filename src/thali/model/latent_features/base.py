@@ -1,12 +1,14 @@
 """What all latent-feature models share: a prior over features joined with a likelihood of data."""
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from thali._labels import suggest
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, ThaliWarning
 from thali.inference.chains import Run, checked_run, kept_of
 from thali.inference.quiet import is_quiet
@@ -17,10 +19,11 @@ from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
 from .answers.stored_layout import STARTED_ANEW
-from .engine import LEVELS, PreparedChains, build_task
+from .engine import LEVELS, PreparedChains
 from .evidence import LatentFeatureEvidence
 from .likelihoods.elimination import Elimination
 from .option_answers import OptionAnswers
+from .population import One, Population
 from .samplers.chains import chains_of, end_pilot
 from .samplers.pilot import SWEEPS
 
@@ -52,9 +55,13 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
     def _tree(self) -> "Tree | None":
         raise NotImplementedError
 
+    def _population(self, data: Any) -> Population:
+        """Of which people the data are, as `fit` takes them or as `_as_data` makes them."""
+        return One()
+
     def _as_data(self, data: Any) -> Any:
         """What `fit` was given, as the engine takes it."""
-        return data_of_thali(data, self._matrix)
+        return self._population(data).data(data, partial(data_of_thali, matrix=self._matrix))
 
     def _task(self, data: Any, draws: int, tune: int, thin: Any) -> Any:
         """What the chains run, after every check."""
@@ -62,7 +69,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
 
     def _task_of(self, data: Any, draws: int, tune: int, thin: Any, parts: dict[str, Any]) -> Any:
         """What the chains run with these parts: a `Task`, or a `GroupTask` of groups of people."""
-        return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
+        return self._population(data).task(data, draws, tune, thin, parts)
 
     def fit(
         self,
@@ -142,13 +149,6 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
         return PreparedChains(lapse, task=self._task(data, draws, tune, thin))
 
-    def _tree_of(self, draws: Any, source: Any, parts: dict[str, Any], task: Any, attrs: Any) -> "xarray.DataTree":
-        """The posterior of these draws."""
-        from .answers.tree import to_datatree
-
-        learned = task.model.learn_alpha
-        return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
-
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return self._sampling_of(source, run, self._parts(source))
 
@@ -163,7 +163,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
             attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}
             numbers, count = kept_of(chains)
             draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
-            return self._tree_of(draws, source, parts, task, attrs)
+            return self._population(source).tree(draws, source, parts, task, attrs)
 
         return Sampling(
             source=source,
@@ -177,24 +177,16 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         )
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .prior_sample import sample_features
-
         data = self._as_data(data)
-        return sample_features(self._task(data, 1, 0, None), self._parts(data)["likelihood"], data, rngs)
+        return self._population(data).prior_sample(data, self._parts(data), rngs)
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        from .answers.replicates import replicates
-
         data = self._as_data(data)
-        return replicates(self.posterior_, self._parts(data)["likelihood"], data, rng)
+        return self._population(data).replicates(self.posterior_, data, self._parts(data), rng)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
-        from .answers.replicates import observed_by
-
         data = self._as_data(data)
-        if tuple(map(str, data.labels)) != tuple(map(str, self.posterior_["posterior"].dataset["option"].values)):
-            return {}
-        return observed_by(self.posterior_, self._parts(data)["likelihood"], data)
+        return self._population(data).observed(self.posterior_, data, self._parts(data))
 
     def _restore(self, found: dict[str, Any], path: object) -> None:
         from .answers.stored_layout import check_layout
@@ -404,6 +396,52 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         from thali.posterior.stacking import pointwise
 
         return pointwise(self._fitted())
+
+    @property
+    def groups_(self) -> tuple[str, ...]:
+        """The names of the groups of people that the model was fitted to; () if it was to one."""
+        from .answers.group_tree import group_names, is_grouped
+
+        tree = self._fitted()
+        return tuple(group_names(tree)) if is_grouped(tree) else ()
+
+    def of_group(self, name: Any) -> Self:
+        """The fitted model of one group, which answers whatever a model of one group does: check, ranks, pictures.
+
+        Parameters
+        ----------
+        name : str
+            Of a group.
+
+        Returns
+        -------
+        model
+            Its weights are those of this group, and its features those of all groups. Weights of choices are shares of
+            the group's total. It cannot go on drawing. A model with ``weights="common"`` is the same of each group.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If there is no such group.
+        """
+        from .answers.group_tree import tree_of_group
+
+        name = str(name)
+        if self.groups_ and name not in self.groups_:
+            known = ", ".join(map(repr, self.groups_[:10])) + (", ..." if len(self.groups_) > 10 else "")
+            raise ArgumentError(f"There is no group {name!r}; the groups are {known}.{suggest(name, self.groups_)}")
+        return self._of_part(tree_of_group(self._fitted(), name), f"group {name}")
+
+    def _of_part(self, tree: "xarray.DataTree", what: str) -> Self:
+        """The model with the posterior of some of the people, which cannot go on drawing."""
+        made = copy.copy(self)
+        vars(made).pop("_state_", None)
+        vars(made).pop("_summarised", None)
+        made.posterior_ = tree
+        made.fitted_to_ = f"{self.fitted_to_}; {what}"
+        return made
 
     def _matched(self, similar: float, min_probability: float) -> "Matched":
         """The matched features; the last ones are kept."""

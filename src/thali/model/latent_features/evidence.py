@@ -1,6 +1,5 @@
 """The log evidence of a latent-feature model: the method of every such model."""
 
-from dataclasses import replace
 from typing import Any
 
 from thali.errors import ArgumentError, ConvergenceWarning
@@ -9,8 +8,7 @@ from thali.posterior.evidence import LogEvidence
 
 from ..evidence import EvidenceRun, HasLogEvidence, checked_evidence_run
 from ..sampling import refuse_changed
-from .evidence_run import constant_of, run_ladders, task_of
-from .evidence_sensitivity import sensitivity_of
+from .population import Population
 
 
 class LatentFeatureEvidence(HasLogEvidence):
@@ -104,7 +102,8 @@ class LatentFeatureEvidence(HasLogEvidence):
         if "_state_" not in vars(self):
             raise ArgumentError("The evidence needs the data of the fit, and this model has none; fit it to them.")
         refuse_changed(self)
-        found = self._evidence_of(self._data_of_fit(), how)
+        data = self._data_of_fit()
+        found = self._population(data).evidence(data, self._evidence_parts(data), how)
         if not found.usable:
             warn(ConvergenceWarning(found.verdict.message))
         return found
@@ -113,11 +112,8 @@ class LatentFeatureEvidence(HasLogEvidence):
         """The parts whose evidence is meant."""
         return self._parts(data)
 
+    def _population(self, data: Any) -> Population:
+        raise NotImplementedError
+
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
-        data = self._as_data(data)
-        parts = self._evidence_parts(data)
-        task = task_of(parts, data, how)
-        found, ladders = run_ladders(task, constant_of(parts["likelihood"], [data]), how)
-        return (
-            replace(found, sensitivity=sensitivity_of(found, ladders, parts, data, how)) if how.sensitivity else found
-        )
+        return self._population(data).evidence_of(self, data, how)
