@@ -17,7 +17,7 @@ from thali.inference.quiet import without_warnings
 from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.ranks import utility_draws
 from thali.model.latent_features.elimination import EliminationByAspects
-from thali.model.latent_features.next_answers import NextAnswers
+from thali.model.latent_features.choice_answers import ChoiceAnswers
 
 from .interview_log import MANY, TIE, Answer, read_log, write_log
 
@@ -94,7 +94,7 @@ class Interview:
             raise ArgumentError(f"An option cannot be called {taken[0]!r}, which is an answer; rename it.")
         self.goal = one_of("goal", goal, GOALS)
         self.model = EliminationByAspects("unique") if model is None else model
-        if not isinstance(self.model, NextAnswers):
+        if not isinstance(self.model, ChoiceAnswers):
             raise ArgumentError(
                 "model must be a model of choices that draws from the posterior, such as EliminationByAspects(); got "
                 f"{model!r}."

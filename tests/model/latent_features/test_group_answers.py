@@ -1,5 +1,7 @@
 """What models of groups of people answer, and what they refuse; the sampler runs as Python."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import thali as th
 from thali.compile import jit
 from thali.errors import ArgumentError, DataError
 from thali.model.latent_features.answers.group_tree import tree_of_group
+from thali.model.latent_features.population import One
 
 RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = [
@@ -223,3 +226,13 @@ def test_the_picture_has_a_line_a_feature(model):
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
     with pytest.raises(ArgumentError, match="of one"):
         th.plots.group_weights(model.of_group("men"))
+
+
+def test_evidence_of_common_weights_is_that_of_the_pooled_comparisons(data, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        One, "evidence", lambda self, data, parts, how: asked.append(data) or SimpleNamespace(usable=True)
+    )
+    model = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    model.log_evidence(progressbar=False)
+    np.testing.assert_array_equal(asked[0].counts, th.Groups(data).pooled().counts)
