@@ -247,8 +247,18 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     user.click("Yes")
     user.sees("24 comparisons of 6 people")
     user.ask()
+    user.page.get_by_label("Aspects", exact=True).select_option("=other")
+    user.click("Find out")
+    user.sees("Write the value of your own beside it.")
+    user.page.get_by_label("Aspects", exact=True).select_option("ibp")
     user.page.get_by_label("Groups of people").locator("visible=true").select_option("Geschlecht")
     user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.screen("The table")
+    user.page.go_back()
+    user.page.reload()
+    user.sees("What do you want to know?")
+    assert user.page.get_by_label("Groups of people").locator("visible=true").input_value() == "Geschlecht"
+    assert user.page.get_by_label("Method").input_value() == "maximum-likelihood"
     everywhere(user, "groups")
     user.click("Find out")
     user.sees("leave it out")

@@ -8,7 +8,7 @@ from test_who_answered import EXPERIMENT, trials
 
 from thali.app import comparisons, pages, runs
 from thali.app.comparisons import candidates, ticked
-from thali.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, Studies
+from thali.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, TOOK_TO_COMPARE, Studies
 from thali.app.words import speech_in
 from thali.cli.naming_models import parse_models
 from thali.data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
@@ -80,8 +80,8 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
 @pytest.mark.parametrize(
     ("typed", "took", "said"),
     [
-        ({}, 20.0, "3 models, 9 fits: about 3 minutes, if each takes as long as the fit of this study."),
-        ({"method": "mcmc"}, 20.0, "3 models, 9 fits: about 3 minutes, if"),
+        ({}, 20.0, "3 models, 9 fits: about 3 minutes at most, as long as with the model of this study; "),
+        ({"method": "mcmc"}, 20.0, "3 models, 9 fits: about 3 minutes at most"),
         ({"method": "laplace"}, 20.0, "3 models, 9 fits: how long they take is not known before."),
         ({}, None, "3 models, 9 fits: how long they take is not known before."),
     ],
@@ -92,8 +92,11 @@ def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here, ty
     study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
     if took is not None:
         study.write(TOOK, {"seconds": took})
-    found = pages._estimates(study, speech_in("en"))
+    found = pages._estimates(study, speech_in("en"), False)
     assert found[3].startswith(said) and found[0] == "No model is ticked." and len(found) == 5
+    study.write(TOOK_TO_COMPARE, {"seconds": 60.0, "models": 2})
+    after = pages._estimates(study, speech_in("en"), True)
+    assert after[3].startswith("3 models, 9 fits: about 2 minutes, if each model takes as long as in the last")
 
 
 @pytest.mark.fit
@@ -145,3 +148,10 @@ def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypa
     study.remove("fit.json")
     assert client.go(f"{address}/compare", models="Multinomial logit") == f"{address}/compare"
     assert runs.ended(study, COMPARE)["message"] == "" and study.read("reading")["parts"] == 1
+
+
+def test_before_anything_is_drawn_there_is_nothing_to_look_at(client, childless, monkeypatch):
+    address = client.drop("drinks.csv", DRINKS)
+    monkeypatch.setattr(runs.Runs, "draws", lambda self, study, name: runs.Draws(0, 1000))
+    found = client.post(f"/api{address}/look")
+    assert found.status_code == 409 and found.json()["problem"].startswith("Nothing is drawn yet")

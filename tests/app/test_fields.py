@@ -11,6 +11,7 @@ from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, Setting
 from thali.model.spec import DATA
 
+EN = speech_in("en")
 ALL = {spec.name: spec for spec in TYPED}
 
 
@@ -39,27 +40,27 @@ def test_only_what_means_something_for_the_data_is_asked():
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_empty_form_is_the_default(name):
-    assert entered(ALL[name], {option.word: "" for option in ALL[name].options}, {}) == {}
+    assert entered(ALL[name], {option.word: "" for option in ALL[name].options}, {}, EN) == {}
     if ALL[name].methods:
-        assert entered(ALL[name], {"method": ALL[name].methods[0]}, {}) == {}
+        assert entered(ALL[name], {"method": ALL[name].methods[0]}, {}, EN) == {}
 
 
 def test_what_is_entered_is_as_typed():
     spec = ALL["elimination-by-aspects"]
     form = {"draws": " 2,000 ", "unique": "no", "lapse": "0.05", "aspects": "3", "tree": FILE, "sampler": ""}
-    assert entered(spec, form, {"tree": "for-tree.csv"}) == {
+    assert entered(spec, form, {"tree": "for-tree.csv"}, EN) == {
         **{"draws": 2000, "unique": False, "lapse": 0.05, "aspects": "3"},
         "tree": Path("for-tree.csv"),
     }
     classes = ALL["product-classes"]
-    assert entered(classes, {"monotone": "price=decreasing\n\nzoom=increasing"}, {}) == {
+    assert entered(classes, {"monotone": "price=decreasing\n\nzoom=increasing"}, {}, EN) == {
         "monotone": ["price=decreasing", "zoom=increasing"]
     }
 
 
 def test_what_another_method_has_is_left_out():
     spec = ALL["elimination-by-aspects"]
-    assert entered(spec, {"method": "maximum-likelihood", "draws": "50", "chains": "x"}, {}) == {
+    assert entered(spec, {"method": "maximum-likelihood", "draws": "50", "chains": "x"}, {}, EN) == {
         "method": "maximum-likelihood"
     }
 
@@ -74,7 +75,7 @@ def test_what_another_method_has_is_left_out():
 )
 def test_what_cannot_be_used_is_said(form, said):
     with pytest.raises(ArgumentError) as error:
-        entered(ALL["elimination-by-aspects"], form, {})
+        entered(ALL["elimination-by-aspects"], form, {}, EN)
     assert error.value.render(AppWords(ALL["elimination-by-aspects"].options)) == said
 
 
@@ -97,3 +98,9 @@ def test_every_kind_of_data_has_a_model_and_columns():
     for kind in kinds():
         assert models_for(kind)
         assert all(option.to == DATA for option in data_options(kind))
+
+
+def test_numbers_are_read_as_they_are_written_in_the_language():
+    spec = ALL["elimination-by-aspects"]
+    assert entered(spec, {"lapse": "0,05", "draws": "2.000"}, {}, speech_in("de")) == {"lapse": 0.05, "draws": 2000}
+    assert entered(spec, {"lapse": "0.05"}, {}, speech_in("de")) == {"lapse": 0.05}

@@ -34,6 +34,18 @@ def test_a_study_gets_another_name(client, children_here):
     assert "drinks.csv: “Rows that count”" in Page(client.page(other)).text
 
 
+def test_a_study_has_one_title_everywhere(client, children_here):
+    address = client.drop("drinks.csv", DRINKS)
+    client.go(f"{address}/fit", **ML, **{"cover-title": "What 9b drinks"})
+    for shown in ("What 9b drinks", "The last word"):
+        for page in (client.page(address), client.page(f"{address}/about"), client.page("/home")):
+            assert shown in Page(page).text and "drinks.csv" not in Page(page).text
+        name = "-".join(shown.split())
+        assert f'filename="{name}-fit.html"' in client.file(address, "fit/report").headers["content-disposition"]
+        client.go(f"{address}/rename", title="The last word")
+    assert "Delete the study The last word with" in client.page("/home")
+
+
 def test_two_studies_have_two_names(client, children_here):
     address, other = client.drop("drinks.csv", DRINKS), client.drop("drinks.csv", DRINKS)
     client.go(f"{other}/rename", title="Drinks")

@@ -162,7 +162,8 @@ def test_a_ticket_is_good_for_once(client, children_here):
     client.go(f"{address}/test", test="transitivity")
     ticket = client.post(f"/api{address}/ticket", json={"what": "test/view"}).json()["address"]
     assert "violat" in client.get(ticket).text
-    assert client.get(ticket).status_code == 404
+    again = client.get(ticket)
+    assert again.status_code == 404 and "Open the report in the app again" in again.text
     assert 'data-what="test/view"' in client.page(f"{address}/tests")
 
 

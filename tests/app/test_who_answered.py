@@ -129,3 +129,13 @@ def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypat
         assert 'name="market" value="file" checked' in of_model
     assert 'value="40"' in fields["product-classes"] and 'value="40"' not in fields["hierarchical-logit"]
     assert '<option value="decreasing" selected>' in fields["product-classes"]
+
+
+def test_groups_and_covariates_are_refused_where_they_were_chosen(client, children_here):
+    address = client.drop("klasse.csv", trials())
+    form = {"model": "elimination-by-aspects", "asked": "yes", "group": "Geschlecht", "covariate": "order"}
+    found = client.post(f"/api{address}/fit", json=form).json()
+    assert found["fields"] == ["covariate"] and "do not go together" in found["problem"]
+    assert study_at(client, address).read(FIT) == {} and "2 groups" not in client.page(address)
+    german = client.post(f"/api{address}/fit", json=form, headers={"accept-language": "de"}).json()["problem"]
+    assert german.startswith("Gruppen und „Was sonst einen Vergleich entscheiden kann“ gehen nicht zusammen")

@@ -32,7 +32,7 @@ from thali.inference.locks import lock
 
 from .reading import what_was_read
 from .runs import REFUSED
-from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, Study
+from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Study
 from .words import said_and_named, speech_in
 
 TABLES = ("csv", "xlsx")
@@ -118,9 +118,13 @@ def compare(study: Study, terminal: Terminal, cores: int) -> None:
     from thali.cli.commands.report import run_report
 
     asked = study.read(COMPARE)
-    out = Path(COMPARE)
+    out, began, before = Path(COMPARE), time.monotonic(), study.read(TOOK_TO_COMPARE).get("seconds", 0.0)
     typed = {**_typed(asked), "cores": cores}
-    run_compare(terminal, study.data_name, asked["models"], UNSAID, typed, out, False, _formats())
+    try:
+        run_compare(terminal, study.data_name, asked["models"], UNSAID, typed, out, False, _formats())
+    finally:
+        took = before + time.monotonic() - began
+        study.write(TOOK_TO_COMPARE, {"seconds": took, "models": len(asked["names"])})
     run_report(terminal, out, None)
 
 

@@ -198,7 +198,7 @@ def _shown(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) -> dict[str, Any]:
+def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str], speech: Speech) -> dict[str, Any]:
     """What was entered for a model, by the words of its options, as the command line has it.
 
     Parameters
@@ -208,6 +208,8 @@ def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) 
         Word -> text, empty where the default holds; words that the model does not have are left out.
     files : mapping
         Word -> the name of the file that was given for it.
+    speech : Speech
+        In whose language numbers are written.
 
     Raises
     ------
@@ -228,7 +230,7 @@ def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) 
                 Argument(option.name), f" must be a choice of its list or a whole number; got {text!r}."
             )
         if text and not (option.name == "method" and text == spec.methods[0]):
-            found[option.word] = typed = _typed(option, text)
+            found[option.word] = typed = _typed(option, text, speech)
             if option.to != FEATURES:
                 value_of(option, typed)
     return found
@@ -239,13 +241,13 @@ def _is_known(option: Option, text: str) -> bool:
     return option.type is not str or text in option.words or text.isdecimal()
 
 
-def _typed(option: Option, text: str) -> Any:
-    """A text as the command line would read it."""
+def _typed(option: Option, text: str, speech: Speech) -> Any:
+    """A text as the command line would read it; numbers as they are written in the language."""
     if option.type is bool:
         return text == YES
     if option.type in (int, float):
         try:
-            return option.type(text.replace(",", "") if option.type is int else text)
+            return option.type(speech.plain_number(text, option.type is int))
         except ValueError:
             what = "a whole number" if option.type is int else "a number"
             raise ArgumentError(Argument(option.name), f" must be {what}; got {text!r}.") from None

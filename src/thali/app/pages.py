@@ -34,7 +34,7 @@ from .fields import (
 from .interviews import GOALS, INTERVIEW, SIZES, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
-from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, Studies, Study
+from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Studies, Study
 from .words import Speech
 
 # The screens of a study, one decision each; which there are depends on how far it is, and the first is shown unasked.
@@ -67,7 +67,9 @@ class Pages:
         return self._rendered(
             "home.html",
             speech,
-            studies=[self._line(each, speech) for each in self._studies.all()],
+            studies=sorted(
+                (self._line(each, speech) for each in self._studies.all()), key=lambda each: each["begun"], reverse=True
+            ),
             datasets=[
                 (each.name, speech.data_set(each.name, each.description), speech.kind(each.kind))
                 for each in catalogue()
@@ -79,12 +81,21 @@ class Pages:
     def _line(self, study: Study, speech: Speech) -> dict[str, str]:
         """What the start says of a study."""
         try:
-            created = study.about["created"][:16].replace("T", " ")
+            begun = study.about["created"]
             state, model = self._state(study, speech), _model(study, speech)
-            title = study.read(FIT).get(COVER, {}).get("title") or study.title
-            return {"name": study.name, "title": title, "state": state, "model": model, "created": created}
+            title = study.shown_title
+            created = begun[:16].replace("T", " ")
+            return {
+                "name": study.name,
+                "title": title,
+                "state": state,
+                "model": model,
+                "created": created,
+                "begun": begun,
+            }
         except Exception as error:
-            return {"name": study.name, "title": study.name, "state": _why(error, speech), "model": "", "created": ""}
+            state = _why(error, speech)
+            return {"name": study.name, "title": study.name, "state": state, "model": "", "created": "", "begun": ""}
 
     def study(self, study: Study, screen: str, speech: Speech) -> str:
         """A screen of a study, the one where it stands unless it has that which is asked for, or why it has none."""
@@ -94,7 +105,7 @@ class Pages:
                 return self._rendered("interview.html", speech, study=study.name, **shown)
             screens = self._screens(study)
             here = screen if screen in screens else self._where_it_stands(study, screens)
-            context = {"study": study.name, "title": study.title, "screens": screens, "here": here}
+            context = {"study": study.name, "title": study.shown_title, "screens": screens, "here": here}
             shows = {
                 DATA: self._data,
                 ASK: self._ask,
@@ -227,7 +238,7 @@ class Pages:
             "said": getattr(speech.said, here),
             "models": [(each.name, speech.compared(each.item, each.name)) for each in candidates(study)],
             "ticked": ticked(study, here),
-            "estimates": _estimates(study, speech),
+            "estimates": _estimates(study, speech, has_ended),
             "has_groups": has_groups(study),
             "state": state,
             "end": end,
@@ -238,6 +249,7 @@ class Pages:
         """Classical tests, and the answer of the last one."""
         return {
             "tests": [(spec.name, speech.answers(spec)) for spec in tests_of(has_groups(study))],
+            "may_group": not has_groups(study) and bool(_offered(study.read("reading"))[GROUP]),
             "tested": study.read(TEST).get("name", ""),
             "state": self._runs.state(study, TEST),
             "end": ended(study, TEST),
@@ -295,18 +307,22 @@ def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
     return empty | reading["offered"]
 
 
-def _estimates(study: Study, speech: Speech) -> list[str]:
-    """How long a comparison by prediction of none, one, two, ... models takes, judged by the fit."""
+def _estimates(study: Study, speech: Speech, is_compared: bool) -> list[str]:
+    """How long a comparison of none, one, two, ... models takes, judged by the last one, or by the fit."""
     parts, said = (nothing_read("") | study.read("reading"))["parts"], speech.said.compare
     took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
     spec, _ = model_named(fitted["model"])
     is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])  # which a comparison fits by, too
+    compared = study.read(TOOK_TO_COMPARE) if is_compared else {}
     found = [said.none_ticked]
     for number in range(1, 1 + len(candidates(study))):
         fits = f"{speech.counted('model', number)}:"
         if parts:
             fits = said.fits.format(models=speech.counted("model", number), fits=speech.counted("fit", number * parts))
-        if parts and took is not None and is_usual:
+        if compared:
+            time = speech.duration(number * compared["seconds"] / compared["models"])
+            found.append(said.as_before.format(fits=fits, time=time))
+        elif parts and took is not None and is_usual:
             found.append(said.takes.format(fits=fits, time=speech.duration(number * parts * took)))
         else:
             found.append(said.unknown.format(fits=fits))

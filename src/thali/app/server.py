@@ -12,7 +12,14 @@ from urllib.parse import unquote
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Route
 
 from thali.cli.models import model_named
@@ -24,6 +31,8 @@ from . import runs
 from .comparisons import asked_to_compare, has_evidence, has_groups
 from .export import folder_of
 from .fields import (
+    COVARIATES,
+    GROUP,
     NO,
     QUESTIONS,
     WHO,
@@ -41,7 +50,22 @@ from .interviews import GOALS, INTERVIEW, SIZES, WORDS, Interviews
 from .pages import ABOUT, ASK, COVERED, SCREEN_OF, SCREENS, Pages, is_open, progress_of
 from .reading import nothing_read
 from .runs import Runs
-from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, TOOK, Studies, Study, ending_of
+from .studies import (
+    COMPARE,
+    COVER,
+    EVIDENCE,
+    FIT,
+    LOOK,
+    QUEUED_RUNS,
+    READ,
+    RUNS,
+    TEST,
+    TOOK,
+    TOOK_TO_COMPARE,
+    Studies,
+    Study,
+    ending_of,
+)
 from .tickets import Tickets, file_of
 from .words import Speech, said_and_named, speech_for
 
@@ -205,11 +229,11 @@ class Server:
         if form.get("model") not in specs:
             return _problem(speech.said.refused.choose_model)
         spec = specs[form["model"]]
-        if "asked" in form and (problem := await self._asked_of_data(study, form)) is not None:
+        if "asked" in form and (problem := await self._asked_of_data(request, study, form)) is not None:
             return problem
         said = said_of_data(study.read(READ).get("typed", {}), spec.options)
         try:
-            typed = said | entered(spec, form, study.files())
+            typed = said | entered(spec, form, study.files(), speech)
         except ThaliError as error:
             sentence, named = said_and_named(error, speech.words(spec.options))
             return _problem(
@@ -230,7 +254,7 @@ class Server:
         self.runs.queue(study, FIT)
         return _go(study)
 
-    async def _asked_of_data(self, study: Study, form: dict[str, str]) -> Response | None:
+    async def _asked_of_data(self, request: Request, study: Study, form: dict[str, str]) -> Response | None:
         """Read the table again if groups or covariates were chosen; what they cannot be, and all is as before."""
         asked, reading = study.read(READ), study.read("reading")
         options = data_options(reading["kind"])
@@ -238,6 +262,11 @@ class Server:
         wanted = _said(form, [option for option in options if option.name in QUESTIONS])
         if wanted == questions:
             return None
+        speech = _speech(request)
+        words = {option.name: option.word for option in options}
+        if {words.get(GROUP), words.get(COVARIATES)} <= wanted.keys():
+            sentence = speech.said.refused.groups_or_covariates.format(covariates=speech.label(COVARIATES))
+            return _problem(sentence, fields=[words[COVARIATES]])
         await self._read(study, {**asked, "typed": others | wanted})
         problem = study.read("reading")["problem"]
         if problem:
@@ -297,6 +326,7 @@ class Server:
             return _problem(sentence, fields=fields)
         if self.runs.state(study, name) not in (runs.RUNNING, runs.QUEUED):
             study.clear(name)
+            study.remove(f"{TOOK_TO_COMPARE}.json")
             study.write(name, asked)
             self.runs.queue(study, name)
         return _go(study, SCREEN_OF[name])
@@ -315,6 +345,9 @@ class Server:
     def look(self, request: Request) -> Response:
         """Show what a fit has drawn so far."""
         study = self._study(request)
+        draws = self.runs.draws(study, FIT)
+        if draws is not None and not draws.made:
+            return _problem(_speech(request).said.refused.nothing_drawn, 409)
         study.write(LOOK, {})
         self.runs.begin(study, LOOK)
         return _go(study)
@@ -381,7 +414,7 @@ class Server:
         """The file of a ticket."""
         response = self._tickets.redeemed(request.path_params["ticket"])
         if response is None:
-            raise HTTPException(404)
+            return PlainTextResponse(_speech(request).said.refused.only_once, 404)
         return response
 
     # what they share ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
       fit.took.json     the seconds that it took
       look.json                                         look/         results so far of a fit that runs
       compare.json      which models;                   compare/      as `thali compare --out` has them
+      compare.took.json the seconds that it took
       evidence.json     likewise;                       evidence/     as `thali compare --by evidence --out` has them
       test.json         which classical test;           test/         its report and tables
       NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
@@ -32,6 +33,7 @@ from thali.inference.files import atomic_write
 READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"
 COVER = "cover"  # of what a fit was asked: the head of its report
 TOOK = "fit.took"  # the seconds of the fit so far
+TOOK_TO_COMPARE = "compare.took"  # those of a comparison, and of how many models
 QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
 RUNS = (*QUEUED_RUNS, LOOK, TEST)
 ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
@@ -110,6 +112,13 @@ class Study:
         return self.about["title"]
 
     @property
+    def shown_title(self) -> str:
+        """What pages and downloads call it: the name that it was given, else the title of its report, else its data."""
+        about = self.about
+        written: str = self.read(FIT).get(COVER, {}).get("title", "")
+        return about["title"] if "data" in about else written or about["title"]
+
+    @property
     def language(self) -> str:
         """That of whoever began it, as far as it is known."""
         with contextlib.suppress(DataError):  # which is said where the data are read
@@ -179,7 +188,7 @@ class Studies:
         about = study.about
         for other in self.all():
             with contextlib.suppress(DataError):
-                if other.title == shown != about["title"]:
+                if other.shown_title == shown != study.shown_title:
                     begun = other.about["created"][:16].replace("T", ", ")
                     raise ArgumentError(name, f" must tell studies apart; {shown!r} is that of another, begun {begun}.")
         study.write("study", {"data": about["title"], **about, "title": shown})

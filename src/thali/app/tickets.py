@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.responses import FileResponse, Response
 
 from .guard import REPORT_POLICY
-from .studies import RUNS, Study
+from .studies import ENDINGS, RUNS, Study
 
 _VALID = 60.0  # seconds
 _STEM = 40  # characters
@@ -86,8 +86,10 @@ def _is_number(cell: str) -> bool:
 
 
 def stem(study: Study) -> str:
-    """What downloads are called after: the data, in letters that every computer allows in the name of a file."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", study.title.rpartition(".")[0] or study.title)[:_STEM].strip("-") or "thali"
+    """What downloads are called after: the study, in letters that every computer allows in the name of a file."""
+    title = study.shown_title
+    name = title[: -len(suffix)] if (suffix := Path(title).suffix).lower() in ENDINGS else title
+    return re.sub(r"[^A-Za-z0-9]+", "-", name)[:_STEM].strip("-") or "thali"
 
 
 def _zipped(tables: list[Path], name: str) -> Response:

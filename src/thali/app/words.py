@@ -107,6 +107,19 @@ class Speech:
         text = f"{number:,.{decimals}f}"
         return text if self.language == ENGLISH else text.translate({ord(","): ".", ord("."): ","})
 
+    def plain_number(self, text: str, is_whole: bool = False) -> str:
+        """A number that somebody wrote, as Python reads it; of whole ones the thousands may be told apart.
+
+        Examples
+        --------
+        >>> speech_in("de").plain_number("0,05"), speech_in("de").plain_number("0.05")
+        ('0.05', '0.05')
+        >>> speech_in("de").plain_number("10.000", True), speech_in("en").plain_number("10,000", True)
+        ('10000', '10000')
+        """
+        point, thousands = (".", ",") if self.language == ENGLISH else (",", ".")
+        return text.replace(thousands, "") if is_whole else text.replace(point, ".")
+
     def counted(self, what: str, number: int) -> str:
         """So many of something."""
         one, several = self._of["counted"][what]
@@ -222,7 +235,9 @@ class AppWords(OptionWords):
             return f"“{shown}”"
         if isinstance(value, str) and (shown := self._speech.choice(name, value)) != value.replace("-", " "):
             return f"“{shown}”"
-        return field.as_default if value is None else super().value(name, value)
+        if value is None or value == []:
+            return field.as_default if value is None else f"“{field.none}”"
+        return super().value(name, value)
 
     def _speak_of(self, name: str) -> None:
         """From now on the argument is named."""

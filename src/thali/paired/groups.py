@@ -12,6 +12,7 @@ from thali.errors import DataError
 from thali.inference.warn import warn
 from thali.model.elimination_ml.fit import estimate, vanishing
 from thali.model.elimination_ml.goodness import FitTest, equal_means_test, fit_test
+from thali.model.wording import listed
 
 from .counted import as_groups, names_of, pooled
 from .permutation import permutation_test
@@ -19,6 +20,8 @@ from .tests_of_models import log_binomial_half, log_poisson, notes, tests_table
 
 if TYPE_CHECKING:
     import pandas
+
+_LEVEL = 0.05  # below which a p-value is taken for a difference
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -125,12 +128,24 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
         tests["group"] = lambda value: permutation_test(each, together, value, weights * (len(each) - 1), random_seed)
     table = tests_table(rows, tests)
     columns = {name: fit.weights for name, fit in zip(names, fits, strict=True)} | {"together": together.weights}
+    caveats = notes(test, float(n.sum()), max(weights * len(each), 1), "group and effect")
     return GroupTest(
         title=f"Tests of group effects ({plural(len(each), 'group')})",
         table=table,
-        note=notes(test, float(n.sum()), max(weights * len(each), 1), "group and effect"),
+        note=" ".join(filter(None, (_verdict(table, names), caveats))),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
         df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]
         weights=pd.DataFrame(columns, index=pd.Index(together.known.names, name="aspect")),
     )
+
+
+def _verdict(table: "pandas.DataFrame", names: list[str]) -> str:
+    """Whether the groups differ, in a sentence; nothing of a single group."""
+    row = table.loc["group"]
+    if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
+        return ""
+    shown = "below .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+    numbers = f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, p {shown}"
+    found = "differ in their weights" if p < _LEVEL else "are not shown to differ in their weights"
+    return f"The groups {listed(names)} {found} ({numbers})."

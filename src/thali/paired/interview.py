@@ -16,8 +16,8 @@ from thali.inference.files import check_place
 from thali.inference.quiet import without_warnings
 from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.ranks import utility_draws
-from thali.model.latent_features.elimination import EliminationByAspects
 from thali.model.latent_features.choice_answers import ChoiceAnswers
+from thali.model.latent_features.elimination import EliminationByAspects
 
 from .interview_log import MANY, TIE, Answer, read_log, write_log
 

@@ -72,6 +72,8 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if everything.attrs[ROWS] == MEMBER:
         table = table.assign(offered=table["offered"].map(short_set))
     names = [of.said(row, shown) for row in table.itertuples()]
+    if "group" in table:  # of people
+        names = [f"{name} ({group})" for name, group in zip(names, table["group"], strict=True)]
     rows = table.index.to_numpy()
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(names), 1.5 + 0.2 * len(rows))

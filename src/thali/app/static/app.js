@@ -110,6 +110,7 @@ function complain(place, sentence) {
 }
 
 function prepare() {
+  for (const form of main.querySelectorAll("form[data-keep]")) { if (!form.querySelector("[data-fault]")) restore(form); }
   for (const group of main.querySelectorAll("[data-model]")) chooseMethod(group);
   chooseModel();
   chooseKind();
@@ -120,6 +121,29 @@ function prepare() {
   document.body.classList.toggle("filled-page", Boolean(main.querySelector(".filled")));
   following = new AbortController();
   for (const run of main.querySelectorAll("[data-follow]")) follow(run, following);
+}
+
+// What was typed and not sent stays, whether the page is left, loaded again or come back to.
+function keptOf(form) { return `thali-typed:${form.dataset.keep}`; }
+
+function keep(form) {
+  const state = [...form.elements].filter((each) => each.id && each.type !== "file").map((each) =>
+    [each.id, each.type === "checkbox" ? each.checked : each.value]);
+  const ticked = [...form.querySelectorAll("input:checked:not([id])")].map((each) => [each.name, each.value]);
+  sessionStorage.setItem(keptOf(form), JSON.stringify({ state, ticked }));
+}
+
+function restore(form) {
+  const kept = JSON.parse(sessionStorage.getItem(keptOf(form)) || "null");
+  if (!kept) return;
+  for (const [id, value] of kept.state) {
+    const field = document.getElementById(id);
+    if (!field || !form.contains(field)) continue;
+    if (field.type === "checkbox") field.checked = value; else field.value = value;
+  }
+  for (const field of form.querySelectorAll("input:is([type=radio], [type=checkbox]):not([id])")) {
+    field.checked = kept.ticked.some(([name, value]) => name === field.name && value === field.value);
+  }
 }
 
 // what is sent -------------------------------------------------------------------------------------------------
@@ -162,12 +186,16 @@ async function send(form) {
       values[field.name] = field.value;
     }
   }
+  const empty = [...form.querySelectorAll("select[data-more]")].find((field) =>
+    field.value === "=other" && !field.closest("[hidden]") && !values[field.name].trim());
+  if (empty) { complainOf(form, { problem: said.own_value, fields: [empty.name] }); return; }
   const buttons = form.querySelectorAll("button");
   for (const button of buttons) button.disabled = true;
   form.setAttribute("aria-busy", "true");
   const found = (await sendFiles(form, values)) && (await post(form.dataset.post, JSON.stringify(values), form));
   form.removeAttribute("aria-busy");
   for (const button of buttons) button.disabled = false;
+  if (found && form.dataset.keep) sessionStorage.removeItem(keptOf(form));
   if (found) await go(found.go);
 }
 
@@ -297,6 +325,12 @@ document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-post]");
   if (form) { event.preventDefault(); send(form); }
 });
+for (const kind of ["input", "change"]) {
+  document.addEventListener(kind, (event) => {
+    const form = event.target.closest("form[data-keep]");
+    if (form) keep(form);
+  });
+}
 document.addEventListener("change", (event) => {
   const field = event.target;
   if (field.name === "model") chooseModel();

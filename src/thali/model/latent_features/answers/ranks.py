@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.inference.numerics.ranks import rank_bounds
+from thali.inference.numerics.ranks import average_ranks, rank_bounds
 from thali.posterior.interval import TAILS
 
 from .columns import Columns, columns_of
@@ -28,6 +28,11 @@ def utility_draws(columns: Columns) -> np.ndarray:
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
     np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])
     return utility
+
+
+def rank_draws(tree: "xarray.DataTree") -> np.ndarray:
+    """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones share their mean."""
+    return average_ranks(-utility_draws(columns_of(tree)))
 
 
 def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.DataFrame":

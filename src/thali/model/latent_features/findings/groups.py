@@ -1,5 +1,6 @@
 """What a fit to several groups of people finds out, of choices or of similarities."""
 
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural
@@ -10,6 +11,7 @@ from ...finding import STATISTICS, Finding, Maker, Picture, Text, finding
 from ...settings import Settings
 from ...wording import estimate, listed, probability, said
 from ..answers.matched_features import members_in_words
+from ..answers.ranks import rank_draws
 from ..groups.task import SIMILAR
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, row_in_words
@@ -50,7 +52,29 @@ def ranks(model: Any, settings: Settings) -> Finding:
         for name, p in likely.items()
     ]
     sentence = said(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
+    if 1 < len(found) <= MAX_GROUPS:
+        sentence = f"{sentence} {_most_different(model)}"
     return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]), leads=True)
+
+
+def _most_different(model: Any) -> Text:
+    """Which options rank higher for one group than for another, as far as that is sure."""
+    of_group = {name: rank_draws(model.of_group(name).posterior_) for name in model.groups_}
+    found = [
+        (float(p), option, more, less)
+        for more, less in permutations(of_group, 2)
+        for option, p in zip(labels_of(model), (of_group[more] < of_group[less]).mean(axis=0), strict=True)
+    ]
+    found.sort(key=lambda each: -each[0])
+    sure = [each for each in found if each[0] >= _SURE]
+    each = [
+        str(said(ENGLISH, "groups.higher", option=option, more=more, less=less, probability=probability(p)))
+        for p, option, more, less in (sure[:_NAMED] or found[:1])
+    ]
+    if sure:
+        more = f", and {plural(len(sure) - _NAMED, 'other difference')}" if len(sure) > _NAMED else ""
+        return said(ENGLISH, "groups.differ", each="; ".join(each), more=more)
+    return said(ENGLISH, "groups.alike", each=each[0])
 
 
 def ranks_finding(
