@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -57,6 +58,10 @@ def test_summary_and_check_go_by_group(model):
     assert set(check["group"]) == {"women", "men"} and set(check.attrs["p_values"]) == {"women", "men"}
     own = model.of_group("men").check(1)
     assert len(own) == (check["group"] == "men").sum()
+    ax = th.plots.check(check)
+    shown = [each.get_text() for each in ax.get_yticklabels()]
+    plt.close(ax.figure)
+    assert len(set(shown)) == len(shown) and all(each.endswith(("(women)", "(men)")) for each in shown)
 
 
 def test_the_model_of_one_group_predicts(model):
