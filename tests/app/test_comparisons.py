@@ -80,8 +80,8 @@ def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here
 @pytest.mark.parametrize(
     ("typed", "took", "said"),
     [
-        ({}, 20.0, "3 models, 9 fits: about 3 minutes at most, as long as with the model of this study; "),
-        ({"method": "mcmc"}, 20.0, "3 models, 9 fits: about 3 minutes at most"),
+        ({}, 20.0, "3 models, 9 fits: about 3 minutes, if each takes as long as the fit of this study; "),
+        ({"method": "mcmc"}, 20.0, "3 models, 9 fits: about 3 minutes, if"),
         ({"method": "laplace"}, 20.0, "3 models, 9 fits: how long they take is not known before."),
         ({}, None, "3 models, 9 fits: how long they take is not known before."),
     ],

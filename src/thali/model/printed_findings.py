@@ -10,7 +10,7 @@ from .finding import BRIEF, FULL, Finding, Findings, Maker
 def findings_of(result: Printed) -> Findings:
     """A finding for each table of the answer, the first with its sentence."""
     names = list(result.tables())
-    first = Maker("table", "What was found?", BRIEF, _answer)
+    first = Maker("table", result.title, BRIEF, _answer)
     others = [Maker(name, name.capitalize(), FULL, partial(_table, name=name)) for name in names[1:]]
     return Findings(result, (first, *others))
 
