@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import TRIPLETS
 from thali.model.latent_features.answers.features import word_of
-from thali.model.latent_features.answers.kind import kind_of
+from thali.model.latent_features.answers.kind import answers_of
 from thali.model.latent_features.answers.quantities import quantities_of
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
@@ -58,9 +57,7 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     every = seen.draws["n_features"].values.ravel()
     of_objects = seen.n_shared_features is not None
     number = every if seen.n_shared_features is None else seen.n_shared_features.values.ravel()
-    bars, points_of = "with two owners or more", "all, those of one object too"
-    if kind_of(model.posterior_) == TRIPLETS:
-        bars, points_of = "that answers depend on", "all"
+    bars, points_of = answers_of(model.posterior_).counts
     if axes is None:
         axes = new_axes(4.2 if alpha is None else 8.4, 3.2, columns=1 if alpha is None else 2)
     values, shares = _shares(number)

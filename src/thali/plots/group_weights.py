@@ -6,9 +6,9 @@ import numpy as np
 
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.group_answers import group_features_table
-from thali.model.latent_features.answers.group_tree import is_grouped
 from thali.model.latent_features.answers.kinds_aligned import as_groups
 from thali.model.latent_features.findings.groups import MAX_GROUPS
+from thali.posterior.view import Posterior
 
 from ._by_group import draw_groups, height_of
 from ._draws import is_table, posterior_of
@@ -57,7 +57,7 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     table: Any = model
     if not is_table(model):
         tree = as_groups(posterior_of(model))
-        if not is_grouped(tree):
+        if not Posterior(tree).groups:
             raise ArgumentError("plots.group_weights is for models of several groups of people; this one is of one.")
         table = group_features_table(tree)
     names, n = table.attrs["groups"], table.attrs["options"]

@@ -49,6 +49,21 @@ class Posterior:
         return KINDS if self.data_kind == PAIR_KINDS else ONE
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """The names of the groups of people; () of people of one group, or of kinds that are not known."""
+        return tuple(map(str, self.draws["group"].values)) if self.population == GROUPS else ()
+
+    @property
+    def kinds(self) -> "xarray.DataArray | None":
+        """Of which kind everybody is (chain, draw, subject), where people are of kinds that are not known."""
+        return self._drawn("kind")
+
+    @property
+    def best_worst(self) -> str | None:
+        """By which rule the best and the worst of a set are chosen."""
+        return str(self.fixed["best_worst"].item()) if "best_worst" in self.fixed else None
+
+    @property
     def features(self) -> "xarray.DataArray | None":
         """Owners (chain, draw, feature, option); None where they are stored as lists."""
         return self._drawn("features")

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from thali._arguments import one_of
 from thali.data.groups import Groups
 from thali.data.kinds import SIMILARITIES, TRIPLETS
@@ -19,11 +17,9 @@ from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
 from ..settings import Settings
 from ..spec import MODEL
-from .answers.group_tree import tree_of_group
-from .answers.kind import kind_of, of_similarities
-from .answers.similarities import fitted_draws, measured_similarities
+from .answers.kind import answers_of, of_similarities
+from .answers.similarities import measured_similarities
 from .answers.stored_layout import POINT
-from .answers.triplets import answered
 from .engine import PreparedChains, build_task
 from .feature_argument import prior_of
 from .held_out_sigma import can_choose, sigma_scores
@@ -254,11 +250,7 @@ class AdditiveClustering(SimilarityAnswers, TripletAnswers):
     @property
     def weight_prior_(self) -> tuple[float, float]:
         """Shape and rate of the Gamma prior of weights and constant that the fit used."""
-        tree = self._fitted()
-        if self.groups_:
-            each = {name: measured_similarities(tree_of_group(tree, name)) for name in self.groups_}
-            return self._weight_prior_for(Groups(each))
-        return self._weight_prior_for(answered(tree) if kind_of(tree) == TRIPLETS else measured_similarities(tree))
+        return self._weight_prior_for(answers_of(self._fitted()).data(self._fitted()))
 
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
@@ -324,13 +316,6 @@ class AdditiveClustering(SimilarityAnswers, TripletAnswers):
 
     def _tree(self) -> Tree | None:
         return self._features if isinstance(self._features, Tree) else None
-
-    def _log_likelihood(self) -> "np.ndarray | None":
-        if kind_of(self._fitted()) == TRIPLETS or self.groups_:
-            return super()._log_likelihood()
-        data = measured_similarities(self._fitted())
-        mean, deviation = fitted_draws(self._fitted(), data)
-        return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
 
     def estimate(self, kind: str = "expectation") -> "Estimate":
         """One answer in place of a whole posterior: features, weights, and the similarities that they fit.

@@ -13,6 +13,7 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarni
 from thali.inference.chains import Run, checked_run, kept_of
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
+from thali.posterior.view import Posterior
 
 from ..base import Job
 from ..prepared import Prepared
@@ -227,10 +228,10 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
 
         from thali.posterior.summary import summary_table
 
-        from .answers.quantities import judged_besides
+        from .answers.kind import answers_of
 
         summary = self.summary()
-        if not (more := judged_besides(self._fitted())):
+        if not (more := answers_of(self._fitted()).judged_besides(self._fitted())):
             return summary
         judged = pd.concat([summary, summary_table(more)])
         judged.attrs.update(summary.attrs)
@@ -305,20 +306,12 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         ArgumentError
             If min_probability or similar is out of its range.
         """
-        from .answers.features import features_table, owners_drawn, place_in_tree
-        from .answers.group_answers import group_features_table
-        from .answers.group_tree import is_grouped
-        from .answers.kinds_aligned import as_groups
-        from .answers.matched_features import matched_table
-        from .answers.presence import add_convergence
+        from .answers.features import owners_drawn, place_in_tree
+        from .answers.kind import answers_of
 
-        if is_grouped(tree := as_groups(self._fitted())):
-            table = group_features_table(tree, min_probability, similar)
-        elif similar is None:
-            table = add_convergence(features_table(self._fitted(), min_probability), self._fitted())
-        else:
-            table = matched_table(self._fitted(), self._matched(similar, min_probability))
-        table.attrs |= owners_drawn(self._fitted())
+        tree = self._fitted()
+        table = answers_of(tree).features(tree, min_probability, similar, self._matched)
+        table.attrs |= owners_drawn(tree)
         if prior_tree := self._tree():
             table.insert(0, "place", place_in_tree(table["members"], prior_tree))
         return table
@@ -393,17 +386,14 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
 
     def _log_likelihood(self) -> "np.ndarray | None":
         """Of each observation (chain, draw, observation); None if it is not known."""
-        from thali.posterior.stacking import pointwise
+        from .answers.kind import answers_of
 
-        return pointwise(self._fitted())
+        return answers_of(self._fitted()).pointwise(self._fitted())
 
     @property
     def groups_(self) -> tuple[str, ...]:
         """The names of the groups of people that the model was fitted to; () if it was to one."""
-        from .answers.group_tree import group_names, is_grouped
-
-        tree = self._fitted()
-        return tuple(group_names(tree)) if is_grouped(tree) else ()
+        return Posterior(self._fitted()).groups
 
     def of_group(self, name: Any) -> Self:
         """The fitted model of one group, which answers whatever a model of one group does: check, ranks, pictures.

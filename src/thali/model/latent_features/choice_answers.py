@@ -120,9 +120,9 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
-        from .answers.kinds_predict import predicted_choices
+        from .answers.kind import answers_of
 
-        return predicted_choices(self._fitted(), sets, return_se, covariates)
+        return answers_of(self._fitted()).predicted(self._fitted(), sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.

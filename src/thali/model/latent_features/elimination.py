@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 from thali._arguments import one_of, whole
 from thali.data.groups import Groups
 from thali.errors import Argument, ArgumentError, Setting
+from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..counted_ties import CONVERSIONS, counted, covariate_names, has_ties, with_covariates
 from ..names import method_meant
 from ..prepared import Prepared
-from .answers.kinds_aligned import is_of_kinds
 from .choice_answers import ChoiceAnswers
 from .feature_argument import names_of, prior_of
 from .likelihoods.best_worst import RANKING
@@ -317,7 +317,7 @@ class EliminationByAspects(ChoiceAnswers):
     def _of_kinds(self, what: str) -> "xarray.DataTree":
         """The posterior; an ArgumentError names what was asked for if no kinds of people were looked for."""
         tree = self._fitted()
-        if not is_of_kinds(tree):
+        if Posterior(tree).kinds is None:
             raise ArgumentError(
                 f"{what} is of models of kinds of people, which are fitted with ", Argument("kinds"), "."
             )
@@ -452,7 +452,7 @@ class EliminationByAspects(ChoiceAnswers):
         ArgumentError
             Of the model of one kind, whose people are not known.
         """
-        if self.kinds is not None and not is_of_kinds(self._fitted()):
+        if self.kinds is not None and Posterior(self._fitted()).kinds is None:
             raise ArgumentError(
                 "The check is of all people together, since nobody's kind is known; ask the whole model."
             )

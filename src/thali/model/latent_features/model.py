@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import TRIPLETS
-
 from .choice_answers import ChoiceAnswers
 from .engine import as_prior
 
@@ -104,11 +102,6 @@ class LatentFeatureModel(ChoiceAnswers):
         ArgumentError
             If a label is unknown, an entry is no set, or the model was fitted to other data.
         """
-        from .answers.kind import kind_of
-        from .answers.predict_triplets import predicted_pairs
-
-        if kind_of(tree := self._fitted()) == TRIPLETS:
-            return predicted_pairs(tree, sets, return_se)
         return super().predict_proba(sets, return_se)
 
     def predict(self, data: Any = None) -> "numpy.ndarray":

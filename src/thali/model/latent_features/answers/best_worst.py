@@ -6,11 +6,11 @@ import numpy as np
 
 from thali.data.kinds import BEST_WORST
 from thali.model.latent_features.answers.tree import MAX_PAIRS, DataPart
+from thali.posterior.view import Posterior
 
 from ..likelihoods.best_worst import RANKING, Answers, answer_counts, answer_probabilities, possible_answers
 from .choices import as_counts
 from .columns import Columns
-from .kind import kind_of
 from .pair_coordinates import pair_names
 from .probabilities import probability_draws
 
@@ -77,7 +77,7 @@ def log_coefficients_of_answers(counts: np.ndarray, answers: Answers) -> np.ndar
 
 def rule_of(tree: "xarray.DataTree") -> str:
     """By which rule best and worst are chosen according to a posterior."""
-    return str(tree["constant_data"].dataset["best_worst"].item()) if kind_of(tree) == BEST_WORST else RANKING
+    return Posterior(tree).best_worst or RANKING
 
 
 def by_option(answers: Answers, members: np.ndarray, n_options: int) -> Any:

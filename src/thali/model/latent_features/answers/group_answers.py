@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import SIMILARITY_GROUPS
 from thali.errors import Argument, ArgumentError
 from thali.posterior.interval import INTERVAL, TAILS
 
 from .columns import columns_of
 from .features import checked_probability, distinct_owners, features_table
 from .group_tree import group_names, tree_of_group
-from .kind import kind_of
+from .kind import answers_of
 from .presence import add_convergence
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def group_features_table(
     found.attrs |= {
         "groups": list(names),
         "options": int(tree["posterior"].sizes["option"]),
-        "shares": kind_of(tree) != SIMILARITY_GROUPS,
+        "shares": not answers_of(tree_of_group(tree, names[0])).of_several,
         "interval": INTERVAL,
     }
     return found

@@ -13,7 +13,7 @@ from thali.data.kinds import GROUPED, OF_GROUPS, SIMILARITIES
 from thali.errors import DataError
 from thali.inference.threads import rectangle
 from thali.posterior.store import origin, tree_of
-from thali.posterior.view import GROUPS, Posterior
+from thali.posterior.view import Posterior
 
 from .columns import Columns
 from .tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
@@ -200,11 +200,6 @@ def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
     return (), value
 
 
-def is_grouped(tree: "xarray.DataTree") -> bool:
-    """Whether it is a posterior of several groups."""
-    return Posterior(tree).population == GROUPS
-
-
 def group_names(tree: "xarray.DataTree") -> list[str]:
     """The names of the groups."""
     return [str(name) for name in tree["posterior"].dataset["group"].values]
@@ -212,7 +207,7 @@ def group_names(tree: "xarray.DataTree") -> list[str]:
 
 def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
     """The posterior of one group, as that of a model of it alone; one that is of no groups is that of each."""
-    if not is_grouped(tree):
+    if not Posterior(tree).groups:
         return tree
     g = group_names(tree).index(name)
     posterior = tree["posterior"].to_dataset()

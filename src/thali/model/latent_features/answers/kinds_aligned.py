@@ -12,18 +12,13 @@ import numpy as np
 
 from thali.data.kinds import PAIR_GROUPS
 from thali.posterior.store import tree_of
-from thali.posterior.view import KINDS, Posterior
+from thali.posterior.view import Posterior
 
 if TYPE_CHECKING:
     import xarray
 
 TRIED = 500  # draws among which the nearest to all others is looked for
 TURNS = 50  # at most
-
-
-def is_of_kinds(tree: "xarray.DataTree") -> bool:
-    """Whether it is a posterior of people whose kinds are not known."""
-    return Posterior(tree).population == KINDS
 
 
 def number_of_kinds(tree: "xarray.DataTree") -> int:
@@ -97,7 +92,7 @@ def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
 
     The data of each are the comparisons of those who are most probably of it.
     """
-    if not is_of_kinds(tree):
+    if Posterior(tree).kinds is None:
         return tree
     of, number = members(tree), number_of_kinds(tree)
     order = order_of_kinds(of, number)

@@ -1,39 +1,21 @@
-"""What a person chooses of whom only the answers of others are known; of kinds of people, a mixture over kinds."""
+"""What a person chooses of whom only the answers of others are known: a mixture over kinds."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError
+from thali.errors import ArgumentError
 from thali.posterior.summary import mean_errors
 
-from .best_worst import rule_of
 from .columns import columns_of
 from .group_tree import group_names, tree_of_group
-from .kind import of_choices
-from .kinds_aligned import as_groups, is_of_kinds, members, number_of_kinds, order_of_kinds
+from .kinds_aligned import as_groups, members, number_of_kinds, order_of_kinds
 from .kinds_tree import shares_of_new
-from .predict import errors_of_predictions, lift_for, places_of, predicted
+from .predict import places_of
 from .probabilities import probability_draws
 
 if TYPE_CHECKING:
     import xarray
-
-
-def predicted_choices(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-    """The probabilities of `predict_proba`, with their errors if asked for."""
-    if is_of_kinds(tree):
-        if covariates is not None:
-            raise ArgumentError(Argument("covariates"), " are unknown to models of kinds of people; leave them out.")
-        return predicted_of_new(tree, sets, return_se)
-    tree = of_choices(tree, "predict_proba")
-    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
-    lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
-    columns, rule, lift = columns_of(tree), rule_of(tree), lift_for(tree, sets, covariates)
-    found = predicted(columns, labels, sets, lapse, rule, lift)
-    if not return_se:
-        return found
-    return found, errors_of_predictions(columns, labels, sets, lapse, sizes["chain"], rule, lift)
 
 
 def predicted_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:

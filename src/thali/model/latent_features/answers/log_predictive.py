@@ -11,8 +11,8 @@ from ..likelihoods.best_worst import answers_given
 from .best_worst import rule_of
 from .columns import Columns, columns_of
 from .group_tree import group_names, tree_of_group
-from .kind import of_choices
-from .kinds_aligned import as_groups, is_of_kinds
+from .kind import answers_of
+from .kinds_aligned import as_groups
 from .kinds_predict import aligned_shares
 from .predict import has_answers, out_of_sets, places_of
 from .probabilities import slices
@@ -24,23 +24,24 @@ if TYPE_CHECKING:
 
 def log_predictive(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
     """The ln of the mean over draws of the probability of everybody's choices, by respondent."""
+    return answers_of(tree).log_predictive(tree, data)
+
+
+def log_predictive_of_one(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
+    """The same of people of one group."""
     from scipy.special import logsumexp
 
-    of_kinds = is_of_kinds(tree)
-    tree = tree if of_kinds else of_choices(tree, "log_predictive")
-    which, times = choices_by_person(data)
-    constant = tree["constant_data"].dataset
-    labels, lapse = [str(x) for x in tree["posterior"].dataset["option"].values], float(constant["lapse"])
+    logs = _log_of_people(tree, [columns_of(tree)], data)[0]
+    return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
-    def of_draws(columns: Columns) -> np.ndarray:
-        return _log_of_people(columns, labels, data, lapse, rule_of(tree), which, times)
 
-    if of_kinds:
-        groups = as_groups(tree)
-        by_kind = [of_draws(columns_of(tree_of_group(groups, name))) for name in group_names(groups)]
-        logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(tree).T)[:, :, None], axis=0)
-    else:
-        logs = of_draws(columns_of(tree))
+def log_predictive_of_kinds(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
+    """The same of people each of whom is of one of several kinds."""
+    from scipy.special import logsumexp
+
+    groups = as_groups(tree)
+    by_kind = _log_of_people(tree, [columns_of(tree_of_group(groups, name)) for name in group_names(groups)], data)
+    logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(tree).T)[:, :, None], axis=0)
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
@@ -77,12 +78,15 @@ def log_of_choices(p: np.ndarray, times: Any) -> np.ndarray:
         return np.log(p) @ times  # a sparse product sums what was chosen alone
 
 
-def _log_of_people(
-    columns: Columns, labels: list[str], data: Choices, lapse: float, rule: str, which: np.ndarray, times: Any
-) -> np.ndarray:
-    """The same draw by draw, by the columns of one posterior."""
-    draws_of, first = out_of_sets(columns, places_of(data, labels)[0], has_answers(data), lapse, rule)
-    found = np.empty((columns.n_draws, times.shape[1]))
-    for draws in slices(columns.n_draws, int(first[-1])):
-        found[draws] = log_of_choices(draws_of(draws)[:, which], times)
+def _log_of_people(tree: "xarray.DataTree", several: list[Columns], data: Any) -> list[np.ndarray]:
+    """The ln of the probability of everybody's choices draw by draw (draws, people), by each of several columns."""
+    which, times = choices_by_person(data)
+    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+    lapse, found = float(tree["constant_data"].dataset["lapse"]), []
+    for columns in several:
+        draws_of, first = out_of_sets(columns, places_of(data, labels)[0], has_answers(data), lapse, rule_of(tree))
+        logs = np.empty((columns.n_draws, times.shape[1]))
+        for draws in slices(columns.n_draws, int(first[-1])):
+            logs[draws] = log_of_choices(draws_of(draws)[:, which], times)
+        found.append(logs)
     return found

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import between
-from thali.data.kinds import OWN, SIMILARITIES
 from thali.posterior.interval import TAILS
 
 from .columns import columns_of
 from .features import checked_probability, without_idle_weights
-from .kind import kind_of
+from .kind import answers_of
 from .matching import Matched, match
 
 if TYPE_CHECKING:
@@ -40,11 +39,7 @@ def matched_features(tree: "xarray.DataTree", similar: Any, min_probability: Any
     """The features of a posterior, matched; those that a single option owns only where the data can show them."""
     similar = between("similar", similar, "the Jaccard index from which on features are taken for one")
     least = checked_probability(min_probability)
-    constant = tree["constant_data"].dataset
-    shows_single = {SIMILARITIES: False, OWN: bool(constant.get("sees_single", True))}.get(
-        kind_of(tree), not bool(constant.get("unique", False))
-    )
-    return match(columns_of(tree), similar, least, 1 if shows_single else 2)
+    return match(columns_of(tree), similar, least, 1 if answers_of(tree).shows_single(tree) else 2)
 
 
 def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame":

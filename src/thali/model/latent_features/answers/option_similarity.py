@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.data.kinds import OWN, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 
 from .columns import Columns, columns_of
-from .kind import kind_of
+from .kind import answers_of
 from .probabilities import BLOCK
 
 if TYPE_CHECKING:
@@ -48,6 +47,5 @@ def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 def ignored(tree: "xarray.DataTree", columns: Columns) -> np.ndarray:
     """The columns that tell no options apart: those that all own, and those of one owner where the data do not see
     them."""
-    kind, fixed = kind_of(tree), tree["constant_data"].dataset
-    sees_single = bool(fixed["sees_single"]) if kind == OWN else kind not in (SIMILARITIES, TRIPLETS)
+    sees_single = answers_of(tree).sees_single(tree)
     return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

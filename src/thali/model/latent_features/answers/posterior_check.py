@@ -3,18 +3,8 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import BEST_WORST, CHOICES, SIMILARITIES, TRIPLETS
-
-from .check import pair_check_table
-from .check_best_worst import best_worst_check_table
-from .check_kinds import kinds_check_table
-from .check_sets import set_check_table
-from .check_similarities import similarity_check_table
-from .check_ties import tied_check_table
-from .check_triplets import triplet_check_table
-from .group_tree import group_names, is_grouped, tree_of_group
-from .kind import kind_of, of_known_data
-from .kinds_aligned import is_of_kinds
+from .group_tree import group_names, tree_of_group
+from .kind import answers_of
 
 if TYPE_CHECKING:
     import pandas
@@ -23,21 +13,7 @@ if TYPE_CHECKING:
 
 def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
     """What was observed against replicates of the model: a row a pair, or a member of a set."""
-    if is_of_kinds(tree):
-        return kinds_check_table(tree, random_seed)
-    if is_grouped(tree):
-        return group_check_table(tree, random_seed)
-    tree = of_known_data(tree, "check")
-    if kind_of(tree) == SIMILARITIES:
-        return similarity_check_table(tree, random_seed)
-    if kind_of(tree) == TRIPLETS:
-        return triplet_check_table(tree, random_seed)
-    if kind_of(tree) == BEST_WORST:
-        return best_worst_check_table(tree, random_seed)
-    if kind_of(tree) == CHOICES:
-        return set_check_table(tree, random_seed)
-    of_pairs = tied_check_table if tree["constant_data"].dataset["has_ties"] else pair_check_table
-    return of_pairs(tree, random_seed)
+    return answers_of(tree).check(tree, random_seed)
 
 
 def group_check_table(tree: "xarray.DataTree", random_seed: Any) -> "pandas.DataFrame":

@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 _SETS = 200  # whose draws are held at once
 
 
+def predicted_with_errors(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+    """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
+    from .best_worst import rule_of
+
+    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+    lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
+    columns, rule, lift = columns_of(tree), rule_of(tree), lift_for(tree, sets, covariates)
+    found = predicted(columns, labels, sets, lapse, rule, lift)
+    if not return_se:
+        return found
+    return found, errors_of_predictions(columns, labels, sets, lapse, sizes["chain"], rule, lift)
+
+
 def predicted(
     columns: Columns, labels: list[str], sets: Any, lapse: float, rule: str, lift: Lift | None = None
 ) -> "np.ndarray | list[np.ndarray]":

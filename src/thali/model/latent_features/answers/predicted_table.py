@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, PAIRS
 from thali.posterior.interval import INTERVAL, TAILS
 
 from ..likelihoods.set_draws import set_probability_draws
 from .cells_to_check import compared_draws
 from .check_best_worst import named_options
 from .columns import columns_of
-from .kind import kind_of
+from .kind import answers_of
 from .tree import MAX_PAIRS
 
 if TYPE_CHECKING:
@@ -25,12 +24,12 @@ def predictions_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
     Of more than 2,000 rows those with the most choices; ``attrs["of"]`` is the number of all.
     """
-    found = {PAIRS: _of_pairs, BEST_WORST: _of_options}.get(kind_of(tree), _of_sets)(tree)
+    found = answers_of(tree).predictions(tree)
     found.attrs |= {"interval": INTERVAL}
     return found
 
 
-def _of_pairs(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def of_pairs(tree: "xarray.DataTree") -> "pandas.DataFrame":
     from thali._tables import Table
 
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
@@ -43,7 +42,7 @@ def _of_pairs(tree: "xarray.DataTree") -> "pandas.DataFrame":
     return _with_all(Table({"a": a, "b": b} | numbers), len(wins))
 
 
-def _of_sets(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def of_sets(tree: "xarray.DataTree") -> "pandas.DataFrame":
     from thali._tables import Table
 
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
@@ -63,7 +62,7 @@ def _of_sets(tree: "xarray.DataTree") -> "pandas.DataFrame":
     return _with_all(Table(chosen | {"n": total, "observed": counts[drawn] / total} | _predicted(draws)), len(members))
 
 
-def _of_options(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def of_options(tree: "xarray.DataTree") -> "pandas.DataFrame":
     from thali._tables import Table
 
     found = named_options(tree, None)

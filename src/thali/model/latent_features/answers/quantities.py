@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIR_KINDS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, Setting
 from thali.inference.numerics.ranks import average_ranks
 from thali.posterior.verdict import Advice
@@ -13,9 +12,8 @@ from thali.posterior.view import Posterior
 from .columns import columns_of
 from .covariates import names_in, parameter
 from .features import features_table
-from .group_tree import group_names, is_grouped, tree_of_group
-from .kind import kind_of
-from .kinds_aligned import as_groups
+from .group_tree import group_names, tree_of_group
+from .kind import answers_of
 from .kinds_answers import of_kinds
 from .pair_coordinates import pair_index
 from .presence import presence_of
@@ -43,9 +41,7 @@ _FAMILIES = "the chains stay in different families of features, and more draws w
 
 def quantities_of(tree: "xarray.DataTree") -> Quantities:
     """All of a model: those of any data, and those of its kind of data."""
-    if is_grouped(tree):
-        return of_groups(tree)
-    return of_all(tree) | _OF_KIND[kind_of(tree)](tree)
+    return answers_of(tree).quantities(tree)
 
 
 def of_groups(tree: "xarray.DataTree") -> Quantities:
@@ -63,30 +59,25 @@ def of_groups(tree: "xarray.DataTree") -> Quantities:
     return shared
 
 
-def judged_besides(tree: "xarray.DataTree") -> Quantities:
-    """What the agreement of chains is judged by besides the rows of the summary: of choices `presence[a, b, ...]` of
-    the probable aspects that some share and others lack, which the choice probabilities may leave open."""
-    groups = as_groups(tree)
-    one = tree_of_group(groups, group_names(groups)[0]) if is_grouped(groups) else tree
-    if kind_of(one) not in (PAIRS, CHOICES, BEST_WORST) or not one["posterior"].dataset["n_features"].values.any():
+def of_shared_aspects(tree: "xarray.DataTree") -> Quantities:
+    """`presence[a, b, ...]` of the probable aspects that some options share and others lack, which the choice
+    probabilities may leave open."""
+    if not tree["posterior"].dataset["n_features"].values.any():
         return {}
-    return of_presence(one, sees_single=False, sees_full=False)
+    return of_presence(tree, sees_single=False, sees_full=False)
 
 
 def advice_of(tree: "xarray.DataTree") -> Advice:
     """Remedies for chains that disagree, for the kind of data."""
     if tree.attrs.get(APPROXIMATE):
         return Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
-    kind = kind_of(tree)
-    advice = _ADVICE[OF_GROUPS.get(kind, kind)](tree)
+    advice = answers_of(tree).advice(tree)
     return advice._replace(note=(_ANEW,)) if tree.attrs.get(STARTED_ANEW) else advice
 
 
-def of_all(tree: "xarray.DataTree") -> Quantities:
-    """Those of any data: `n_features`, of similarities `n_shared_features` (those of a single object are drawn from the
-    prior), `alpha` if it was learned, `log_likelihood`."""
-    number = "n_shared_features" if kind_of(tree) == SIMILARITIES else "n_features"
-    names = [number, *(["alpha"] if tree["constant_data"].dataset["learned_alpha"] else []), "log_likelihood"]
+def of_all(tree: "xarray.DataTree", counted: str) -> Quantities:
+    """Those of any data: the number of features that are counted, `alpha` if it was learned, `log_likelihood`."""
+    names = [counted, *(["alpha"] if tree["constant_data"].dataset["learned_alpha"] else []), "log_likelihood"]
     return {name: tree["posterior"].dataset[name].values for name in names}
 
 
@@ -214,23 +205,3 @@ def of_pairs_by_kinds(tree: "xarray.DataTree") -> Quantities:
     """Those of kinds of people, and of a new person `choice_probability[a, b]`, as of pairs."""
     few = tree["posterior"].sizes["option"] <= MAX_OPTIONS
     return of_kinds(tree) | (of_pairs(tree) if few else {})
-
-
-_OF_KIND = {
-    PAIRS: of_pairs,
-    PAIR_KINDS: of_pairs_by_kinds,
-    CHOICES: of_sets,
-    BEST_WORST: of_sets,
-    SIMILARITIES: of_similarities,
-    TRIPLETS: of_triplets,
-    OWN: of_own,
-}
-_ADVICE = {
-    PAIRS: advice_of_choices,
-    PAIR_KINDS: advice_of_choices,
-    CHOICES: advice_of_choices,
-    BEST_WORST: advice_of_choices,
-    SIMILARITIES: advice_of_similarities,
-    TRIPLETS: advice_of_choices,
-    OWN: advice_of_own,
-}

@@ -1,12 +1,13 @@
 """What additive clustering finds out, of similarities or of triplets."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._labels import plural
-from thali.data.kinds import TRIPLETS
+from thali.data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, Setting
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
@@ -19,7 +20,6 @@ from ...wording import estimate as in_words
 from ...wording import number, said
 from ..answers.check import check_sentence
 from ..answers.fitted_similarities import fitted_similarities
-from ..answers.kind import kind_of
 from ..answers.matched_features import similar_for
 from ..answers.pair_coordinates import pair_index
 from ..answers.similarities import judgements_of
@@ -57,7 +57,13 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     if model.groups_:
         return (*groups.makers_of("feature", check_of_similarities), *LAST)
     owners = picture_of_membership if _similar(model, settings) is None else membership
-    return (*(OF_TRIPLETS if kind_of(model.posterior_) == TRIPLETS else OF_SIMILARITIES), owners, *LAST)
+    return (*_of(model).makers, owners, *LAST)
+
+
+def _of(model: Any) -> "_OfData":
+    """What is said of the data of the fit, or of each of its groups."""
+    kind = Posterior(model.posterior_).data_kind
+    return _OF_DATA[OF_GROUPS.get(kind, kind)]
 
 
 def _similar(model: Any, settings: Settings) -> float | None:
@@ -97,8 +103,7 @@ def n_features(model: Any, settings: Settings) -> Finding:
     """The number of features that the data depend on, and of all."""
     posterior = model.posterior_["posterior"]
     shared, every = (posterior[name].to_numpy() for name in ("n_shared_features", "n_features"))
-    what = "additive.counted.triplets" if kind_of(model.posterior_) == TRIPLETS else "additive.counted"
-    found = number_finding(model, shared, "feature", ENGLISH[what])
+    found = number_finding(model, shared, "feature", ENGLISH[_of(model).counted])
     if np.array_equal(shared, every):
         return found
     return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"]),))
@@ -188,14 +193,21 @@ def parameters(model: Any, settings: Settings) -> Finding:
     notes = [said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
     if not notes and model.alpha is not None:
         notes.append(said(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
-    if kind_of(model.posterior_) == TRIPLETS:
-        link = ENGLISH[f"additive.link.{model.link}"]
-        notes.append(said(ENGLISH, "additive.link", link=link, setting=Setting("link", model.link)))
-        notes.append(said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}"))
-    else:
-        notes += [deviation(model, rows), _weight_prior(model)]
-    key = "additive.answers" if kind_of(model.posterior_) == TRIPLETS else "additive.density"
-    return Finding(notes=(*notes, said(ENGLISH, key, value=row_in_words(rows, "log_likelihood"))))
+    density = said(ENGLISH, _of(model).density, value=row_in_words(rows, "log_likelihood"))
+    return Finding(notes=(*notes, *_of(model).assumed(model, rows), density))
+
+
+def _assumed_of_answers(model: Any, rows: "pandas.DataFrame") -> list[Text]:
+    """How answers depend on what is shared, and how often they are blind."""
+    link = said(
+        ENGLISH, "additive.link", link=ENGLISH[f"additive.link.{model.link}"], setting=Setting("link", model.link)
+    )
+    return [link, said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
+
+
+def _assumed_of_similarities(model: Any, rows: "pandas.DataFrame") -> list[Text]:
+    """The error of a similarity, and the prior of the weights."""
+    return [deviation(model, rows), _weight_prior(model)]
 
 
 def deviation(model: Any, rows: "pandas.DataFrame") -> Text:
@@ -267,14 +279,17 @@ def best_features(model: Any, settings: Settings) -> Finding:
 @finding("parameters", "What else was found?", chapter=STATISTICS)
 def point(model: Any, settings: Settings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
-    notes: list[Text] = []
-    if kind_of(model.posterior_) != TRIPLETS:
-        if model.constant:
-            notes.append(said(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
-        share = f"{100 * model.estimate().variance_accounted_for():.1f}"
-        notes += [said(ENGLISH, "additive.variance", share=share), deviation(model, model.summary())]
     likelihood = f"{_first(model, 'log_likelihood'):.3f}"
-    return Finding(notes=(*notes, said(ENGLISH, "additive.point.likelihood", value=likelihood)))
+    return Finding(notes=(*_of(model).explained(model), said(ENGLISH, "additive.point.likelihood", value=likelihood)))
+
+
+def _explained_of_similarities(model: Any) -> list[Text]:
+    """The constant, the share of the variance, and the error."""
+    notes: list[Text] = []
+    if model.constant:
+        notes.append(said(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
+    share = f"{100 * model.estimate().variance_accounted_for():.1f}"
+    return [*notes, said(ENGLISH, "additive.variance", share=share), deviation(model, model.summary())]
 
 
 # how a paper says what was done -------------------------------------------------------------------------------
@@ -282,7 +297,7 @@ def point(model: Any, settings: Settings) -> Finding:
 
 def modelled(model: Any) -> tuple[Text, ...]:
     """How the similarities, or the answers, were modelled."""
-    rule, fixed = (_of_answers if kind_of(model.posterior_) == TRIPLETS else _of_similarities)(model)
+    rule, fixed = _of(model).modelled(model)
     sentences: list[Text] = [rule]
     given = model.get_params()["features"]
     if isinstance(given, str):
@@ -337,4 +352,35 @@ OF_TRIPLETS = (
     summary,
     data,
 )
+
+
+class _OfData(NamedTuple):
+    """What is said of data of one kind."""
+
+    makers: tuple[Maker, ...]
+    counted: str  # keys of sentences
+    density: str
+    assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
+    explained: Callable[[Any], list[Text]]  # of a point
+    modelled: Callable[[Any], tuple[Text, Text]]
+
+
+_OF_DATA = {
+    SIMILARITIES: _OfData(
+        OF_SIMILARITIES,
+        "additive.counted",
+        "additive.density",
+        _assumed_of_similarities,
+        _explained_of_similarities,
+        _of_similarities,
+    ),
+    TRIPLETS: _OfData(
+        OF_TRIPLETS,
+        "additive.counted.triplets",
+        "additive.answers",
+        _assumed_of_answers,
+        lambda model: [],
+        _of_answers,
+    ),
+}
 OF_A_POINT = (_ASKED, best_features, point, data, *LAST)

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST
-from thali.posterior.view import Posterior
+from thali.posterior.view import GROUPS, KINDS, ONE, Posterior
 from thali.trees.tree import Tree
 
 from ...common_findings import asked, data, methods, summary, verdict
@@ -13,8 +12,7 @@ from ...finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
 from ...references import Cite
 from ...settings import Settings
 from ...wording import listed, number, probability, said
-from ..answers.kind import kind_of, of_choices
-from ..answers.kinds_aligned import is_of_kinds
+from ..answers.kind import of_choices
 from ..answers.predicted_table import predictions_table
 from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds
@@ -30,9 +28,7 @@ _SURE = 0.95  # probability from which on an option is called the best
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, or to kinds of people."""
-    if model.groups_:
-        return (*groups.makers_of("aspect", check), METHODS_OF_GROUPS, verdict)
-    return KINDS if is_of_kinds(model.posterior_) else MAKERS
+    return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[Posterior(model.posterior_).population]
 
 
 def is_plain(model: Any) -> bool:
@@ -174,7 +170,7 @@ def modelled(model: Any) -> tuple[Text, ...]:
     ends = (*_ties(model), *_covariates(model), said(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}"))
     if is_plain(model):
         source = Cite("bradley1952", "luce1959", inside=True)
-        rule = (best_worst_sentence(model.best_worst),) if kind_of(model.posterior_) == BEST_WORST else ()
+        rule = () if Posterior(model.posterior_).best_worst is None else (best_worst_sentence(model.best_worst),)
         return (said(ENGLISH, "methods.luce", source=source), *rule, *ends)
     sentences = [said(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
     if isinstance(model.aspects, Tree):
@@ -214,8 +210,12 @@ def _covariates(model: Any) -> tuple[Text, ...]:
     return (said(ENGLISH, "methods.covariates", names=listed(names)),) if names else ()
 
 
-METHODS_OF_GROUPS = methods(lambda model: (*modelled(model), groups.modelled(model, "aspect")))
-KINDS = (*kinds.MAKERS, methods(lambda model: (*modelled(model), *kinds.modelled(model))), verdict)
+OF_GROUPS = (
+    *groups.makers_of("aspect", check),
+    methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
+    verdict,
+)
+OF_KINDS = (*kinds.MAKERS, methods(lambda model: (*modelled(model), *kinds.modelled(model))), verdict)
 MAKERS = (
     asked(_asked),
     aspects,

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from thali.data.kinds import CHOICES, OWN, PAIRS, TRIPLETS
+from thali.data.kinds import OWN, SIMILARITIES
+from thali.posterior.view import Posterior
 
 from ...common_findings import asked, data, methods, summary, verdict
 from ...finding import MISSES, Finding, Maker, finding
 from ...registry import spec_of
 from ...settings import Settings
 from ...wording import said
-from ..answers.kind import kind_of
 from ..answers.similarities import fitted_draws, measured_similarities
 from .english import ENGLISH
 from .features import check, features_finding, number_finding
@@ -17,7 +17,7 @@ from .features import check, features_finding, number_finding
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
-    checked = check if kind_of(model.posterior_) in (PAIRS, CHOICES, TRIPLETS) else explained
+    checked = _CHECKS.get(Posterior(model.posterior_).data_kind, check)
     return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), verdict)
 
 
@@ -40,9 +40,7 @@ def n_features(model: Any, settings: Settings) -> Finding:
 
 @finding("check", "Does the model describe the data?", chapter=MISSES)
 def explained(model: Any, settings: Settings) -> Finding:
-    """What is known of a likelihood of which no replicates are drawn."""
-    if kind_of(model.posterior_) == OWN:
-        return Finding(ENGLISH["open.unknown"])
+    """How much of the similarities is explained."""
     return Finding(said(ENGLISH, "additive.explained", whose=ENGLISH["additive.of.expectation"], share=_share(model)))
 
 
@@ -52,3 +50,12 @@ def _share(model: Any) -> str:
     residuals = measured.values - fitted_draws(model.posterior_, measured)[0].mean(axis=(0, 1))
     deviations = measured.values - measured.values.mean()
     return f"{100.0 * (1.0 - float((residuals**2).sum() / (deviations**2).sum())):.1f}"
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def unknown(model: Any, settings: Settings) -> Finding:
+    """That no replicates are drawn of a likelihood of the user's own."""
+    return Finding(ENGLISH["open.unknown"])
+
+
+_CHECKS = {SIMILARITIES: explained, OWN: unknown}  # of other data replicates are drawn
