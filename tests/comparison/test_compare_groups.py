@@ -5,7 +5,8 @@ import pytest
 from problems import random_comparisons
 
 import thali as th
-from thali.comparison.leave_group_pairs import GroupPairs
+from thali.comparison.grouped import Grouped
+from thali.comparison.leave_pairs import Pairs
 from thali.comparison.sentences import sentences
 from thali.errors import ArgumentError, DataError
 
@@ -16,24 +17,24 @@ def data():
 
 
 def test_each_pair_of_each_group_is_left_out_once(data):
-    splitter = GroupPairs(data)
+    splitter = Grouped(Pairs, data)
     parts = splitter.parts(np.random.SeedSequence(1), None, None)
     assert len(parts) == sum(each.n_pairs for each in data.data)
     for part in parts:
-        (rest,), left = splitter.train(part), splitter.test(part)
-        other = next(name for name in data if name != left.group)
-        assert rest[other] == data[other] and rest[left.group].n_pairs == data[left.group].n_pairs - 1
+        (rest,), ((group, left),) = splitter.train(part), splitter.test(part).items()
+        other = next(name for name in data if name != group)
+        assert rest[other] == data[other] and rest[group].n_pairs == data[group].n_pairs - 1
         i, j = (data.labels.index(label) for label in left.pair)
-        assert data[left.group].counts[i, j] == left.wins and data[left.group].counts[j, i] == left.losses
-        assert rest[left.group].counts[i, j] == 0
-    with pytest.raises(ArgumentError, match="not for comparisons"):
+        assert data[group].counts[i, j] == left.wins and data[group].counts[j, i] == left.losses
+        assert rest[group].counts[i, j] == 0
+    with pytest.raises(ArgumentError, match="not for paired comparisons"):
         splitter.parts(np.random.SeedSequence(1), 1, None)
 
 
 def test_a_group_with_one_pair_cannot_lose_it(data):
     alone = th.PairedComparisons([[0, 1], [2, 0]])
     with pytest.raises(DataError, match="Group 'b' compared a single pair"):
-        GroupPairs(th.Groups({"a": data["men"], "b": alone}))
+        Grouped(Pairs, th.Groups({"a": data["men"], "b": alone}))
 
 
 def test_models_are_scored_by_group(data, uncompiled):

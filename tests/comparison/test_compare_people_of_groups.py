@@ -7,8 +7,9 @@ from problems import random_similarities
 from set_problems import random_choices
 
 import thali as th
-from thali.comparison.leave_group_choices import GroupChoices, GroupChoosers
-from thali.comparison.leave_group_similarities import GroupObjectPairs
+from thali.comparison.grouped import Grouped
+from thali.comparison.leave_similarities import ObjectPairs
+from thali.comparison.leave_tasks import ChoicesOutOfSets, Choosers
 from thali.comparison.sentences import sentences
 from thali.errors import ArgumentError, DataError
 
@@ -34,22 +35,25 @@ def choices():
 
 @pytest.mark.parametrize("settings", [(None, None), (9, None), (None, 4)])
 def test_every_choice_is_left_out_of_its_group(choices, settings):
-    splitter = GroupChoices(choices)
+    splitter = Grouped(ChoicesOutOfSets, choices)
     parts = splitter.parts(SEED, *settings)
-    assert (np.sum(parts, axis=0) <= 1).all() and (settings[1] is None or np.sum(parts, axis=0).all())
+    units = np.concatenate([splitter.units(part) for part in parts])
+    of_all = sum(each.n_choices for each in choices.data)
+    assert len(units) == len(set(units)) and (settings[1] is None or len(units) == of_all)
     for part in parts:
         (rest,), left = splitter.train(part), splitter.test(part)
         for name, each in choices.items():
-            held = left.of_group[name].choices.n_choices if name in left.of_group else 0
+            held = left[name].choices.n_choices if name in left else 0
             assert rest[name].n_choices + held == each.n_choices and rest[name].n_choices > 0
-        assert left.n_tasks == part.sum() == len(splitter.labels(splitter.units(part)))
+        n_tasks = sum(each.n_tasks for each in left.values())
+        assert n_tasks == len(splitter.units(part)) == len(splitter.labels(splitter.units(part)))
 
 
 def test_people_are_left_out_of_their_group():
     groups = th.Groups(answered()).mapped(th.Choices.from_comparisons)
-    splitter = GroupChoosers(groups)
+    splitter = Grouped(Choosers, groups)
     parts = splitter.parts(SEED, None, 4)
-    assert np.sum(parts, axis=0).tolist() == [1] * 24
+    assert sorted(np.concatenate([splitter.units(part) for part in parts])) == list(range(24))
     for part in parts:
         (rest,) = splitter.train(part)
         assert [each.n_choices for each in rest.data] == [9, 9]  # one of four people of either sex is left out
@@ -60,7 +64,7 @@ def test_people_are_left_out_of_their_group():
 @pytest.mark.parametrize(
     ("data", "settings", "said"),
     [
-        ({"a": random_choices(3, (2, 3), 1)}, {"leave_out": "respondent"}, "do not say who made them"),
+        ({"a": random_choices(3, (2, 3), 1)}, {"leave_out": "respondent"}, "Group 'a': The choices do not say who"),
         (answered(3), {"leave_out": "subject"}, "Group 'm' has one respondent"),
         (answered(4), {"leave_out": "subject", "hold_out": 3}, "leaves some group without a respondent"),
         ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, "Group 'a' judged a single pair"),
@@ -89,12 +93,12 @@ def test_models_predict_choices_out_of_sets(choices, uncompiled):
 
 def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
     data = {"x": random_similarities(4, 1), "y": random_similarities(4, 2)}
-    splitter = GroupObjectPairs(th.Groups(data))
+    splitter = Grouped(ObjectPairs, th.Groups(data))
     parts = splitter.parts(SEED, None, None)
     assert len(parts) == sum(each.n_pairs for each in data.values())
     (rest,), left = splitter.train(parts[0]), splitter.test(parts[0])
     assert rest["x"].n_pairs == data["x"].n_pairs - 1 and rest["y"] == data["y"]
-    assert left.values.tolist() == [data["x"].values[0]]
+    assert list(left) == ["x"] and left["x"].values.tolist() == [data["x"].values[0]]
     models = {name: th.AdditiveClustering(2, sigma=0.1, weights=name) for name in ("free", "similar")}
     table = th.compare(models, data, folds=2, **RUN)
     assert table["pairs"].eq(len(parts)).all() and set(table.attrs["predictions"]["group"]) == {"x", "y"}

@@ -8,6 +8,7 @@ leave_tasks.py        choices out of sets and choice experiments: tasks, choices
 occasions.py          choices out of sets, one occasion at a time
 leave_rows.py         covariates and classes: rows in stratified folds
 leave_similarities.py similarities: pairs of objects
+grouped.py            several groups of people: what is left out of one, of each
 scorer.py             what every scorer answers
 score_pairs.py        binomial log score of pairs; scores.py: of one pair, with its Monte Carlo errors
 score_choices.py      log score and hits of choices

@@ -1,11 +1,12 @@
 """Paired comparisons, of which every pair is left out in turn."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from thali._labels import shorten
+from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataWarning
 from thali.inference.warn import warn
@@ -33,18 +34,31 @@ class LeftPair(NamedTuple):
     losses: float
     tied: float | None  # how often neither was; None: there are no ties in the data
     cells: LeftCells | None = None  # None: there are no covariates of comparisons
-    group: str | None = None  # of people, where there are several
 
 
 class Pairs(Splitter):
     """Leaves out all comparisons of one pair at a time; a part is the number of the pair."""
 
-    leave_out = "pair"
+    leave_out = what = "pair"
     part = "pair"
+    alone = "compared a single pair:"
     data: PairedComparisons
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
-    def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[int]:
+    def __init__(self, data: PairedComparisons) -> None:
+        super().__init__(data)
+        self.has_ties, self.has_cells = bool(data.n_ties), True
+
+    @classmethod
+    def of_groups(cls, groups: Groups) -> "dict[str, Self]":
+        """All are scored alike: with ties if any group has some, and without covariates."""
+        found = super().of_groups(groups)
+        for each in found.values():
+            each.has_ties, each.has_cells = any(other.n_ties for other in groups.data), False
+        return found
+
+    @classmethod
+    def drawn(cls, count: int, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
         if hold_out is not None or folds is not None:
             raise ArgumentError(
                 Argument("hold_out"),
@@ -52,12 +66,17 @@ class Pairs(Splitter):
                 Argument("folds"),
                 " are not for paired comparisons, of which every pair is left out in turn.",
             )
-        return list(range(self.data.n_pairs))
+        return list(np.arange(count)[:, None])
 
     @property
-    def counted(self) -> Any:
-        """What has `wins`, `losses` and `tied` of the parts, and `n_ties`."""
-        return self.data
+    def number_of_unit(self) -> np.ndarray:
+        return np.arange(self.data.n_pairs)
+
+    def part_of(self, numbers: np.ndarray) -> int:
+        return int(numbers[0])
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
 
     def options(self, part: int) -> tuple[str, str]:
         """Labels of a pair."""
@@ -67,14 +86,14 @@ class Pairs(Splitter):
         return (self.data.without_pair(*self.options(part)),)
 
     def test(self, part: int) -> LeftPair:
-        tied = float(self.data.tied[part]) if self.data.n_ties else None
+        tied = float(self.data.tied[part]) if self.has_ties else None
         wins, losses = float(self.data.wins[part]), float(self.data.losses[part])
         return LeftPair(self.options(part), wins, losses, tied, self._cells(part, tied is not None))
 
     def _cells(self, part: int, ties: bool) -> LeftCells | None:
         """The cells of a pair."""
         own = self.data.covariates
-        if own is None or own.is_of_options.all():
+        if own is None or own.is_of_options.all() or not self.has_cells:
             return None
         rows = own.pair == part
         sides = (own.wins, own.tied, own.losses) if ties else (own.wins, own.losses)

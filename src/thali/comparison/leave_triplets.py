@@ -1,13 +1,13 @@
 """Triplets, of which sets of pairs are left out with all their answers."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from thali.data.triplets import Triplets
 from thali.errors import DataError
 
-from .splitter import Splitter, not_both, random_groups
+from .splitter import Splitter
 
 if TYPE_CHECKING:
     import pandas
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class PairSets(Splitter):
     """Leaves out random sets, a fifth of them unless told otherwise; a part is a mask of sets, a unit an answer."""
 
-    leave_out = "set"
+    leave_out = what = "set"
     data: Triplets
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
@@ -27,10 +27,19 @@ class PairSets(Splitter):
         self.places = np.repeat(np.arange(len(data.counts)), data.counts.astype(np.int64))  # of each answer
         self.set = data.set_of[self.places]
 
-    def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
-        not_both(hold_out, folds)
-        rng, n = np.random.default_rng(seed.spawn(1)[0]), self.data.n_sets
-        return [np.isin(np.arange(n), group) for group in random_groups(n, "set", hold_out, folds, rng)]
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return self.set
+
+    @property
+    def count(self) -> int:
+        return self.data.n_sets
+
+    def part_of(self, numbers: np.ndarray) -> np.ndarray:
+        return np.isin(np.arange(self.count), numbers)
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {"sizes": self.data.sizes[self.set]}
 
     def train(self, part: np.ndarray) -> tuple[Triplets]:
         return (self.data.take(~part),)

@@ -9,23 +9,7 @@ from thali.data.choices import Choices
 from thali.errors import DataError
 
 
-class OfRespondents:
-    """Occasions whose respondents are known by number, each with those that follow each other."""
-
-    respondents: tuple[str, ...]
-    respondent_of_task: np.ndarray
-
-    @property
-    def n_respondents(self) -> int:
-        return len(self.respondents)
-
-    @property
-    def first_task(self) -> np.ndarray:
-        """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self.respondent_of_task, minlength=self.n_respondents))])
-
-
-class Occasions(OfRespondents):
+class Occasions:
     """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
 
     The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not
@@ -73,6 +57,15 @@ class Occasions(OfRespondents):
     @property
     def n_tasks(self) -> int:
         return len(self.place)
+
+    @property
+    def n_respondents(self) -> int:
+        return len(self.respondents)
+
+    @property
+    def first_task(self) -> np.ndarray:
+        """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.respondent_of_task, minlength=self.n_respondents))])
 
     @property
     def task_labels(self) -> np.ndarray:

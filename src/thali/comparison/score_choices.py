@@ -9,7 +9,6 @@ from thali._labels import plural
 from thali.data.experiment import ChoiceExperiment
 from thali.errors import DataError
 
-from .group_occasions import GroupOccasions
 from .occasions import Occasions
 from .scorer import BASE, Scorer
 from .table import Scores
@@ -29,7 +28,7 @@ class ChoiceScorer(Scorer):
     units: ClassVar[str] = "tasks"
     unit: ClassVar[str] = "respondent"
 
-    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         is_experiment = isinstance(test, ChoiceExperiment)
         predicted = model.predict_proba(test) if is_experiment else test.predicted_by(model)
         chosen, hits = scores(checked(predicted, test), test)
@@ -38,7 +37,7 @@ class ChoiceScorer(Scorer):
     def frames(self, found: Scores) -> dict[str, Any]:
         with np.errstate(divide="ignore"):  # a probability of 0
             log_score, hits = np.log(found.frame("chosen")), found.frame("hits")
-        sizes = found.splitter.sizes(found.numbers)
+        sizes = found.observed("sizes")
         log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
         return {"log_score": log_score, "hits": hits}
 
@@ -79,7 +78,7 @@ class ChoiceScorer(Scorer):
         ]
 
 
-def checked(predicted: Any, test: ChoiceExperiment | Occasions | GroupOccasions) -> np.ndarray:
+def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:
     """The predictions, if they are probabilities of the rows that sum to 1 in every task."""
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
@@ -92,7 +91,7 @@ def checked(predicted: Any, test: ChoiceExperiment | Occasions | GroupOccasions)
     return p
 
 
-def scores(p: np.ndarray, test: ChoiceExperiment | Occasions | GroupOccasions) -> tuple[np.ndarray, np.ndarray]:
+def scores(p: np.ndarray, test: ChoiceExperiment | Occasions) -> tuple[np.ndarray, np.ndarray]:
     r"""Of every task the probability of what was chosen, and whether it is a hit.
 
     A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a hit.
@@ -100,7 +99,7 @@ def scores(p: np.ndarray, test: ChoiceExperiment | Occasions | GroupOccasions) -
     Parameters
     ----------
     p : array (rows,)
-    test : ChoiceExperiment, Occasions or GroupOccasions
+    test : ChoiceExperiment or Occasions
 
     Returns
     -------

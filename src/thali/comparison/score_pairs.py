@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali.model.latent_features.answers.binomial import log_binomial
-from thali.model.latent_features.answers.group_tree import tree_of_group
 from thali.model.latent_features.answers.predict import pair_draws
 from thali.model.latent_features.answers.ties import log_multinomial, outcomes
 
@@ -32,11 +31,9 @@ class BinomialScorer(Scorer):
     unit: ClassVar[str] = "pair"
     after: ClassVar[tuple[str, ...]] = (EMP,)
 
-    def score(self, model: Any, test: Any) -> dict[Any, Any]:
-        pair, wins, losses, tied, cells, group = test
+    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
+        pair, wins, losses, tied, cells = test
         posterior = getattr(model, "posterior_", None)
-        if posterior is not None and group is not None:
-            posterior = tree_of_group(posterior, group)
         if cells is not None:
             return asdict(cell_score(cells.counts, _of_cells(model, posterior, pair, cells)))
         if tied is not None:
@@ -52,12 +49,11 @@ class BinomialScorer(Scorer):
         return asdict(score(wins, losses, pair_draws(posterior, pair)[..., 0]))
 
     def frames(self, found: Scores) -> dict[str, Any]:
-        data = found.splitter.counted
-        wins, losses, tied = (each[found.numbers] for each in (data.wins, data.losses, data.tied))
+        wins, losses, tied = (found.observed(name) for name in ("wins", "losses", "tied"))
         nll, log_pred = found.frame("nll"), found.frame("log_pred")
         n = wins + tied + losses
         for name in (BASE, EMP):
-            if data.n_ties:
+            if tied.any():
                 observed = np.stack([wins, tied, losses], axis=-1) / n[:, None]
                 p = np.full_like(observed, 1 / 3) if name == BASE else observed
                 nll[name] = -log_multinomial(wins, tied, losses, p)
@@ -69,8 +65,7 @@ class BinomialScorer(Scorer):
 
     def columns(self, found: Scores) -> dict[str, Any]:
         nll, n = found.counted("nll"), int(found.counts.sum())
-        data = found.splitter.counted
-        total = (data.wins + data.losses + data.tied)[found.numbers][found.counts]
+        total = _comparisons(found)[found.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * total.sum())
         difference, difference_se = found.differences("nll")
@@ -87,10 +82,9 @@ class BinomialScorer(Scorer):
         }
 
     def attrs(self, found: Scores) -> dict[str, Any]:
-        data = found.splitter.counted
-        n = (data.wins + data.losses + data.tied)[found.numbers]
-        ties = {"observed_tie": data.tied[found.numbers] / n} if data.n_ties else {}
-        return {"predictions": found.predictions(_NUMBERS, n=n, observed=data.wins[found.numbers] / n, **ties)}
+        n, tied = _comparisons(found), found.observed("tied")
+        ties = {"observed_tie": tied / n} if tied.any() else {}
+        return {"predictions": found.predictions(_NUMBERS, n=n, observed=found.observed("wins") / n, **ties)}
 
     def headline(self, table: Any, best: str) -> str:
         return (
@@ -107,6 +101,11 @@ class BinomialScorer(Scorer):
             for row in of_best.head(_WORST).itertuples()
         ]
         return [f"Worst predicted by {best}: {'; '.join(named)}."]
+
+
+def _comparisons(found: Scores) -> np.ndarray:
+    """How many comparisons there are of each pair."""
+    return found.observed("wins") + found.observed("losses") + found.observed("tied")
 
 
 def _named(row: Any) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 
 from thali.model.registry import spec_of
 
-from .group_occasions import GroupOccasions
 from .occasions import Occasions
 from .score_choices import ChoiceScorer
 from .table import Scores
@@ -19,8 +18,8 @@ class PeopleScorer(ChoiceScorer):
 
     fields: ClassVar[dict[str, type[Any]]] = {**ChoiceScorer.fields, "together": list}
 
-    def score(self, model: Any, test: Occasions | GroupOccasions) -> dict[Any, Any]:
-        found = super().score(model, test)
+    def score_one(self, model: Any, test: Occasions) -> dict[Any, Any]:
+        found = super().score_one(model, test)
         if spec_of(model) is None:  # each choice as if another person had made it
             with np.errstate(divide="ignore"):
                 of_people = np.bincount(test.respondent_of_task, np.log(found["chosen"]), test.n_respondents)
@@ -57,9 +56,3 @@ class PeopleScorer(ChoiceScorer):
         ]
         said = "; ".join([f"All choices of a person together are predicted best by {best}", *less[:_MAX_NAMED]])
         return [f"{said}.", *super().remarks(table, ranked)]
-
-
-class GroupPeopleScorer(PeopleScorer):
-    """As of one group; a model of somebody else gives the model of each group by `of_group`."""
-
-    own_models: ClassVar[tuple[str, ...]] = ("fit", "of_group")

@@ -25,7 +25,7 @@ class ClassScorer(Scorer):
     units: ClassVar[str] = "rows"
     unit: ClassVar[str] = "row"
 
-    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         covariates, truth, proportions = test
         p = np.asarray(model.predict_proba(covariates), dtype=float)
         if p.shape != (len(truth), len(proportions)):

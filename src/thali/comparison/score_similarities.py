@@ -33,7 +33,7 @@ class GaussianScorer(Scorer):
     unit: ClassVar[str] = "pair"
     own_models: ClassVar[tuple[str, ...]] = ()  # predictive densities need the draws of a model of thali
 
-    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         mu, sigma = fitted_draws(model.posterior_, test)
         densities = -0.5 * ((test.values - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * math.log(2.0 * math.pi)
         top = densities.max(axis=(0, 1))
@@ -49,12 +49,12 @@ class GaussianScorer(Scorer):
         }
 
     def frames(self, found: Scores) -> dict[str, Any]:
-        data = found.splitter.measured
         score, predicted = found.frame("log_score"), found.frame("predicted")
-        base = [constant_score(data.take(~part), data.take(part)) for part in found.parts]
+        data = found.splitter.observed()
+        base = [constant_score(data["values"], data["judgements"], units) for units in found.units]
         score[BASE], predicted[BASE] = np.concatenate(base, axis=1)
         error = found.frame("log_score_mcse").assign(**{BASE: 0.0})
-        squared = predicted.sub(data.values[found.numbers], axis=0) ** 2
+        squared = predicted.sub(found.observed("values"), axis=0) ** 2
         return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
 
     def columns(self, found: Scores) -> dict[str, Any]:
@@ -74,10 +74,9 @@ class GaussianScorer(Scorer):
         }
 
     def attrs(self, found: Scores) -> dict[str, Any]:
-        observed = found.splitter.measured.values[found.numbers]
         return {
             "squared_errors": found.frames["squared_error"],
-            "predictions": found.predictions(_NUMBERS, observed=observed),
+            "predictions": found.predictions(_NUMBERS, observed=found.observed("values")),
         }
 
     def headline(self, table: Any, best: str) -> str:
@@ -98,12 +97,13 @@ class GaussianScorer(Scorer):
         return [f"Worst predicted by {best}: {'; '.join(named)}."]
 
 
-def constant_score(train: Any, test: Any) -> tuple[np.ndarray, np.ndarray]:
+def constant_score(values: np.ndarray, judgements: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Log score and prediction of each left-out similarity, if all were draws from the same normal distribution."""
-    n = train.judgements
-    mean = float(np.average(train.values, weights=n))
-    free = max(train.n_pairs - 1, 1)
-    variance = float((n * (train.values - mean) ** 2).sum()) / free / test.judgements
+    train = np.ones(len(values), bool)
+    train[left_out] = False
+    n = judgements[train]
+    mean = float(np.average(values[train], weights=n))
+    variance = float((n * (values[train] - mean) ** 2).sum()) / max(len(n) - 1, 1) / judgements[left_out]
     with np.errstate(divide="ignore", invalid="ignore"):  # similarities that are all the same
-        log_score = -0.5 * ((test.values - mean) ** 2 / variance + np.log(2.0 * np.pi * variance))
-    return log_score, np.full(test.n_pairs, mean)
+        log_score = -0.5 * ((values[left_out] - mean) ** 2 / variance + np.log(2.0 * np.pi * variance))
+    return log_score, np.full(len(left_out), mean)

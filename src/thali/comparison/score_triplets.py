@@ -26,7 +26,7 @@ class TripletScorer(Scorer):
     units: ClassVar[str] = "answers"
     unit: ClassVar[str] = "set"
 
-    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         named = np.repeat(np.arange(len(test.counts)), test.counts.astype(np.int64))
         if spec_of(model) is None:  # of somebody else
             found = np.concatenate([np.asarray(each, float) for each in model.predict_proba(test)])
@@ -46,7 +46,7 @@ class TripletScorer(Scorer):
 
     def frames(self, found: Scores) -> dict[str, Any]:
         score, hits, error = (found.frame(name) for name in ("log_score", "hits", "log_score_mcse"))
-        sizes = found.splitter.data.sizes[found.splitter.set[found.numbers]]
+        sizes = found.observed("sizes")
         score[BASE], hits[BASE], error[BASE] = -np.log(sizes), 1.0 / sizes, 0.0
         return {"log_score": score, "hits": hits, "log_score_mcse": error}
 

@@ -2,10 +2,12 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+from thali.model.registry import spec_of
 
 if TYPE_CHECKING:
     import pandas
@@ -32,9 +34,25 @@ class Scorer(ABC):
     after: ClassVar[tuple[str, ...]] = ()
     own_models: ClassVar[tuple[str, ...]] = ("fit", "predict_proba")  # methods of a model of somebody else; (): none
 
-    @abstractmethod
+    def __init__(self, of_groups: bool = False) -> None:
+        self.name = ("Group" if of_groups else "") + type(self).__name__
+        if of_groups and self.own_models:  # a model of somebody else gives the model of each group
+            self.own_models = ("fit", "of_group")  # type: ignore[misc]
+
     def score(self, model: Any, test: Any) -> dict[Any, Any]:
-        """The scores of a fitted model for the part that a splitter tests it on."""
+        """The scores of a fitted model for the part that a splitter tests it on; of groups one after the other."""
+        if not isinstance(test, Mapping):
+            return self.score_one(model, test)
+        has_groups = spec_of(model) is not None or "of_group" in self.own_models
+        each = [self.score_one(model.of_group(name) if has_groups else model, part) for name, part in test.items()]
+        return {
+            name: [value for found in each for value in found[name]] if self.fields[name] is list else each[0][name]
+            for name in each[0]
+        }
+
+    @abstractmethod
+    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
+        """The scores of a fitted model for a part of data that are not of groups."""
 
     @abstractmethod
     def frames(self, found: "Scores") -> dict[str, Any]:

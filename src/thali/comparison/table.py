@@ -37,6 +37,7 @@ class Scores:
     parts: list[Any]
     records: dict[Any, Any]
     scorer: "Scorer"
+    units: list[np.ndarray]
     numbers: np.ndarray
     sizes: list[int]
     index: Any
@@ -51,9 +52,9 @@ class Scores:
     ) -> None:
         self.splitter: Any = splitter
         self.scorer, self.parts, self.names, self.records = scorer, parts, names, records
-        units = [splitter.units(part) for part in parts]
-        self.numbers = np.concatenate(units)
-        self.sizes = [len(each) for each in units]
+        self.units = [splitter.units(part) for part in parts]
+        self.numbers = np.concatenate(self.units)
+        self.sizes = [len(each) for each in self.units]
         self.index = splitter.labels(self.numbers)
         self.order = [*scorer.before, *names, *scorer.after]
         self.frames = {name: frame[self.order] for name, frame in scorer.frames(self).items()}
@@ -74,6 +75,10 @@ class Scores:
                 if record is not None and is_whole(record):
                     values[row, start:stop] = record.get(field, np.nan)
         return pd.DataFrame(values.T, index=self.index, columns=pd.Index(self.names, name="model"))
+
+    def observed(self, what: str) -> np.ndarray:
+        """What a splitter knows of every unit, in the order of the table of units."""
+        return self.splitter.observed()[what][self.numbers]
 
     def best_by(self, frame: str) -> str | None:
         """The model whose mean is the best; None where no unit counts."""
@@ -180,7 +185,7 @@ def comparison_table(found: Scores) -> "pandas.DataFrame":
             scorer.units: found.frames[scorer.main],
             "missing": missing,
             "best": found.best,
-            "scorer": type(scorer).__name__,
+            "scorer": scorer.name,
         },
         part=found.splitter.part,
         units=len(found.numbers),

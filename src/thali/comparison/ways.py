@@ -1,6 +1,7 @@
 """What can be left out of each kind of data, and how its prediction is scored: Splitter x Scorer."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from thali.data.choices import Choices
@@ -22,18 +23,15 @@ from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
-from .leave_group_choices import GroupChoices, GroupChoosers
-from .leave_group_pairs import GroupPairs
-from .leave_group_similarities import GroupObjectPairs
+from .grouped import Grouped
 from .leave_pairs import Pairs
 from .leave_rows import Rows
 from .leave_similarities import ObjectPairs
 from .leave_tasks import ChoicesOutOfSets, Choosers, Respondents, Tasks
 from .leave_triplets import PairSets
 from .score_choices import ChoiceScorer
-from .score_groups import GroupChoiceScorer, GroupGaussianScorer
 from .score_pairs import BinomialScorer
-from .score_people import GroupPeopleScorer, PeopleScorer
+from .score_people import PeopleScorer
 from .score_rows import ClassScorer
 from .score_similarities import GaussianScorer
 from .score_triplets import TripletScorer
@@ -52,19 +50,23 @@ def _by_word(*ways: tuple[type[Splitter], Scorer]) -> dict[str, Way]:
     return {splitter.leave_out: Way(splitter, scorer) for splitter, scorer in ways}
 
 
+def _of_groups(*ways: tuple[type[Splitter], Scorer]) -> dict[str, Way]:
+    return {splitter.leave_out: Way(partial(Grouped, splitter), scorer) for splitter, scorer in ways}
+
+
 # Of each kind of data the ways by the values of `leave_out`, the usual one first.
 WAYS: dict[str, dict[str, Way]] = {
     PAIRS: _by_word((Pairs, BinomialScorer())),
-    PAIR_GROUPS: _by_word((GroupPairs, BinomialScorer())),
+    PAIR_GROUPS: _of_groups((Pairs, BinomialScorer())),
     CHOICES: _by_word((ChoicesOutOfSets, ChoiceScorer()), (Choosers, PeopleScorer())),
-    CHOICE_GROUPS: _by_word((GroupChoices, GroupChoiceScorer()), (GroupChoosers, GroupPeopleScorer())),
+    CHOICE_GROUPS: _of_groups((ChoicesOutOfSets, ChoiceScorer(True)), (Choosers, PeopleScorer(True))),
     EXPERIMENTS: _by_word((Tasks, ChoiceScorer()), (Respondents, ChoiceScorer())),
     CLASSES: _by_word((Rows, ClassScorer())),
     SIMILARITIES: _by_word((ObjectPairs, GaussianScorer())),
-    SIMILARITY_GROUPS: _by_word((GroupObjectPairs, GroupGaussianScorer())),
+    SIMILARITY_GROUPS: _of_groups((ObjectPairs, GaussianScorer(True))),
     TRIPLETS: _by_word((PairSets, TripletScorer())),
 }
-SCORERS = {type(way.scorer).__name__: way.scorer for ways in WAYS.values() for way in ways.values()}
+SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
 _TYPES = {PairedComparisons: PAIRS, Choices: CHOICES, ChoiceExperiment: EXPERIMENTS, Similarities: SIMILARITIES}
 _TYPES |= {Triplets: TRIPLETS}
 _GROUPS = {PairedComparisons: PAIR_GROUPS, Choices: CHOICE_GROUPS, Similarities: SIMILARITY_GROUPS}
