@@ -1,12 +1,13 @@
 """Paired comparisons, of which every pair is left out in turn."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from thali._labels import shorten
 from thali.data.groups import Groups
+from thali.data.left_out import LeftPair
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataWarning
 from thali.inference.warn import warn
@@ -17,23 +18,6 @@ if TYPE_CHECKING:
     import pandas
 
 _MAX_NAMED = 5
-
-
-class LeftCells(NamedTuple):
-    """The comparisons of a pair that was left out, by their covariates."""
-
-    values: dict[str, np.ndarray]  # by the name of a covariate of comparisons
-    counts: np.ndarray  # (cells, outcomes)
-
-
-class LeftPair(NamedTuple):
-    """A pair that was left out."""
-
-    pair: tuple[str, str]  # the two options
-    wins: float  # how often the first was chosen, and the second
-    losses: float
-    tied: float | None  # how often neither was; None: there are no ties in the data
-    cells: LeftCells | None = None  # None: there are no covariates of comparisons
 
 
 class Pairs(Splitter):
@@ -86,19 +70,17 @@ class Pairs(Splitter):
         return (self.data.without_pair(*self.options(part)),)
 
     def test(self, part: int) -> LeftPair:
-        tied = float(self.data.tied[part]) if self.has_ties else None
-        wins, losses = float(self.data.wins[part]), float(self.data.losses[part])
-        return LeftPair(self.options(part), wins, losses, tied, self._cells(part, tied is not None))
-
-    def _cells(self, part: int, ties: bool) -> LeftCells | None:
-        """The cells of a pair."""
         own = self.data.covariates
         if own is None or own.is_of_options.all() or not self.has_cells:
-            return None
-        rows = own.pair == part
-        sides = (own.wins, own.tied, own.losses) if ties else (own.wins, own.losses)
+            return LeftPair(self.options(part), self._counts(self.data, np.array([part])))
+        rows = np.flatnonzero(own.pair == part)
         values = {name: own.values[rows, m] for m, name in enumerate(own.names) if not own.is_of_options[m]}
-        return LeftCells(values, np.column_stack([each[rows] for each in sides]))
+        return LeftPair(self.options(part), self._counts(own, rows), values)
+
+    def _counts(self, data: Any, rows: np.ndarray) -> np.ndarray:
+        """How often each outcome was observed (rows, outcomes)."""
+        sides = ("wins", "tied", "losses") if self.has_ties else ("wins", "losses")
+        return np.column_stack([getattr(data, side)[rows] for side in sides])
 
     def units(self, part: int) -> np.ndarray:
         return np.array([part])

@@ -21,6 +21,7 @@ from thali.data.kinds import (
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
+from thali.model.latent_features.base import LatentFeatures
 from thali.model.latent_features.elimination import EliminationByAspects
 from thali.model.latent_features.model import LatentFeatureModel
 from thali.model.registry import spec_of
@@ -186,11 +187,8 @@ def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) 
 
 def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     """Refuse a model that was fitted to other options."""
-    posterior = getattr(model, "posterior_", None)
-    if posterior is None or "option" not in posterior["posterior"].coords:
-        return
-    options = [str(label) for label in posterior["posterior"]["option"].values]
-    if options != list(data.labels):
+    options = model._options_of_fit() if isinstance(model, LatentFeatures) and model._is_fitted() else []
+    if options and options != list(data.labels):
         raise ArgumentError(
             f"Model {name!r} was fitted to the options {shorten(options)}, but the data are of "
             f"{shorten(data.labels)}; compare models on the same options."

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thali.data.left_out import LeftPair
 from thali.model.latent_features.answers.binomial import log_binomial
-from thali.model.latent_features.answers.predict import pair_draws
-from thali.model.latent_features.answers.ties import log_multinomial, outcomes
+from thali.model.latent_features.answers.ties import log_multinomial
+from thali.model.registry import spec_of
+from thali.posterior.diagnostics import LEAST_DRAWS
 
-from .leave_pairs import LeftCells
 from .scorer import BASE, Scorer
-from .scores import Score, cell_score, point_score, score, tied_score
+from .scores import Score, cell_score, score, tied_score
 from .table import Scores
 
 EMP = "EMP"  # the observed proportions, the best that any prediction could do
@@ -31,22 +32,14 @@ class BinomialScorer(Scorer):
     unit: ClassVar[str] = "pair"
     after: ClassVar[tuple[str, ...]] = (EMP,)
 
-    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
-        pair, wins, losses, tied, cells = test
-        posterior = getattr(model, "posterior_", None)
-        if cells is not None:
-            return asdict(cell_score(cells.counts, _of_cells(model, posterior, pair, cells)))
-        if tied is not None:
-            if posterior is None:
-                at = model.predict_outcomes([pair]).iloc[0]
-                draws = np.broadcast_to([at["p_a"], at["p_tie"], at["p_b"]], (1, 4, 3))
-            else:
-                p, nu = pair_draws(posterior, pair)[..., 0], posterior["posterior"].dataset["tie"].values
-                draws = outcomes(p, 1.0 - p, nu)
-            return asdict(tied_score(np.array([wins, tied, losses]), draws))
-        if posterior is None:  # of an estimate, such as that of maximum likelihood
-            return asdict(point_score(wins, losses, float(model.predict_proba([pair])[0])))
-        return asdict(score(wins, losses, pair_draws(posterior, pair)[..., 0]))
+    def score_one(self, model: Any, test: LeftPair) -> dict[Any, Any]:
+        p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
+        if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
+            p = np.broadcast_to(p, (1, LEAST_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
+        if test.covariates is not None:
+            return asdict(cell_score(test.counts, p))
+        ((wins, *tied, losses),) = test.counts
+        return asdict(tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0]))
 
     def frames(self, found: Scores) -> dict[str, Any]:
         wins, losses, tied = (found.observed(name) for name in ("wins", "losses", "tied"))
@@ -114,19 +107,7 @@ def _named(row: Any) -> str:
     return f"{row.a} over {row.b}" + (f" by {group}" if group else "")
 
 
-def _of_cells(model: Any, posterior: Any, pair: tuple[str, str], cells: LeftCells) -> np.ndarray:
-    """Probabilities of the outcomes of a pair for the covariates of its cells (chain, draw, cells, outcomes)."""
-    known, count = getattr(model, "covariates_", ()), len(cells.counts)
-    given = {name: values for name, values in cells.values.items() if name in known}
-    if posterior is not None:
-        p = pair_draws(posterior, pair, given, count)
-        if cells.counts.shape[1] == 2:
-            return np.stack([p, 1.0 - p], axis=-1)
-        return outcomes(p, 1.0 - p, posterior["posterior"].dataset["tie"].values[..., None])
-    arguments = {"covariates": given} if given else {}
-    if cells.counts.shape[1] == 2:
-        p = np.asarray(model.predict_proba([pair] * count, **arguments))
-        found = np.stack([p, 1.0 - p], axis=-1)
-    else:
-        found = model.predict_outcomes([pair] * count, **arguments)[["p_a", "p_tie", "p_b"]].to_numpy()
-    return np.broadcast_to(found, (1, 4, *found.shape))  # as many equal draws as an error can be computed of
+def outcomes_of_somebody(model: Any, part: LeftPair) -> np.ndarray:
+    """Probabilities (cells, outcomes) by a model of somebody else, which knows neither covariates nor ties."""
+    p = np.asarray(model.predict_proba([part.pair] * len(part.counts)), float)
+    return np.stack([p, 1.0 - p], axis=-1)

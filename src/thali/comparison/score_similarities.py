@@ -5,8 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali.model.latent_features.answers.similarities import fitted_draws
-
 from .scorer import BASE, Scorer
 from .scores import mcse, r_hat
 from .table import Scores
@@ -34,7 +32,7 @@ class GaussianScorer(Scorer):
     own_models: ClassVar[tuple[str, ...]] = ()  # predictive densities need the draws of a model of thali
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
-        mu, sigma = fitted_draws(model.posterior_, test)
+        mu, sigma = model.predict_left_out(test)
         densities = -0.5 * ((test.values - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * math.log(2.0 * math.pi)
         top = densities.max(axis=(0, 1))
         likelihood = np.exp(densities - top)

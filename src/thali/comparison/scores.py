@@ -157,11 +157,6 @@ def cell_score(counts: np.ndarray, draws: np.ndarray) -> Score:
         )
 
 
-def point_score(wins: float, losses: float, p: float) -> Score:
-    """The score of a single probability, which has no Monte Carlo error."""
-    return score(wins, losses, np.full((1, 4), p))  # as many equal draws as an error can be computed of
-
-
 def mcse(draws: np.ndarray) -> float:
     """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a chain."""
     if draws.shape[1] < LEAST_DRAWS:

@@ -14,6 +14,8 @@ from .covariates import own_names
 if TYPE_CHECKING:
     import pandas
 
+    from thali.data.left_out import LeftPair
+
     from .estimates import Estimates
 
 
@@ -167,3 +169,30 @@ class EstimatedChoices(Model):
         first, second = tied_places(pairs, labels, found.tie is not None or self.ties == "davidson")
         p = found.probabilities(first, second, self._values(covariates, len(first)))
         return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))
+
+    def predict_left_out(self, part: "LeftPair") -> np.ndarray:
+        """What the estimates predict for a pair that the model was fitted without, as scores of left-out data need it.
+
+        Parameters
+        ----------
+        part : LeftPair
+            All comparisons of the pair. Covariates that the model does not know do not count.
+
+        Returns
+        -------
+        ndarray, shape (cells, outcomes)
+            The probability of each outcome, lapse included: the first option is chosen, neither is (if the part has
+            ties), the second.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label is unknown, or the part has ties and the model knows none.
+        """
+        pairs, given = [part.pair] * len(part.counts), part.known(self.covariates_) or None
+        if part.counts.shape[1] == 3:
+            return self.predict_outcomes(pairs, given)[["p_a", "p_tie", "p_b"]].to_numpy()
+        p = np.asarray(self.predict_proba(pairs, given))
+        return np.stack([p, 1.0 - p], axis=-1)

@@ -1,10 +1,13 @@
-"""What a posterior says about the options themselves: what they share, and the tree that is nearest to it."""
+"""What every posterior answers: what options share, the tree nearest to that, and what was left out of the fit."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali.data.left_out import LeftPair
+    from thali.data.similarities import Similarities
 
     from .answers.consensus import ConsensusTree
 
@@ -13,6 +16,11 @@ class OptionAnswers:
     """Methods of every latent-feature model."""
 
     _fitted: Callable[[], Any]
+
+    def _options_of_fit(self) -> list[str]:
+        """The options of the fit; [] where its data have none."""
+        posterior = self._fitted()["posterior"].dataset
+        return [str(label) for label in posterior["option"].values] if "option" in posterior.coords else []
 
     def option_similarity(self) -> "pandas.DataFrame":
         r"""How much of what options have they share, two at a time: the posterior mean of the shared part.
@@ -72,3 +80,30 @@ class OptionAnswers:
         from .answers.consensus import consensus_of
 
         return consensus_of(self._fitted())
+
+    def predict_left_out(self, part: "LeftPair | Similarities") -> Any:
+        """What every draw predicts for data that the model was fitted without, as scores of left-out data need it.
+
+        Parameters
+        ----------
+        part : LeftPair or Similarities
+            All comparisons of a pair, or some measured pairs of objects. Covariates that the model does not know do not
+            count.
+
+        Returns
+        -------
+        ndarray or pair of ndarray
+            Of a pair the probability of each outcome, lapse included, shape (chains, draws, cells, outcomes): the first
+            option is chosen, neither is (if the part has ties), the second. Of similarities their means and standard
+            deviations, shape (chains, draws, pairs) each.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to other data, or to several groups of people (see `of_group`).
+        """
+        from .answers.left_out import predicted_left_out
+
+        return predicted_left_out(self._fitted(), part)

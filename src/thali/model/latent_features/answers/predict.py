@@ -12,7 +12,6 @@ from thali.errors import ArgumentError
 
 from .columns import Columns, columns_of
 from .covariates import Lift, beta_of, names_in, values_for
-from .kind import of_choices
 from .probabilities import mean_probabilities, probability_blocks, probability_draws
 from .ties import outcomes
 
@@ -90,18 +89,6 @@ def errors_of_predictions(
         errors.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))
     found = np.concatenate(errors) if errors else np.empty(0)
     return found if paired else np.split(found, np.cumsum(sizes)[:-1])
-
-
-def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str], covariates: Any = None, count: int = 1) -> np.ndarray:
-    """The probability that the first option of a pair is chosen over the second, in every draw, for so many different
-    covariates (chain, draw, count)."""
-    tree = of_choices(tree, "a probability")
-    posterior = tree["posterior"].dataset
-    labels = [str(label) for label in posterior["option"].values]
-    first, second = (np.full(count, labels.index(label)) for label in pair)
-    lift, lapse = lift_for(tree, [pair] * count, covariates), float(tree["constant_data"].dataset["lapse"])
-    draws = probability_draws(columns_of(tree), first, second, lapse, lift)
-    return draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"], count)
 
 
 def lift_for(tree: "xarray.DataTree", sets: Any, covariates: Any) -> Lift | None:
