@@ -18,16 +18,11 @@ LEGENDS = {
     f" better; hits: share of answers that name the most probable pair; {_DIFFERENCE}; standard errors are over sets."
     " BASE: guessing.",
 }
-_TOGETHER = (
-    " together: log of the probability of all choices of a person together, summed over people and divided by the"
+LEGENDS["PeopleScorer"] = (
+    LEGENDS["ChoiceScorer"]
+    + " together: log of the probability of all choices of a person together, summed over people and divided by the"
     " number of choices."
 )
-LEGENDS |= {
-    "GroupChoiceScorer": LEGENDS["ChoiceScorer"],
-    "GroupGaussianScorer": LEGENDS["GaussianScorer"],
-    "PeopleScorer": LEGENDS["ChoiceScorer"] + _TOGETHER,
-    "GroupPeopleScorer": LEGENDS["ChoiceScorer"] + _TOGETHER,
-}
 ENGLISH = {
     "asked": "Models were fitted without a {part}, and scored by how they predict it.",
     "comparison.title": "What each model predicts for {units} that it has not seen ({count} {units})",

@@ -13,26 +13,6 @@ from .ways import SCORERS
 if TYPE_CHECKING:
     import pandas
 
-# What a reader wants of the table of each kind of score, and the column that counts what was left out.
-_DIFFERENCE = ("difference", "difference_se")
-_CHOICES = ("log_score", "log_score_se", "hit_rate", "hit_rate_se", *_DIFFERENCE)
-_PAIRS = ("nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse", *_DIFFERENCE, "r_hat")
-_SIMILARITIES = ("log_score", "log_score_se", "log_score_mcse", "squared_error", *_DIFFERENCE, "r_hat")
-_PEOPLE = (*_CHOICES, "together", "together_se")
-_READ = {
-    "BinomialScorer": ("pairs", _PAIRS),
-    "ChoiceScorer": ("tasks", _CHOICES),
-    "GroupChoiceScorer": ("tasks", _CHOICES),
-    "PeopleScorer": ("tasks", _PEOPLE),
-    "GroupPeopleScorer": ("tasks", _PEOPLE),
-    "ClassScorer": ("rows", ("log_loss", "log_loss_se", "accuracy", "accuracy_se", "brier", *_DIFFERENCE)),
-    "GaussianScorer": ("pairs", _SIMILARITIES),
-    "GroupGaussianScorer": ("pairs", _SIMILARITIES),
-    "TripletScorer": ("answers", (*_CHOICES[:2], "log_score_mcse", *_CHOICES[2:])),
-}
-_UNITS = {"BinomialScorer": "pairs", "ClassScorer": "rows", "TripletScorer": "answers"}
-_UNITS |= dict.fromkeys(("GaussianScorer", "GroupGaussianScorer"), "similarities")
-
 
 def findings_of(table: "pandas.DataFrame") -> Findings:
     """The findings of the table that `thali.compare` returned."""
@@ -52,20 +32,19 @@ def asked(table: "pandas.DataFrame", settings: None) -> Finding:
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     """The scores, and what they establish."""
     attrs, found = table.attrs, sentences(table)
-    name = attrs["scorer"]
-    count, columns = _READ[name]
-    counted, units = int(table[count].iloc[0]), _UNITS.get(name, "choices")
+    scorer = SCORERS[attrs["scorer"]]
+    counted = int(table[scorer.counted].iloc[0])
     of_all = f"{counted:,}" if counted == attrs["units"] else f"{counted:,} of {attrs['units']:,}"
     caption = str(said(ENGLISH, "comparison.caption", unit=attrs["unit"]))
-    is_drawn = SCORERS[name].units == "pairs" and attrs["best"] is not None
+    is_drawn = scorer.units == "pairs" and attrs["best"] is not None
     return Finding(
         found[0],
-        title=str(said(ENGLISH, "comparison.title", units=units, count=of_all)),
+        title=str(said(ENGLISH, "comparison.title", units=scorer.called, count=of_all)),
         table=table.rename_axis("model"),
-        shown=table[[each for each in columns if each in table]].rename_axis("model"),
+        shown=table[[each for each in scorer.shown if each in table]].rename_axis("model"),
         rows=None,
         picture=Picture("comparison", caption, (table,)) if is_drawn else None,
-        notes=(LEGENDS[name].format(unit=attrs["unit"]), *found[1:]),
+        notes=(LEGENDS[type(scorer).__name__].format(unit=attrs["unit"]), *found[1:]),
     )
 
 
@@ -86,7 +65,7 @@ def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
     attrs = table.attrs
     if "predictions" in attrs:
         return Finding(table=attrs["predictions"].reset_index(drop=True))
-    return Finding(table=attrs[_READ[attrs["scorer"]][0]])
+    return Finding(table=attrs[SCORERS[attrs["scorer"]].units])
 
 
 @finding("chains", "Do the chains agree?", chapter=STATISTICS)

@@ -1,7 +1,6 @@
 """Scores of left-out choices: the log of the probability of what was chosen, and hits."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,20 +12,54 @@ from .occasions import Occasions
 from .scorer import BASE, Scorer
 from .table import Scores
 
-if TYPE_CHECKING:
-    import pandas
-
 _ROUNDING = 1e-6  # by which probabilities of a task may miss 1
 _TIED = 1e-12
 
 
-class ChoiceScorer(Scorer):
-    """ln p(chosen) of every task, and whether the most probable alternative was chosen; guessing is the reference."""
+class HitScorer(Scorer):
+    """ln p of what was chosen out of several, and whether it was the most probable; guessing is the reference."""
+
+    main = "log_score"
+    differences: ClassVar[dict[str, str]] = {"hit_rate": "hit_difference"}
+    kept: ClassVar[dict[str, str]] = {"hits": "hit_rate"}
+    shown = ("log_score", "log_score_se", "hit_rate", "hit_rate_se", "difference", "difference_se")
+    a_unit: ClassVar[str]
+
+    def frames(self, found: Scores) -> dict[str, Any]:
+        log_score, hits, sizes = self.log_score(found), found.frame("hits"), found.observed("sizes")
+        log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
+        return {"log_score": log_score, "hit_rate": hits}
+
+    def log_score(self, found: Scores) -> Any:
+        """The main score, of models alone."""
+        return found.frame("log_score")
+
+    def left_out(self, table: Any) -> str:
+        """What was left out, in sentences."""
+        return f"{self.called} left out"
+
+    def headline(self, table: Any, best: str) -> str:
+        row, guessing = table.loc[best], table.loc[BASE, "log_score"]
+        return (
+            f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit} "
+            f"(guessing has {guessing:.3f}), {100 * row['hit_rate']:.1f} % hits."
+        )
+
+
+class ChoiceScorer(HitScorer):
+    """ln p(chosen) of every task, and whether the most probable alternative was chosen."""
 
     fields: ClassVar[dict[str, type[Any]]] = {"chosen": list, "hits": list, "seconds": float}
-    main: ClassVar[str] = "log_score"
-    units: ClassVar[str] = "tasks"
-    unit: ClassVar[str] = "respondent"
+    units = "tasks"
+    unit = "respondent"
+    level = "respondent"
+    table = (
+        *("log_score", "difference", "difference_se", "log_score_se", "hit_rate", "hit_rate_se"),
+        *("hit_difference", "hit_difference_se", "seconds", "tasks", "respondents"),
+    )
+    counted = "tasks"
+    called = "choices"
+    a_unit = "a choice"
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         is_experiment = isinstance(test, ChoiceExperiment)
@@ -34,48 +67,21 @@ class ChoiceScorer(Scorer):
         chosen, hits = scores(checked(predicted, test), test)
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
-    def frames(self, found: Scores) -> dict[str, Any]:
+    def log_score(self, found: Scores) -> Any:
         with np.errstate(divide="ignore"):  # a probability of 0
-            log_score, hits = np.log(found.frame("chosen")), found.frame("hits")
-        sizes = found.observed("sizes")
-        log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
-        return {"log_score": log_score, "hits": hits}
-
-    def columns(self, found: Scores) -> dict[str, Any]:
-        log_score, log_score_se = found.means("log_score")
-        difference, difference_se = found.differences("log_score")
-        columns = {"log_score": log_score, "difference": difference, "difference_se": difference_se}
-        columns["log_score_se"] = log_score_se
-        columns["hit_rate"], columns["hit_rate_se"] = found.means("hits")
-        columns["hit_difference"], columns["hit_difference_se"] = found.differences("hits")
-        index = found.counted("log_score").index
-        people = index.get_level_values("respondent").nunique()
-        return columns | {"seconds": found.seconds(), "tasks": len(index), "respondents": people}
+            return np.log(found.frame("chosen"))
 
     def attrs(self, found: Scores) -> dict[str, Any]:
         splitter = found.splitter
         unit = "respondent" if splitter.told_apart else "choice"
-        return {"hits": found.frames["hits"], "leave_out": splitter.leave_out, "unit": unit}
+        return super().attrs(found) | {"leave_out": splitter.leave_out, "unit": unit}
 
-    def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
-        return index.get_level_values("respondent")
-
-    def headline(self, table: Any, best: str) -> str:
-        what = "choices of new respondents" if table.attrs["leave_out"] == "respondent" else "choices left out"
-        row = table.loc[best]
-        return (
-            f"{best} predicts the {what} best: log score {row['log_score']:.3f} a choice (guessing has "
-            f"{table.loc[BASE, 'log_score']:.3f}), {100 * row['hit_rate']:.1f} % hits."
-        )
+    def left_out(self, table: Any) -> str:
+        is_of_new = table.attrs["leave_out"] == "respondent"
+        return "choices of new respondents" if is_of_new else super().left_out(table)
 
     def remarks(self, table: Any, ranked: list[str]) -> list[str]:
-        log_scores = table.attrs["tasks"][ranked].dropna()
-        zeros = {name: int(np.isneginf(log_scores[name]).sum()) for name in ranked}
-        return [
-            f"{name} gave probability 0 to {count:,} of the {len(log_scores):,} choices made."
-            for name, count in zeros.items()
-            if count
-        ]
+        return self.impossible(table, ranked, "{count:,} of the {n:,} choices made")
 
 
 def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:

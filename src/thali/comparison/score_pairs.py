@@ -17,8 +17,6 @@ from .scores import Score, cell_score, score, tied_score
 from .table import Scores
 
 EMP = "EMP"  # the observed proportions, the best that any prediction could do
-_WORST = 3
-_NUMBERS = ("predicted", "predicted_mcse", "nll", "nll_mcse", "log_pred", "log_pred_mcse", "r_hat")
 
 
 class BinomialScorer(Scorer):
@@ -26,11 +24,22 @@ class BinomialScorer(Scorer):
     ties -ln Multinomial(x | n, p) of the three outcomes."""
 
     fields: ClassVar[dict[str, type[Any]]] = {field.name: float for field in fields(Score)}
-    main: ClassVar[str] = "nll"
-    higher: ClassVar[bool] = False
-    units: ClassVar[str] = "pairs"
-    unit: ClassVar[str] = "pair"
-    after: ClassVar[tuple[str, ...]] = (EMP,)
+    main = "nll"
+    higher = False
+    units = "pairs"
+    unit = "pair"
+    after = (EMP,)
+    table = (
+        *("nll", "difference", "difference_se", "nll_mcse", "mean_log_pred", "mean_log_pred_mcse"),
+        *("information", "pairs", "r_hat"),
+    )
+    counted = "pairs"
+    predicted = ("predicted", "predicted_mcse", "nll", "nll_mcse", "log_pred", "log_pred_mcse", "r_hat")
+    shown = (
+        *("nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse"),
+        *("difference", "difference_se", "r_hat"),
+    )
+    called = "pairs"
 
     def score_one(self, model: Any, test: LeftPair) -> dict[Any, Any]:
         p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
@@ -53,31 +62,19 @@ class BinomialScorer(Scorer):
             else:
                 nll[name] = -log_binomial(wins, losses, 0.5 if name == BASE else wins / n)
             log_pred[name] = -nll[name]
-        errors = {name: found.frame(name).assign(**{BASE: 0.0, EMP: 0.0}) for name in ("nll_mcse", "log_pred_mcse")}
-        return {"nll": nll, "log_pred": log_pred, **errors}
+        error, of_log = (found.frame(name).assign(**{BASE: 0.0, EMP: 0.0}) for name in ("nll_mcse", "log_pred_mcse"))
+        return {"nll": nll, "mean_log_pred": log_pred, "nll_mcse": error, "mean_log_pred_mcse": of_log}
 
-    def columns(self, found: Scores) -> dict[str, Any]:
-        nll, n = found.counted("nll"), int(found.counts.sum())
-        total = _comparisons(found)[found.counts]
+    def every_column(self, found: Scores) -> dict[str, Any]:
+        nll, n = found.counted("nll"), _comparisons(found)[found.counts]
         with np.errstate(invalid="ignore"):
-            bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * total.sum())
-        difference, difference_se = found.differences("nll")
-        return {
-            "nll": found.means("nll")[0],
-            "difference": difference,
-            "difference_se": difference_se,
-            "nll_mcse": found.monte_carlo("nll_mcse"),
-            "mean_log_pred": found.means("log_pred")[0],
-            "mean_log_pred_mcse": found.monte_carlo("log_pred_mcse"),
-            "information": bits,
-            "pairs": n,
-            "r_hat": found.frame("r_hat").max(),
-        }
+            bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
+        return super().every_column(found) | {"information": bits}
 
-    def attrs(self, found: Scores) -> dict[str, Any]:
+    def observed(self, found: Scores) -> dict[str, np.ndarray]:
         n, tied = _comparisons(found), found.observed("tied")
         ties = {"observed_tie": tied / n} if tied.any() else {}
-        return {"predictions": found.predictions(_NUMBERS, n=n, observed=found.observed("wins") / n, **ties)}
+        return {"n": n, "observed": found.observed("wins") / n, **ties}
 
     def headline(self, table: Any, best: str) -> str:
         return (
@@ -85,26 +82,15 @@ class BinomialScorer(Scorer):
             f"proportions would have {table.loc[EMP, 'nll']:.3f} and guessing {table.loc[BASE, 'nll']:.3f}."
         )
 
-    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
-        predictions, best = table.attrs["predictions"], table.attrs["best"]
-        of_best = predictions[(predictions["model"] == best) & predictions["nll"].notna()]
-        of_best = of_best.sort_values("nll", ascending=False, kind="stable")
-        named = [
-            f"{_named(row)} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
-            for row in of_best.head(_WORST).itertuples()
-        ]
-        return [f"Worst predicted by {best}: {'; '.join(named)}."]
+    def prediction(self, row: Any) -> str:
+        group = row._asdict().get("group")  # of the people who compared the pair, if there are several
+        pair = f"{row.a} over {row.b}" + (f" by {group}" if group else "")
+        return f"{pair} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
 
 
 def _comparisons(found: Scores) -> np.ndarray:
     """How many comparisons there are of each pair."""
     return found.observed("wins") + found.observed("losses") + found.observed("tied")
-
-
-def _named(row: Any) -> str:
-    """A pair that was left out, and the group of people that compared it if there are several."""
-    group = row._asdict().get("group")
-    return f"{row.a} over {row.b}" + (f" by {group}" if group else "")
 
 
 def outcomes_of_somebody(model: Any, part: LeftPair) -> np.ndarray:

@@ -17,6 +17,11 @@ class PeopleScorer(ChoiceScorer):
     """As of choices, and ln p of all that a person chose, shared out evenly over these choices."""
 
     fields: ClassVar[dict[str, type[Any]]] = {**ChoiceScorer.fields, "together": list}
+    table = (
+        *ChoiceScorer.table,
+        *("together", "together_se", "together_difference", "together_difference_se"),
+    )
+    shown = (*ChoiceScorer.shown, "together", "together_se")
 
     def score_one(self, model: Any, test: Occasions) -> dict[Any, Any]:
         found = super().score_one(model, test)
@@ -33,16 +38,10 @@ class PeopleScorer(ChoiceScorer):
         together[list(self.before)] = frames[self.main][list(self.before)]
         return frames | {"together": together}
 
-    def columns(self, found: Scores) -> dict[str, Any]:
-        together, together_se = found.means("together")
+    def every_column(self, found: Scores) -> dict[str, Any]:
         difference, difference_se = found.differences_from(found.best_by("together"), "together")
-        own = {
-            "together": together,
-            "together_se": together_se,
-            "together_difference": difference,
-            "together_difference_se": difference_se,
-        }
-        return super().columns(found) | own
+        own = {"together_difference": difference, "together_difference_se": difference_se}
+        return super().every_column(found) | own
 
     def attrs(self, found: Scores) -> dict[str, Any]:
         return super().attrs(found) | {"together": found.frames["together"]}

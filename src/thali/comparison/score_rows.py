@@ -20,10 +20,19 @@ class ClassScorer(Scorer):
     """
 
     fields: ClassVar[dict[str, type[Any]]] = {"chosen": list, "hits": list, "brier": list, "seconds": float}
-    main: ClassVar[str] = "log_loss"
-    higher: ClassVar[bool] = False
-    units: ClassVar[str] = "rows"
-    unit: ClassVar[str] = "row"
+    main = "log_loss"
+    higher = False
+    units = "rows"
+    unit = "row"
+    table = (
+        *("log_loss", "difference", "difference_se", "log_loss_se", "accuracy", "accuracy_se", "brier", "brier_se"),
+        *("accuracy_difference", "accuracy_difference_se", "seconds", "rows"),
+    )
+    differences: ClassVar[dict[str, str]] = {"accuracy": "accuracy_difference"}
+    counted = "rows"
+    kept: ClassVar[dict[str, str]] = {"hits": "accuracy", "brier": "brier"}
+    shown = ("log_loss", "log_loss_se", "accuracy", "accuracy_se", "brier", "difference", "difference_se")
+    called = "rows"
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         covariates, truth, proportions = test
@@ -40,25 +49,16 @@ class ClassScorer(Scorer):
     def frames(self, found: Scores) -> dict[str, Any]:
         known = [found.splitter.test(part)[1:] for part in found.parts]
         base = [scores_of_rows(np.tile(proportions, (len(truth), 1)), truth) for truth, proportions in known]
-        frames = {"log_loss": found.frame("chosen"), "hits": found.frame("hits"), "brier": found.frame("brier")}
-        for name, field in (("log_loss", "chosen"), ("hits", "hits"), ("brier", "brier")):
+        frames = {}
+        for name, field in (("log_loss", "chosen"), ("accuracy", "hits"), ("brier", "brier")):
+            frames[name] = found.frame(field)
             frames[name][BASE] = np.concatenate([each[field] for each in base])
         with np.errstate(divide="ignore"):  # a probability of 0
             frames["log_loss"] = -np.log(frames["log_loss"])
         return frames
 
-    def columns(self, found: Scores) -> dict[str, Any]:
-        log_loss, log_loss_se = found.means("log_loss")
-        difference, difference_se = found.differences("log_loss")
-        columns = {"log_loss": log_loss, "difference": difference, "difference_se": difference_se}
-        columns["log_loss_se"] = log_loss_se
-        for column, frame in (("accuracy", "hits"), ("brier", "brier")):
-            columns[column], columns[f"{column}_se"] = found.means(frame)
-        columns["accuracy_difference"], columns["accuracy_difference_se"] = found.differences("hits")
-        return columns | {"seconds": found.seconds(), "rows": int(found.counts.sum())}
-
     def attrs(self, found: Scores) -> dict[str, Any]:
-        return {"hits": found.frames["hits"], "brier": found.frames["brier"], "fold": found.part_of_unit()}
+        return super().attrs(found) | {"fold": found.part_of_unit()}
 
     def headline(self, table: Any, best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
@@ -69,13 +69,7 @@ class ClassScorer(Scorer):
         )
 
     def remarks(self, table: Any, ranked: list[str]) -> list[str]:
-        losses = table.attrs["rows"][ranked].dropna()
-        zeros = {name: int(np.isposinf(losses[name]).sum()) for name in ranked}
-        return [
-            f"{name} gave probability 0 to the class of {count:,} of the {len(losses):,} rows."
-            for name, count in zeros.items()
-            if count
-        ]
+        return self.impossible(table, ranked, "the class of {count:,} of the {n:,} rows")
 
 
 def scores_of_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:

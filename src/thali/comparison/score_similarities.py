@@ -9,9 +9,6 @@ from .scorer import BASE, Scorer
 from .scores import mcse, r_hat
 from .table import Scores
 
-_WORST = 3
-_NUMBERS = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
-
 
 class GaussianScorer(Scorer):
     """ln of the posterior mean of Normal(s | mu, sigma^2 / judgements), and (s - posterior mean of mu)^2.
@@ -26,10 +23,19 @@ class GaussianScorer(Scorer):
         "predicted_mcse": list,
         "r_hat": list,
     }
-    main: ClassVar[str] = "log_score"
-    units: ClassVar[str] = "similarities"
-    unit: ClassVar[str] = "pair"
-    own_models: ClassVar[tuple[str, ...]] = ()  # predictive densities need the draws of a model of thali
+    main = "log_score"
+    units = "similarities"
+    unit = "pair"
+    table = (
+        *("log_score", "difference", "difference_se", "log_score_se", "log_score_mcse"),
+        *("squared_error_se", "squared_error", "pairs", "r_hat"),
+    )
+    counted = "pairs"
+    kept: ClassVar[dict[str, str]] = {"squared_errors": "squared_error"}
+    predicted = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
+    shown = ("log_score", "log_score_se", "log_score_mcse", "squared_error", "difference", "difference_se", "r_hat")
+    called = "similarities"
+    own_models = ()  # predictive densities need the draws of a model of thali
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         mu, sigma = model.predict_left_out(test)
@@ -55,27 +61,8 @@ class GaussianScorer(Scorer):
         squared = predicted.sub(found.observed("values"), axis=0) ** 2
         return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
 
-    def columns(self, found: Scores) -> dict[str, Any]:
-        log_score, log_score_se = found.means("log_score")
-        squared_error, squared_error_se = found.means("squared_error")
-        difference, difference_se = found.differences("log_score")
-        return {
-            "log_score": log_score,
-            "difference": difference,
-            "difference_se": difference_se,
-            "log_score_se": log_score_se,
-            "log_score_mcse": found.monte_carlo("log_score_mcse"),
-            "squared_error_se": squared_error_se,
-            "squared_error": squared_error,
-            "pairs": int(found.counts.sum()),
-            "r_hat": found.frame("r_hat").max(),
-        }
-
-    def attrs(self, found: Scores) -> dict[str, Any]:
-        return {
-            "squared_errors": found.frames["squared_error"],
-            "predictions": found.predictions(_NUMBERS, observed=found.observed("values")),
-        }
+    def observed(self, found: Scores) -> dict[str, np.ndarray]:
+        return {"observed": found.observed("values")}
 
     def headline(self, table: Any, best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
@@ -85,14 +72,8 @@ class GaussianScorer(Scorer):
             f"({math.sqrt(base['squared_error']):.3f})."
         )
 
-    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
-        predictions, best = table.attrs["predictions"], table.attrs["best"]
-        of_best = predictions[(predictions["model"] == best) & predictions["log_score"].notna()]
-        named = [
-            f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
-            for row in of_best.sort_values("log_score", kind="stable").head(_WORST).itertuples()
-        ]
-        return [f"Worst predicted by {best}: {'; '.join(named)}."]
+    def prediction(self, row: Any) -> str:
+        return f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
 
 
 def constant_score(values: np.ndarray, judgements: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

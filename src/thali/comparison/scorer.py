@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .table import Scores
 
 BASE = "BASE"  # the reference row that knows nothing of what distinguishes the units
+WORST = 3  # predictions that are named
 
 
 class Scorer(ABC):
@@ -30,9 +31,18 @@ class Scorer(ABC):
     higher: ClassVar[bool] = True
     units: ClassVar[str]
     unit: ClassVar[str]  # what independent units are called, in the singular
+    level: ClassVar[str | None] = None  # the level of the index that names them; None: each unit is independent
     before: ClassVar[tuple[str, ...]] = (BASE,)  # reference rows above the models, and below them
     after: ClassVar[tuple[str, ...]] = ()
     own_models: ClassVar[tuple[str, ...]] = ("fit", "predict_proba")  # methods of a model of somebody else; (): none
+
+    table: ClassVar[tuple[str, ...]]  # the columns of the table, in their order
+    differences: ClassVar[dict[str, str]] = {}  # columns of differences from the best model, by frame, besides `main`
+    counted: ClassVar[str]  # the column that counts the units that every model has finished
+    kept: ClassVar[dict[str, str]] = {}  # names in `attrs` of further frames
+    predicted: ClassVar[tuple[str, ...]] = ()  # fields that `attrs["predictions"]` tells of every unit
+    shown: ClassVar[tuple[str, ...]]  # the columns that a reader wants to see
+    called: ClassVar[str]  # what units are called in sentences, in the plural
 
     def __init__(self, of_groups: bool = False) -> None:
         self.name = ("Group" if of_groups else "") + type(self).__name__
@@ -56,31 +66,76 @@ class Scorer(ABC):
 
     @abstractmethod
     def frames(self, found: "Scores") -> dict[str, Any]:
-        """The score of every unit by every model and reference row, by the name of the score; `main` among them."""
-
-    @abstractmethod
-    def columns(self, found: "Scores") -> dict[str, Any]:
-        """The columns of the table."""
+        """The score of every unit by every model and reference row, by the name of the column of its mean; `main` among
+        them. The names of Monte Carlo errors end with _mcse."""
 
     @abstractmethod
     def headline(self, table: Any, best: str) -> str:
         """What the best model achieves, in a sentence."""
+
+    def columns(self, found: "Scores") -> dict[str, Any]:
+        """The columns of the table."""
+        every = self.every_column(found)
+        return {name: every[name] for name in self.table}
+
+    def every_column(self, found: "Scores") -> dict[str, Any]:
+        """Whatever a table may tell, by the name of the column."""
+        columns: dict[str, Any] = {self.counted: int(found.counts.sum())}
+        for name in found.frames:
+            if name.endswith("_mcse"):
+                columns[name] = found.monte_carlo(name)
+            else:
+                columns[name], columns[f"{name}_se"] = found.means(name)
+        for frame, name in ({self.main: "difference"} | self.differences).items():
+            columns[name], columns[f"{name}_se"] = found.differences(frame)
+        if "seconds" in self.table:
+            columns["seconds"] = found.seconds()
+        if "r_hat" in self.table:
+            columns["r_hat"] = found.frame("r_hat").max()
+        if self.level:
+            columns[f"{self.level}s"] = found.counted(self.main).index.get_level_values(self.level).nunique()
+        return columns
+
+    def attrs(self, found: "Scores") -> dict[str, Any]:
+        """What else belongs into `attrs`."""
+        kept = {name: found.frames[frame] for name, frame in self.kept.items()}
+        if self.predicted:
+            kept["predictions"] = found.predictions(self.predicted, **self.observed(found))
+        return kept
+
+    def observed(self, found: "Scores") -> dict[str, np.ndarray]:
+        """What `attrs["predictions"]` tells of every unit besides predictions."""
+        return {}
+
+    def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
+        """To which independent unit each row of the frames belongs; None: each is its own."""
+        return index.get_level_values(self.level) if self.level else None
 
     def takes(self, model: Any) -> bool:
         """Whether a model that is not of thali has the methods that are needed of one."""
         return bool(self.own_models) and all(callable(getattr(model, name, None)) for name in self.own_models)
 
     def remarks(self, table: Any, ranked: list[str]) -> list[str]:
-        """What else a reader should know, in sentences; models come the best first."""
-        return []
+        """What else a reader should know, in sentences, such as what the best model predicts worst; models come the
+        best first."""
+        predictions, best = table.attrs["predictions"], table.attrs["best"]
+        of_best = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
+        worst = of_best.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
+        return [f"Worst predicted by {best}: {'; '.join(map(self.prediction, worst.itertuples()))}."]
 
-    def attrs(self, found: "Scores") -> dict[str, Any]:
-        """What else belongs into `attrs`."""
-        return {}
+    def prediction(self, row: Any) -> str:
+        """A row of `attrs["predictions"]` in words."""
+        raise NotImplementedError
 
-    def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
-        """To which independent unit each row of the frames belongs; None: each is its own."""
-        return None
+    def impossible(self, table: Any, ranked: list[str], said: str) -> list[str]:
+        """A sentence about every model that gave probability 0 to what was observed."""
+        scores = table.attrs[self.units][ranked].dropna()
+        zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
+        return [
+            f"{name} gave probability 0 to {said.format(count=count, n=len(scores))}."
+            for name, count in zeros.items()
+            if count
+        ]
 
 
 def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> tuple[float, float]:
