@@ -61,16 +61,14 @@ def score(wins: float, losses: float, draws: np.ndarray) -> Score:
         nll_error = float(np.hypot(slope * error, bend * error**2 / np.sqrt(2.0)))
     with np.errstate(divide="ignore"):  # a probability of 0 or 1, without lapses
         logs = log_binomial(wins, losses, draws)
-        top = float(np.max(logs))
-        likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(draws)
-        average = float(np.mean(likelihood))
+        log_pred, log_pred_mcse = log_mean(logs)
         return Score(
             predicted=float(mean),
             predicted_mcse=error,
             nll=-float(log_binomial(wins, losses, mean)),
             nll_mcse=nll_error,
-            log_pred=top + float(np.log(average)),
-            log_pred_mcse=mcse(likelihood) / average if average else np.nan,
+            log_pred=log_pred,
+            log_pred_mcse=log_pred_mcse,
             r_hat=r_hat(draws),
         )
 
@@ -100,16 +98,14 @@ def tied_score(counts: np.ndarray, draws: np.ndarray) -> Score:
         errors = [mcse(draws[..., outcome]) for outcome in range(3)]
         bend = float(np.sum(np.where(counts > 0, counts / mean**2, 0.0) * np.square(errors)))
         logs = log_multinomial(wins, tied, losses, draws)
-        top = float(np.max(logs))
-        likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
-        average = float(np.mean(likelihood))
+        log_pred, log_pred_mcse = log_mean(logs)
         return Score(
             predicted=float(mean[0]),
             predicted_mcse=errors[0],
             nll=-float(log_multinomial(wins, tied, losses, mean)),
             nll_mcse=float(np.hypot(mcse(draws @ linear), bend / np.sqrt(2.0))),
-            log_pred=top + float(np.log(average)),
-            log_pred_mcse=mcse(likelihood) / average if average else np.nan,
+            log_pred=log_pred,
+            log_pred_mcse=log_pred_mcse,
             r_hat=float(np.fmax(r_hat(draws[..., 0]), r_hat(draws[..., 1]))),
         )
 
@@ -143,18 +139,24 @@ def cell_score(counts: np.ndarray, draws: np.ndarray) -> Score:
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = np.where(counts > 0, counts / mean, 0.0)
         logs = coefficient + xlogy(counts, draws).sum(axis=(2, 3))
-        top = float(np.max(logs))
-        likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
-        average = float(np.mean(likelihood))
+        log_pred, log_pred_mcse = log_mean(logs)
         return Score(
             predicted=float(predicted.mean()),
             predicted_mcse=mcse(predicted),
             nll=-coefficient - float(xlogy(counts, mean).sum()),
             nll_mcse=mcse((draws * slopes).sum(axis=(2, 3))),
-            log_pred=top + float(np.log(average)),
-            log_pred_mcse=mcse(likelihood) / average if average else np.nan,
+            log_pred=log_pred,
+            log_pred_mcse=log_pred_mcse,
             r_hat=r_hat(predicted),
         )
+
+
+def log_mean(logs: np.ndarray) -> tuple[float, float]:
+    """The ln of the mean of what draws (chain, draw) are the ln of, and its Monte Carlo standard error."""
+    top = float(np.max(logs))
+    likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
+    average = float(np.mean(likelihood))
+    return top + float(np.log(average)), mcse(likelihood) / average if average else np.nan
 
 
 def mcse(draws: np.ndarray) -> float:
