@@ -40,7 +40,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.comparison.score_similarities import GaussianScorer
+from thali.comparison.score_pairs import GaussianScorer
 from thali.inference.quiet import without_warnings
 from thali.model.latent_features.likelihoods import additive
 

@@ -5,7 +5,7 @@ import pytest
 from best_worst_data import ranked_answers
 
 import thali as th
-from thali.comparison.occasions import Occasions
+from thali.comparison.leave_tasks import Occasions
 from thali.model.latent_features.likelihoods.best_worst import answer_probabilities
 
 RULES = ("ranking", "reversed")

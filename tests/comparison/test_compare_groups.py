@@ -5,9 +5,9 @@ import pytest
 from problems import random_comparisons
 
 import thali as th
-from thali.comparison.grouped import Grouped
 from thali.comparison.leave_pairs import Pairs
 from thali.comparison.sentences import sentences
+from thali.comparison.splitter import Grouped
 from thali.errors import ArgumentError, DataError
 
 

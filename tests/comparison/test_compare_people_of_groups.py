@@ -7,10 +7,10 @@ from problems import random_similarities
 from set_problems import random_choices
 
 import thali as th
-from thali.comparison.grouped import Grouped
-from thali.comparison.leave_similarities import ObjectPairs
+from thali.comparison.leave_pairs import ObjectPairs
 from thali.comparison.leave_tasks import ChoicesOutOfSets, Choosers
 from thali.comparison.sentences import sentences
+from thali.comparison.splitter import Grouped
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}

@@ -2,23 +2,20 @@
 
 compare.py            `thali.compare`: checks, and hands the rest on
 ways.py               what can be left out of each kind of data, and who scores it
-splitter.py           what every splitter answers
-leave_pairs.py        paired comparisons: every pair in turn
+splitter.py           what every splitter answers, and the splitter of groups of people over that of one group
+leave_pairs.py        paired comparisons: every pair in turn; similarities: pairs of objects; triplets: sets
 leave_tasks.py        choices out of sets and choice experiments: tasks, choices, respondents
-occasions.py          choices out of sets, one occasion at a time
 leave_rows.py         covariates and classes: rows in stratified folds
-leave_similarities.py similarities: pairs of objects
-grouped.py            several groups of people: what is left out of one, of each
-scorer.py             what every scorer answers
-score_pairs.py        binomial log score of pairs; scores.py: of one pair, with its Monte Carlo errors
-score_choices.py      log score and hits of choices
+scorer.py             what every scorer answers, and the columns of its table
+score_pairs.py        binomial log score of pairs, Gaussian log score and squared error of similarities
+scores.py             the log score of one pair, with its Monte Carlo errors
+score_choices.py      log score and hits of choices, people and triplets
 score_rows.py         log loss, accuracy and Brier score of rows
-score_similarities.py Gaussian log score and squared error of similarities
 naming.py             the models by name, and whether they fit the data
 engine.py             runs every left-out fit on whatever joblib backend the user has set, and records it
 left_out.py           one left-out fit: a model without one part, and its scores for that part
 shards.py             the fits of a comparison, and shares of them for several processes
-merge.py              `thali.merge`: the shards of a comparison become one
+merge.py              the table of a job; `thali.merge`: the shards of a comparison become one
 table.py              the table, made of the records of the fits
 sentences.py          what the table establishes, in plain sentences
 """

@@ -1,4 +1,4 @@
-"""Paired comparisons, of which every pair is left out in turn."""
+"""Paired comparisons, similarities and triplets, of which pairs of options, pairs of objects or sets are left out."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -9,10 +9,12 @@ from thali._labels import shorten
 from thali.data.groups import Groups
 from thali.data.left_out import LeftPair
 from thali.data.pairs import PairedComparisons
-from thali.errors import Argument, ArgumentError, DataWarning
+from thali.data.similarities import Similarities
+from thali.data.triplets import Triplets
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
 from thali.inference.warn import warn
 
-from .splitter import Splitter
+from .splitter import Splitter, lost_group
 
 if TYPE_CHECKING:
     import pandas
@@ -123,3 +125,92 @@ def pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
 
     sides = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
     return pd.MultiIndex.from_arrays(list(sides), names=["a", "b"])
+
+
+class ObjectPairs(Splitter):
+    """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask of pairs."""
+
+    leave_out = "pair"
+    what = "measured pair"
+    alone = "judged a single pair:"
+    data: Similarities
+    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+
+    @classmethod
+    def drawn(cls, count: int, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
+        if hold_out is not None or folds is not None:
+            return super().drawn(count, seed, hold_out, folds)
+        if count < 2:
+            raise DataError("There is one measured pair; leaving out pairs needs two.")
+        return list(np.arange(count)[:, None])
+
+    @classmethod
+    def drawn_of_groups(
+        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: Any, folds: Any
+    ) -> list[np.ndarray]:
+        found = super().drawn_of_groups(counts, seed, hold_out, folds)
+        for numbers in found:
+            if lost := lost_group(counts, numbers):
+                raise DataError(f"A part would hold all similarities of group {lost!r}; leave out fewer at a time.")
+        return found
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return np.arange(self.data.n_pairs)
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {"values": self.data.values, "judgements": self.data.judgements}
+
+    def train(self, part: np.ndarray) -> tuple[Similarities]:
+        return (self.data.take(~part),)
+
+    def test(self, part: np.ndarray) -> Similarities:
+        return self.data.take(part)
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        return pair_index(self.data, units)
+
+
+class PairSets(Splitter):
+    """Leaves out random sets, a fifth of them unless told otherwise; a part is a mask of sets, a unit an answer."""
+
+    leave_out = what = "set"
+    data: Triplets
+    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+
+    def __init__(self, data: Triplets) -> None:
+        super().__init__(data)
+        if not np.array_equal(data.counts, np.floor(data.counts)):
+            raise DataError("compare leaves whole answers out; these have fractional weights. Give whole counts.")
+        self.places = np.repeat(np.arange(len(data.counts)), data.counts.astype(np.int64))  # of each answer
+        self.set = data.set_of[self.places]
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return self.set
+
+    @property
+    def count(self) -> int:
+        return self.data.n_sets
+
+    def part_of(self, numbers: np.ndarray) -> np.ndarray:
+        return np.isin(np.arange(self.count), numbers)
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {"sizes": self.data.sizes[self.set]}
+
+    def train(self, part: np.ndarray) -> tuple[Triplets]:
+        return (self.data.take(~part),)
+
+    def test(self, part: np.ndarray) -> Triplets:
+        return self.data.take(part)
+
+    def units(self, part: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(part[self.set])
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        import pandas as pd
+
+        names, places = np.asarray(self.data.labels, dtype=object), self.places[units]
+        sides = (names[side[places]] for side in (self.data.first, self.data.second))
+        return pd.MultiIndex.from_arrays([self.set[units], *sides], names=["set", "a", "b"])

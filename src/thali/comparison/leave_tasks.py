@@ -1,5 +1,6 @@
 """Choices and choice experiments, of which tasks, choices or respondents are left out."""
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from thali.data.experiment import ChoiceExperiment
 from thali.data.experiment_split import held_tasks
 from thali.errors import ArgumentError, DataError, Setting
 
-from .occasions import Occasions
 from .splitter import Splitter, folds_wanted, hold_out_wanted, lost_group, not_both
 
 if TYPE_CHECKING:
@@ -132,3 +132,123 @@ class Choosers(ChoicesOutOfSets):
     @property
     def number_of_unit(self) -> np.ndarray:
         return self.tasks.respondent_of_task
+
+
+class Occasions:
+    """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
+
+    The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not
+    told apart, every occasion counts as one of its own.
+
+    Parameters
+    ----------
+    data : Choices
+        With whole counts.
+
+    Raises
+    ------
+    DataError
+        If counts are fractional.
+    """
+
+    data: "Choices"
+    place: np.ndarray
+    worst: np.ndarray | None
+    who: np.ndarray
+    set: np.ndarray
+    told_apart: bool
+    respondents: tuple[str, ...]
+    respondent_of_task: np.ndarray
+
+    def __init__(self, data: Choices) -> None:
+        if not np.array_equal(data.times, np.floor(data.times)):
+            raise DataError("compare leaves whole choices out; these have fractional weights. Give whole counts.")
+        rows = np.lexsort((data.choice, data.respondent))
+        rows = np.repeat(rows, data.times[rows].astype(np.int64))
+        self._fill(data, data.respondent[rows], data.choice[rows], None if data.worst is None else data.worst[rows])
+
+    def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray, worst: np.ndarray | None) -> "Occasions":
+        self.data, self.who, self.place, self.worst = data, who, place, worst
+        self.set = data.set_of[place]
+        self.told_apart = bool(data.respondents)
+        if self.told_apart:
+            there, self.respondent_of_task = np.unique(who, return_inverse=True)
+            self.respondents = tuple(data.respondents[k] for k in there)
+        else:
+            self.respondents = tuple(str(number + 1) for number in range(len(place)))
+            self.respondent_of_task = np.arange(len(place))
+        return self
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.place)
+
+    @property
+    def n_respondents(self) -> int:
+        return len(self.respondents)
+
+    @property
+    def first_task(self) -> np.ndarray:
+        """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.respondent_of_task, minlength=self.n_respondents))])
+
+    @property
+    def task_labels(self) -> np.ndarray:
+        """Numbers within respondents."""
+        return np.arange(self.n_tasks) - self.first_task[self.respondent_of_task] + 1
+
+    @property
+    def first_row(self) -> np.ndarray:
+        """Occasion t has the alternatives first_row[t] to first_row[t + 1] - 1."""
+        return np.concatenate([[0], np.cumsum(self.data.answers[self.set])])
+
+    @property
+    def n_alternatives(self) -> int:
+        return int(self.first_row[-1])
+
+    @property
+    def chosen(self) -> np.ndarray:
+        """Which of its alternatives was chosen in each occasion."""
+        best = self.place - self.data.start[self.set]
+        if self.worst is None:
+            return best
+        worst = self.worst - self.data.start[self.set]
+        return best * (self.data.sizes[self.set] - 1) + worst - (worst > best)
+
+    def take(self, kept: np.ndarray) -> "Occasions":
+        """Those occasions alone, and nothing else of them known."""
+        worst = None if self.worst is None else self.worst[kept]
+        return Occasions.__new__(Occasions)._fill(self.data, self.who[kept], self.place[kept], worst)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """The occasions as models take them; all options stay, whether they are still offered or not."""
+        sets, which = np.unique(self.set, return_inverse=True)
+        sizes = self.data.sizes[sets]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        members = np.concatenate([self.data.members[self.data.start[v] : self.data.start[v + 1]] for v in sets])
+        shift = start[which] - self.data.start[self.set]
+        columns = [self.who, self.place + shift, *([] if self.worst is None else [self.worst + shift])]
+        rows, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+        worst = None if self.worst is None else rows[:, 2]
+        return self.data.with_rows(start, members, rows[:, 0], rows[:, 1], times.astype(float), worst)
+
+    def predicted_by(self, model: Any) -> np.ndarray:
+        """Probabilities of every alternative of every occasion."""
+        return self.by_alternative(model.predict_proba(self.choices))
+
+    def log_predicted_by(self, model: Any) -> np.ndarray:
+        """The ln of the probability of all choices of each respondent together, by a model of thali."""
+        return np.asarray(model.log_predictive(self.choices).loc[list(self.respondents)])
+
+    def by_alternative(self, predicted: Any) -> np.ndarray:
+        """Probabilities of every alternative of every occasion, from those of the members of each set of `choices`."""
+        found = [np.asarray(each, float) for each in predicted]
+        sizes = self.choices.answers
+        if [each.shape for each in found] != [(size,) for size in sizes]:
+            raise DataError(
+                "predict_proba must give, for each set, the probabilities of its members, or of the ordered "
+                "pairs (best, worst)."
+            )
+        _, which = np.unique(self.set, return_inverse=True)
+        return np.concatenate([found[v] for v in which])

@@ -1,4 +1,4 @@
-"""Scores of left-out choices: the log of the probability of what was chosen, and hits."""
+"""Scores of choices, people and triplets left out: the log of the probability of what was chosen, and hits."""
 
 from typing import Any, ClassVar
 
@@ -7,13 +7,15 @@ import numpy as np
 from thali._labels import plural
 from thali.data.experiment import ChoiceExperiment
 from thali.errors import DataError
+from thali.model.registry import spec_of
 
-from .occasions import Occasions
-from .scorer import BASE, Scorer
+from .leave_tasks import Occasions
+from .scorer import BASE, WORST, Scorer
 from .table import Scores
 
 _ROUNDING = 1e-6  # by which probabilities of a task may miss 1
 _TIED = 1e-12
+_MAX_NAMED = 4
 
 
 class HitScorer(Scorer):
@@ -82,6 +84,94 @@ class ChoiceScorer(HitScorer):
 
     def remarks(self, table: Any, ranked: list[str]) -> list[str]:
         return self.impossible(table, ranked, "{count:,} of the {n:,} choices made")
+
+
+class PeopleScorer(ChoiceScorer):
+    """As of choices, and ln p of all that a person chose, shared out evenly over these choices."""
+
+    fields: ClassVar[dict[str, type[Any]]] = {**ChoiceScorer.fields, "together": list}
+    table = (
+        *ChoiceScorer.table,
+        *("together", "together_se", "together_difference", "together_difference_se"),
+    )
+    shown = (*ChoiceScorer.shown, "together", "together_se")
+
+    def score_one(self, model: Any, test: Occasions) -> dict[Any, Any]:
+        found = super().score_one(model, test)
+        if spec_of(model) is None:  # each choice as if another person had made it
+            with np.errstate(divide="ignore"):
+                of_people = np.bincount(test.respondent_of_task, np.log(found["chosen"]), test.n_respondents)
+        else:
+            of_people = test.log_predicted_by(model)
+        return found | {"together": (of_people / np.diff(test.first_task))[test.respondent_of_task].tolist()}
+
+    def frames(self, found: Scores) -> dict[str, Any]:
+        frames = super().frames(found)
+        together = found.frame("together")
+        together[list(self.before)] = frames[self.main][list(self.before)]
+        return frames | {"together": together}
+
+    def every_column(self, found: Scores) -> dict[str, Any]:
+        difference, difference_se = found.differences_from(found.best_by("together"), "together")
+        own = {"together_difference": difference, "together_difference_se": difference_se}
+        return super().every_column(found) | own
+
+    def attrs(self, found: Scores) -> dict[str, Any]:
+        return super().attrs(found) | {"together": found.frames["together"]}
+
+    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+        scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
+        best = f"{scores.index[0]}: {scores.iloc[0]:.3f} a choice"
+        less = [
+            f"{name} {-row['together_difference']:.3f} less (standard error {row['together_difference_se']:.3f})"
+            for name, row in table.loc[scores.index[1:]].iterrows()
+        ]
+        said = "; ".join([f"All choices of a person together are predicted best by {best}", *less[:_MAX_NAMED]])
+        return [f"{said}.", *super().remarks(table, ranked)]
+
+
+class TripletScorer(HitScorer):
+    """ln of the posterior mean probability of the pair that was named, and whether it was the most probable of its set;
+    guessing is the reference."""
+
+    fields: ClassVar[dict[str, type[Any]]] = {"log_score": list, "log_score_mcse": list, "hits": list, "seconds": float}
+    units = "answers"
+    unit = "set"
+    level = "set"
+    table = (
+        *("log_score", "difference", "difference_se", "log_score_se", "log_score_mcse", "hit_rate", "hit_rate_se"),
+        *("seconds", "answers", "sets"),
+    )
+    counted = "answers"
+    shown = (*HitScorer.shown[:2], "log_score_mcse", *HitScorer.shown[2:])
+    called = "answers"
+    a_unit = "an answer"
+
+    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
+        named = np.repeat(np.arange(len(test.counts)), test.counts.astype(np.int64))
+        if spec_of(model) is None:  # of somebody else
+            found = np.concatenate([np.asarray(each, float) for each in model.predict_proba(test)])
+            errors = np.zeros(len(found))
+        else:
+            found, errors = (np.concatenate(each) for each in model.predict_proba(test, return_se=True))
+        best = np.repeat(np.maximum.reduceat(found, test.start[:-1]), test.sizes)
+        is_best = found >= best - _TIED
+        share = is_best / np.repeat(np.add.reduceat(is_best.astype(float), test.start[:-1]), test.sizes)
+        with np.errstate(divide="ignore"):
+            log_score = np.log(found[named])
+        return {
+            "log_score": log_score.tolist(),
+            "log_score_mcse": (errors[named] / found[named]).tolist(),
+            "hits": share[named].tolist(),
+        }
+
+    def frames(self, found: Scores) -> dict[str, Any]:
+        return super().frames(found) | {"log_score_mcse": found.frame("log_score_mcse").assign(**{BASE: 0.0})}
+
+    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+        scores = table.attrs["answers"][table.attrs["best"]].dropna().sort_values(kind="stable").head(WORST)
+        named = [f"{a} and {b} (probability {np.exp(score):.2g})" for (_, a, b), score in scores.items()]
+        return [f"Least expected by {table.attrs['best']}: {'; '.join(named)}."]
 
 
 def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:

@@ -23,20 +23,14 @@ from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
-from .grouped import Grouped
-from .leave_pairs import Pairs
+from .leave_pairs import ObjectPairs, Pairs, PairSets
 from .leave_rows import Rows
-from .leave_similarities import ObjectPairs
 from .leave_tasks import ChoicesOutOfSets, Choosers, Respondents, Tasks
-from .leave_triplets import PairSets
-from .score_choices import ChoiceScorer
-from .score_pairs import BinomialScorer
-from .score_people import PeopleScorer
+from .score_choices import ChoiceScorer, PeopleScorer, TripletScorer
+from .score_pairs import BinomialScorer, GaussianScorer
 from .score_rows import ClassScorer
-from .score_similarities import GaussianScorer
-from .score_triplets import TripletScorer
 from .scorer import Scorer
-from .splitter import Splitter
+from .splitter import Grouped, Splitter
 
 
 class Way(NamedTuple):

@@ -70,8 +70,7 @@ def write_report(
 
 def _results(results: Path) -> Any:
     """The model, or the table of a comparison."""
-    from thali.comparison.job_tables import OF_KIND
-    from thali.comparison.merge import table_of_job
+    from thali.comparison.merge import OF_KIND, table_of_job
     from thali.inference.jobs import read_index
     from thali.model.saved import load
 
