@@ -7,6 +7,7 @@ from problems import random_similarities
 from set_problems import random_choices
 
 import thali as th
+from thali.comparison.findings import findings_of
 from thali.comparison.leave_pairs import ObjectPairs
 from thali.comparison.leave_tasks import ChoicesOutOfSets, Choosers
 from thali.comparison.sentences import sentences
@@ -59,6 +60,49 @@ def test_people_are_left_out_of_their_group():
         assert [each.n_choices for each in rest.data] == [9, 9]  # one of four people of either sex is left out
         people = splitter.labels(splitter.units(part)).get_level_values("respondent")
         assert len(people) == 6 and len(set(people)) == 2
+
+
+def test_random_parts_are_those_of_earlier_versions():
+    people = th.Groups(answered()).mapped(th.Choices.from_comparisons)
+    objects = th.Groups(
+        {"x": random_similarities(4, 1), "y": random_similarities(4, 2), "z": random_similarities(3, 3)}
+    )
+
+    def left_out(splitter, hold_out, folds):
+        parts = splitter.parts(np.random.SeedSequence(1), hold_out, folds)
+        return [splitter.units(part).tolist() for part in parts]
+
+    assert left_out(Grouped(Choosers, people), 3, None) == [[3, 4, 5, 15, 16, 17, 21, 22, 23]]
+    assert left_out(Grouped(Choosers, people), None, 3)[2] == [0, 1, 2, 12, 13, 14]
+    of_objects = Grouped(ObjectPairs, objects)
+    assert left_out(of_objects, 5, None) == [[0, 1, 4, 7, 9]]
+    assert left_out(of_objects, None, 4) == [[0, 3, 7, 13], [1, 5, 8, 10], [4, 6, 12, 14], [2, 9, 11]]
+    labels = of_objects.labels(np.array([13, 0]))
+    assert labels.names == ["group", "a", "b"] and labels.tolist() == [("z", "0", "2"), ("x", "0", "1")]
+
+
+class Guess:
+    """A model of somebody else; of women it says that the first option is chosen."""
+
+    def __init__(self, p=0.5):
+        self.p = p
+
+    def fit(self, data, random_seed=None):
+        return self
+
+    def of_group(self, name):
+        return Guess(0.9 if name == "f" else 0.5)
+
+    def predict_proba(self, choices):
+        return [np.array([self.p, 1.0 - self.p]) for _ in choices.sets]
+
+
+def test_a_model_of_somebody_else_gives_the_model_of_each_group():
+    table = th.compare({"guess": Guess()}, answered(), leave_out="subject", folds=2, **RUN)
+    scores = table.attrs["tasks"]["guess"]
+    of_women = scores.index.get_level_values("respondent").str.startswith("f: ")
+    assert set(np.exp(scores[of_women]).round(6)) == {0.1, 0.9} and set(np.exp(scores[~of_women]).round(6)) == {0.5}
+    assert table.attrs["scorer"] == "GroupPeopleScorer" and len(findings_of(table)) > 0
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class Scorer(ABC):
     level: ClassVar[str | None] = None  # the level of the index that names them; None: each unit is independent
     before: ClassVar[tuple[str, ...]] = (BASE,)  # reference rows above the models, and below them
     after: ClassVar[tuple[str, ...]] = ()
-    own_models: ClassVar[tuple[str, ...]] = ("fit", "predict_proba")  # methods of a model of somebody else; (): none
+    own_models: tuple[str, ...] = ("fit", "predict_proba")  # methods of a model of somebody else; (): none
 
     table: ClassVar[tuple[str, ...]]  # the columns of the table, in their order
     differences: ClassVar[dict[str, str]] = {}  # columns of differences from the best model, by frame, besides `main`
@@ -47,7 +47,7 @@ class Scorer(ABC):
     def __init__(self, of_groups: bool = False) -> None:
         self.name = ("Group" if of_groups else "") + type(self).__name__
         if of_groups and self.own_models:  # a model of somebody else gives the model of each group
-            self.own_models = ("fit", "of_group")  # type: ignore[misc]
+            self.own_models = ("fit", "of_group")
 
     def score(self, model: Any, test: Any) -> dict[Any, Any]:
         """The scores of a fitted model for the part that a splitter tests it on; of groups one after the other."""
