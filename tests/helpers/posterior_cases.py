@@ -7,7 +7,7 @@ import pandas as pd
 
 from thali.data.pairs import PairedComparisons
 from thali.model.latent_features.answers.columns import columns_of
-from thali.model.latent_features.answers.quantities import advice_of, quantities_of
+from thali.model.latent_features.answers.data_answers import answers_of
 from thali.model.latent_features.answers.tree import to_datatree
 from thali.model.latent_features.likelihoods.elimination import Elimination
 from thali.model.latent_features.samplers.draws import ChainDraws
@@ -96,10 +96,14 @@ def large_fit():
 
 def summarise(tree):
     """The summary of a tree."""
-    return summary_table(quantities_of(tree))
+    return summary_table(answers_of(tree).quantities(tree))
 
 
 def verdict(found):
     """Whether the chains of a tree agree, and the sentence; of a summary without advice of its own."""
-    verdict = verdict_of(found) if isinstance(found, pd.DataFrame) else verdict_of(summarise(found), advice_of(found))
+    verdict = (
+        verdict_of(found)
+        if isinstance(found, pd.DataFrame)
+        else verdict_of(summarise(found), answers_of(found).advice(found))
+    )
     return verdict.agrees, str(verdict)

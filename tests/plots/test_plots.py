@@ -19,8 +19,8 @@ from matplotlib import pyplot as plt  # noqa: E402
 
 from thali import plots  # noqa: E402
 from thali.data.pairs import PairedComparisons  # noqa: E402
+from thali.model.latent_features.answers.data_answers import answers_of
 from thali.model.latent_features.answers.features import features_table  # noqa: E402
-from thali.model.latent_features.answers.quantities import quantities_of
 from thali.model.latent_features.answers.tree import to_datatree
 from thali.model.latent_features.likelihoods.elimination import Elimination
 from thali.plots._style import short, whole_ticks  # noqa: E402
@@ -32,7 +32,7 @@ def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, uniq
     data = comparisons(n_options, labels=labels, share=share)
     drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
     tree = to_datatree(drawn, data, Elimination(0.01, unique), learned_alpha=learned_alpha)
-    return types.SimpleNamespace(posterior_=tree, quantities=lambda: quantities_of(tree))
+    return types.SimpleNamespace(posterior_=tree, quantities=lambda: answers_of(tree).quantities(tree))
 
 
 @pytest.fixture(scope="module")

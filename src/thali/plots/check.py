@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.checked import MEMBER, ROWS, SIMILARITY, checked_in, options_in
+from thali.model.latent_features.answers.data_answers import answers_of
 from thali.model.latent_features.answers.kind import of_known_data
-from thali.model.latent_features.answers.posterior_check import check_table
 from thali.posterior.view import Posterior
 
 from ._draws import is_table
@@ -65,7 +65,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if not is_table(model):
         tree = model.posterior_
         tree = tree if Posterior(tree).kinds is not None else of_known_data(tree, "plots.check")
-        everything = check_table(tree, random_seed)
+        everything = answers_of(tree).check(tree, random_seed)
     table = everything.head(max_pairs)
     of, options = checked_in(everything), options_in(everything)
     shown = dict(zip(options, short(options), strict=True))

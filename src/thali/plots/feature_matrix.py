@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.model.latent_features.answers.features import features_table, owners_drawn
-from thali.model.latent_features.answers.kind import answers_of
+from thali.model.latent_features.answers.kind import of_data
 from thali.model.latent_features.answers.presence import add_convergence
 
 from ._draws import is_table, posterior_of
@@ -111,7 +111,7 @@ def _table_of(posterior: Any) -> "pandas.DataFrame":
     """The features of a posterior; for similarities and triplets the shared ones."""
     table = add_convergence(features_table(posterior), posterior)
     table.attrs |= owners_drawn(posterior)
-    return table.loc[table["members"].map(len) > 1] if answers_of(posterior).of_several else table
+    return table.loc[table["members"].map(len) > 1] if of_data(posterior).of_several else table
 
 
 def _heading(number: int, any_not_converged: bool, unique: bool, word: str) -> str:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.model.latent_features.answers.data_answers import answers_of
 from thali.model.latent_features.answers.features import word_of
-from thali.model.latent_features.answers.kind import answers_of
-from thali.model.latent_features.answers.quantities import quantities_of
+from thali.model.latent_features.answers.kind import of_data
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
@@ -52,12 +52,12 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     >>> [ax.get_xlabel() for ax in n_features(model)]
     ['number of aspects']
     """
-    alpha = quantities_of(posterior_of(model)).get("alpha")
+    alpha = answers_of(posterior_of(model)).quantities(posterior_of(model)).get("alpha")
     seen = Posterior(model.posterior_)
     every = seen.draws["n_features"].values.ravel()
     of_objects = seen.n_shared_features is not None
     number = every if seen.n_shared_features is None else seen.n_shared_features.values.ravel()
-    bars, points_of = answers_of(model.posterior_).counts
+    bars, points_of = of_data(model.posterior_).counts
     if axes is None:
         axes = new_axes(4.2 if alpha is None else 8.4, 3.2, columns=1 if alpha is None else 2)
     values, shares = _shares(number)

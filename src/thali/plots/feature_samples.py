@@ -9,7 +9,7 @@ from thali.errors import ArgumentError
 from thali.inference.seeds import streams
 from thali.model.latent_features.answers.columns import Columns, columns_of
 from thali.model.latent_features.answers.features import word_of
-from thali.model.latent_features.answers.kind import answers_of, sees_weights
+from thali.model.latent_features.answers.kind import of_data, sees_weights
 
 from ._draws import posterior_of
 from ._fonts import picture
@@ -78,7 +78,7 @@ def feature_samples(
         raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
     posterior = posterior_of(model)["posterior"].to_dataset()
     unique = bool(model.posterior_["constant_data"]["unique"])
-    of_similarities = answers_of(model.posterior_).of_several
+    of_similarities = of_data(model.posterior_).of_several
     columns = columns_of(model.posterior_)
     (rng,) = streams(random_seed, 1)
     chosen = np.sort(rng.choice(columns.n_draws, size=min(wanted, columns.n_draws), replace=False))

@@ -6,8 +6,8 @@ import numpy as np
 
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
 from thali.model.elimination_ml.predicted_table import estimated_predictions
+from thali.model.latent_features.answers.data_answers import answers_of
 from thali.model.latent_features.answers.kind import of_choices
-from thali.model.latent_features.answers.predicted_table import predictions_table
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture
@@ -102,7 +102,8 @@ def _table_of(model: Any) -> "pandas.DataFrame":
     """What is drawn of a model."""
     if isinstance(model, MaximumLikelihoodElimination):
         return estimated_predictions(model.estimates_)
-    return predictions_table(of_choices(posterior_of(model), "plots.choice_probabilities"))
+    tree = of_choices(posterior_of(model), "plots.choice_probabilities")
+    return answers_of(tree).predictions(tree)
 
 
 def _names(table: "pandas.DataFrame") -> tuple[list[str], str]:

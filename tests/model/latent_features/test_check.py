@@ -24,14 +24,19 @@ from thali.model.latent_features.answers import check as the_check  # noqa: E402
 from thali.model.latent_features.answers import probabilities  # noqa: E402
 from thali.model.latent_features.answers.check import check_sentence
 from thali.model.latent_features.answers.checked import PAIR, ROWS
+from thali.model.latent_features.answers.data_answers import answers_of
 from thali.model.latent_features.answers.pair_coordinates import pair_index  # noqa: E402
-from thali.model.latent_features.answers.posterior_check import check_table
 from thali.plots._style import COLOURS  # noqa: E402
 from thali.plots.check import check  # noqa: E402
 from thali.posterior.interval import TAILS  # noqa: E402
 
 # Standard errors; a normal variable is further out with probability 6e-7.
 FAR = 5
+
+
+def check_table(tree, random_seed=None):
+    """The check of a posterior."""
+    return answers_of(tree).check(tree, random_seed)
 
 
 def pairs_apart(probability, wins, n):

@@ -11,7 +11,7 @@ from scipy.stats import binom, chi2
 import thali as th
 from thali.errors import DataError
 from thali.model.latent_features.answers.check import check_sentence
-from thali.model.latent_features.answers.posterior_check import check_table
+from thali.model.latent_features.answers.check_sets import set_check_table
 from thali.model.latent_features.answers.tree import to_datatree
 from thali.model.latent_features.samplers.draws import ChainDraws
 
@@ -52,7 +52,7 @@ def certain(data, draws=DRAWS):
 def test_replicates_are_multinomial():
     """With one known p every figure of the table has a closed form."""
     data = choices(SETS)
-    table = check_table(certain(data), random_seed=1)
+    table = set_check_table(certain(data), random_seed=1)
     p = np.concatenate([U / U.sum(), U[[0, 2]] / U[[0, 2]].sum()])
     for row in table.itertuples():
         place = row.offered.split(", ")
@@ -74,21 +74,21 @@ def test_replicates_are_multinomial():
 
 
 def test_a_misfit_is_named():
-    table = check_table(certain(choices({("tea", "coffee", "milk"): (20, 60, 120)})), random_seed=1)
+    table = set_check_table(certain(choices({("tea", "coffee", "milk"): (20, 60, 120)})), random_seed=1)
     assert "milk out of tea, coffee, milk (observed 0.60" in check_sentence(table)
     assert check_sentence(table).endswith("a misfit (p < 0.001).")
 
 
 def test_a_seed_decides_the_replicates():
     tree = certain(choices(SETS), 200)
-    p_value = [check_table(tree, random_seed=seed)["p_value"].tolist() for seed in (1, 1, 2)]
+    p_value = [set_check_table(tree, random_seed=seed)["p_value"].tolist() for seed in (1, 1, 2)]
     assert p_value[0] == p_value[1] != p_value[2]
 
 
 def test_fractional_choices_have_no_replicates():
     data = choices({("tea", "coffee", "milk"): (2.5, 1.0, 1.0)}, weights=True)
     with pytest.raises(DataError, match="'tea' has the weight 2.5 out of tea, coffee, milk"):
-        check_table(certain(data, 10))
+        set_check_table(certain(data, 10))
 
 
 def test_pictures():

@@ -17,7 +17,8 @@ from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
 from ..settings import Settings
 from ..spec import MODEL
-from .answers.kind import answers_of, of_similarities
+from .answers.data_answers import answers_of
+from .answers.kind import of_similarities
 from .answers.similarities import measured_similarities
 from .answers.stored_layout import POINT
 from .engine import PreparedChains, build_task
@@ -26,7 +27,8 @@ from .held_out_sigma import can_choose, sigma_scores
 from .likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
 from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
-from .population import Population, population_of
+from .population import Population
+from .populations import population_of
 from .similarity_answers import SimilarityAnswers
 from .spec import ADDITIVE
 from .triplet_answers import TripletAnswers

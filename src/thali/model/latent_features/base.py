@@ -218,9 +218,9 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         NotFittedError
             Before `fit`.
         """
-        from .answers.quantities import quantities_of
+        from .answers.data_answers import answers_of
 
-        return quantities_of(self._fitted())
+        return answers_of(self._fitted()).quantities(self._fitted())
 
     def _judged_rows(self) -> "pandas.DataFrame":
         """Besides the rows of the summary those of probable aspects."""
@@ -228,7 +228,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
 
         from thali.posterior.summary import summary_table
 
-        from .answers.kind import answers_of
+        from .answers.data_answers import answers_of
 
         summary = self.summary()
         if not (more := answers_of(self._fitted()).judged_besides(self._fitted())):
@@ -238,9 +238,9 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         return judged
 
     def _advice(self) -> "Advice":
-        from .answers.quantities import advice_of
+        from .answers.data_answers import answers_of
 
-        return advice_of(self._fitted())
+        return answers_of(self._fitted()).advice(self._fitted())
 
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
@@ -306,8 +306,8 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         ArgumentError
             If min_probability or similar is out of its range.
         """
+        from .answers.data_answers import answers_of
         from .answers.features import owners_drawn, place_in_tree
-        from .answers.kind import answers_of
 
         tree = self._fitted()
         table = answers_of(tree).features(tree, min_probability, similar, self._matched)
@@ -386,7 +386,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
 
     def _log_likelihood(self) -> "np.ndarray | None":
         """Of each observation (chain, draw, observation); None if it is not known."""
-        from .answers.kind import answers_of
+        from .answers.data_answers import answers_of
 
         return answers_of(self._fitted()).pointwise(self._fitted())
 

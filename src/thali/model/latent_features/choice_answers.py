@@ -120,7 +120,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
-        from .answers.kind import answers_of
+        from .answers.data_answers import answers_of
 
         return answers_of(self._fitted()).predicted(self._fitted(), sets, return_se, covariates)
 
@@ -181,9 +181,9 @@ class ChoiceAnswers(LatentFeatures):
         DataError
             If nobody is told apart.
         """
-        from .answers.log_predictive import log_predictive
+        from .answers.data_answers import answers_of
 
-        return log_predictive(self._fitted(), choices)
+        return answers_of(self._fitted()).log_predictive(self._fitted(), choices)
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
@@ -221,9 +221,9 @@ class ChoiceAnswers(LatentFeatures):
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
-        from thali.model.latent_features.answers.posterior_check import check_table
+        from .answers.data_answers import answers_of
 
-        return check_table(self._fitted(), random_seed)
+        return answers_of(self._fitted()).check(self._fitted(), random_seed)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1

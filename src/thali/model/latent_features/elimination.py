@@ -17,7 +17,8 @@ from .feature_argument import names_of, prior_of
 from .likelihoods.best_worst import RANKING
 from .likelihoods.elimination import Elimination
 from .likelihoods.elimination_of_groups import for_groups
-from .population import Population, population_of
+from .population import Population
+from .populations import population_of
 from .priors.given import Given
 
 if TYPE_CHECKING:

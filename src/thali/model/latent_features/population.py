@@ -119,16 +119,3 @@ class One(Population):
         if not how.sensitivity:
             return found
         return replace(found, sensitivity=sensitivity_of(found, ladders, parts, data, how))
-
-
-def population_of(data: Any, weights: Any, kinds: Any = None) -> Population:
-    """The population of data that `fit` takes, or of what was made of them."""
-    if kinds is not None:
-        from .kinds.population import Kinds
-
-        return Kinds(kinds, weights)
-    if isinstance(data, Mapping):
-        from .groups.population import Groups
-
-        return Groups(weights)
-    return One(weights)

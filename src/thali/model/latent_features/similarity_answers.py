@@ -79,6 +79,6 @@ class SimilarityAnswers(LatentFeatures):
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
-        from .answers.posterior_check import check_table
+        from .answers.data_answers import answers_of
 
-        return check_table(self._fitted(), random_seed)
+        return answers_of(self._fitted()).check(self._fitted(), random_seed)

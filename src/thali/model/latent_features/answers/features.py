@@ -8,7 +8,7 @@ from thali.errors import ArgumentError
 from thali.posterior.interval import TAILS
 
 from .columns import Columns, columns_of
-from .kind import answers_of, sees_weights
+from .kind import of_data, sees_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -42,7 +42,7 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
     probable = np.flatnonzero(present >= min_probability * columns.n_draws)
     # Ties in the order of the options, so that the table does not depend on the order of the draws.
     silent = _silent(tree, patterns)
-    if not answers_of(tree).says_silent:
+    if not of_data(tree).says_silent:
         probable = probable[~silent[probable]]
     for number in sorted(probable, key=lambda number: (silent[number], -present[number], patterns[number].tolist())):
         weights = weight[ends[number] - present[number] : ends[number]]
@@ -70,7 +70,7 @@ def owners_drawn(tree: "xarray.DataTree") -> dict[str, Any]:
 
 def word_of(tree: "xarray.DataTree") -> str:
     """What a feature is called: an aspect of options that are chosen."""
-    return answers_of(tree).word
+    return of_data(tree).word
 
 
 def without_idle_weights(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
@@ -87,7 +87,7 @@ def checked_probability(min_probability: float) -> float:
 
 def _silent(tree: "xarray.DataTree", patterns: Any) -> np.ndarray:
     """Whether the data say nothing of a feature: all options have it, or one alone (that has an own weight besides)."""
-    return answers_of(tree).is_silent(tree, np.array([len(pattern) for pattern in patterns], int))
+    return of_data(tree).is_silent(tree, np.array([len(pattern) for pattern in patterns], int))
 
 
 def place_in_tree(owners: Any, tree: "Tree") -> list[str]:

@@ -11,7 +11,7 @@ from thali.posterior.interval import INTERVAL, TAILS
 from .columns import columns_of
 from .features import checked_probability, distinct_owners, features_table
 from .group_tree import group_names, tree_of_group
-from .kind import answers_of
+from .kind import of_data
 from .presence import add_convergence
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def group_features_table(
     found.attrs |= {
         "groups": list(names),
         "options": int(tree["posterior"].sizes["option"]),
-        "shares": not answers_of(tree_of_group(tree, names[0])).of_several,
+        "shares": not of_data(tree_of_group(tree, names[0])).of_several,
         "interval": INTERVAL,
     }
     return found

@@ -11,7 +11,6 @@ from ..likelihoods.best_worst import answers_given
 from .best_worst import rule_of
 from .columns import Columns, columns_of
 from .group_tree import group_names, tree_of_group
-from .kind import answers_of
 from .kinds_aligned import as_groups
 from .kinds_predict import aligned_shares
 from .predict import has_answers, out_of_sets, places_of
@@ -22,13 +21,8 @@ if TYPE_CHECKING:
     import xarray
 
 
-def log_predictive(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
-    """The ln of the mean over draws of the probability of everybody's choices, by respondent."""
-    return answers_of(tree).log_predictive(tree, data)
-
-
 def log_predictive_of_one(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
-    """The same of people of one group."""
+    """The ln of the mean over draws of the probability of everybody's choices, by respondent."""
     from scipy.special import logsumexp
 
     logs = _log_of_people(tree, [columns_of(tree)], data)[0]

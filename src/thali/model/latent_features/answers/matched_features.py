@@ -10,7 +10,7 @@ from thali.posterior.interval import TAILS
 
 from .columns import columns_of
 from .features import checked_probability, without_idle_weights
-from .kind import answers_of
+from .kind import of_data
 from .matching import Matched, match
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def matched_features(tree: "xarray.DataTree", similar: Any, min_probability: Any
     """The features of a posterior, matched; those that a single option owns only where the data can show them."""
     similar = between("similar", similar, "the Jaccard index from which on features are taken for one")
     least = checked_probability(min_probability)
-    return match(columns_of(tree), similar, least, 1 if answers_of(tree).shows_single(tree) else 2)
+    return match(columns_of(tree), similar, least, 1 if of_data(tree).shows_single(tree) else 2)
 
 
 def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame":

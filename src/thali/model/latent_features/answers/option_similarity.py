@@ -8,7 +8,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from .columns import Columns, columns_of
-from .kind import answers_of
+from .kind import of_data
 from .probabilities import BLOCK
 
 if TYPE_CHECKING:
@@ -47,5 +47,5 @@ def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 def ignored(tree: "xarray.DataTree", columns: Columns) -> np.ndarray:
     """The columns that tell no options apart: those that all own, and those of one owner where the data do not see
     them."""
-    sees_single = answers_of(tree).sees_single(tree)
+    sees_single = of_data(tree).sees_single(tree)
     return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

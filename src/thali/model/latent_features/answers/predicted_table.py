@@ -1,4 +1,7 @@
-"""How often each option was chosen, beside how often the posterior says that it is."""
+"""How often each option was chosen, beside how often the posterior says that it is: n, observed, predicted, interval.
+
+Of more than 2,000 rows those with the most choices are given; ``attrs["of"]`` is the number of all.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +13,6 @@ from ..likelihoods.set_draws import set_probability_draws
 from .cells_to_check import compared_draws
 from .check_best_worst import named_options
 from .columns import columns_of
-from .kind import answers_of
 from .tree import MAX_PAIRS
 
 if TYPE_CHECKING:
@@ -18,18 +20,8 @@ if TYPE_CHECKING:
     import xarray
 
 
-def predictions_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
-    """One row a compared pair (a, b: how often a was chosen), a member of an offered set (alternative, offered), or of
-    best-worst choices an option (option, named): n, observed, predicted and its interval.
-
-    Of more than 2,000 rows those with the most choices; ``attrs["of"]`` is the number of all.
-    """
-    found = answers_of(tree).predictions(tree)
-    found.attrs |= {"interval": INTERVAL}
-    return found
-
-
 def of_pairs(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """One row a compared pair (a, b: how often a was chosen)."""
     from thali._tables import Table
 
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
@@ -43,6 +35,7 @@ def of_pairs(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
 
 def of_sets(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """One row a member of an offered set (alternative, offered)."""
     from thali._tables import Table
 
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
@@ -63,6 +56,7 @@ def of_sets(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
 
 def of_options(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """One row an option that may be named as the best or as the worst (option, named)."""
     from thali._tables import Table
 
     found = named_options(tree, None)
@@ -78,5 +72,5 @@ def _predicted(draws: np.ndarray) -> dict[str, np.ndarray]:
 
 def _with_all(table: "pandas.DataFrame", number: int) -> "pandas.DataFrame":
     """The table, which says how many rows there would be."""
-    table.attrs |= {"of": number}
+    table.attrs |= {"of": number, "interval": INTERVAL}
     return table

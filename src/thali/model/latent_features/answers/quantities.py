@@ -13,7 +13,6 @@ from .columns import columns_of
 from .covariates import names_in, parameter
 from .features import features_table
 from .group_tree import group_names, tree_of_group
-from .kind import answers_of
 from .kinds_answers import of_kinds
 from .pair_coordinates import pair_index
 from .presence import presence_of
@@ -21,6 +20,8 @@ from .ranks import utility_draws
 from .stored_layout import APPROXIMATE, STARTED_ANEW
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray
 
 # With more options than this the choice probabilities are not rows of the summary.
@@ -39,20 +40,15 @@ _APPROXIMATE = " These are draws from Laplace's approximation, corrected; for th
 _FAMILIES = "the chains stay in different families of features, and more draws will hardly help: fit again with "
 
 
-def quantities_of(tree: "xarray.DataTree") -> Quantities:
-    """All of a model: those of any data, and those of its kind of data."""
-    return answers_of(tree).quantities(tree)
-
-
-def of_groups(tree: "xarray.DataTree") -> Quantities:
+def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quantities]") -> Quantities:
     """Those that groups share, `kappa` if they are similar, and those of each group, its name in brackets first."""
     names = group_names(tree)
-    of_first = quantities_of(tree_of_group(tree, names[0]))
+    of_first = of_one(tree_of_group(tree, names[0]))
     shared = {name: values for name, values in of_first.items() if name in SHARED or name.startswith("presence[")}
     if (kappa := Posterior(tree).kappa) is not None:
         shared["kappa"] = kappa.values
     for group in names:
-        for name, values in quantities_of(tree_of_group(tree, group)).items():
+        for name, values in of_one(tree_of_group(tree, group)).items():
             if name not in shared and not name.startswith("presence["):
                 of, bracket, rest = name.partition("[")
                 shared[f"{of}[{group}]{bracket}{rest}"] = values
@@ -67,11 +63,11 @@ def of_shared_aspects(tree: "xarray.DataTree") -> Quantities:
     return of_presence(tree, sees_single=False, sees_full=False)
 
 
-def advice_of(tree: "xarray.DataTree") -> Advice:
-    """Remedies for chains that disagree, for the kind of data."""
+def advice_of(tree: "xarray.DataTree", of_data: "Callable[[xarray.DataTree], Advice]") -> Advice:
+    """Remedies for chains that disagree, where nothing else is known those for the kind of data."""
     if tree.attrs.get(APPROXIMATE):
         return Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
-    advice = answers_of(tree).advice(tree)
+    advice = of_data(tree)
     return advice._replace(note=(_ANEW,)) if tree.attrs.get(STARTED_ANEW) else advice
 
 

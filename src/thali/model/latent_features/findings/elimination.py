@@ -12,8 +12,8 @@ from ...finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
 from ...references import Cite
 from ...settings import Settings
 from ...wording import listed, number, probability, said
+from ..answers.data_answers import answers_of
 from ..answers.kind import of_choices
-from ..answers.predicted_table import predictions_table
 from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds
 from .english import ENGLISH
@@ -121,7 +121,8 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
 @finding("choice_probabilities", "How often is each option chosen?", FULL)
 def choice_probabilities(model: Any, settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    return predictions_finding(predictions_table(of_choices(model.posterior_, "The prediction")))
+    tree = of_choices(model.posterior_, "The prediction")
+    return predictions_finding(answers_of(tree).predictions(tree))
 
 
 def predictions_finding(table: "pandas.DataFrame") -> Finding:

@@ -1,22 +1,20 @@
-"""The posterior predictive check, of paired comparisons, choices, best and worst, similarities, or triplets."""
+"""The posterior predictive check of several groups of people."""
 
 import math
 from typing import TYPE_CHECKING, Any
 
 from .group_tree import group_names, tree_of_group
-from .kind import answers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas
     import xarray
 
 
-def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """What was observed against replicates of the model: a row a pair, or a member of a set."""
-    return answers_of(tree).check(tree, random_seed)
-
-
-def group_check_table(tree: "xarray.DataTree", random_seed: Any) -> "pandas.DataFrame":
+def group_check_table(
+    tree: "xarray.DataTree", random_seed: Any, check: "Callable[..., pandas.DataFrame]"
+) -> "pandas.DataFrame":
     """The checks of all groups with a first column `group`, the worst first.
 
     ``attrs["p_values"]`` has the overall p-value of each group, ``attrs["p_value"]`` the smallest times their number.
@@ -25,7 +23,7 @@ def group_check_table(tree: "xarray.DataTree", random_seed: Any) -> "pandas.Data
 
     from thali._tables import Table
 
-    tables = {name: check_table(tree_of_group(tree, name), random_seed) for name in group_names(tree)}
+    tables = {name: check(tree_of_group(tree, name), random_seed) for name in group_names(tree)}
     joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
     joined.insert(0, "group", joined.pop("group"))
     found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))

@@ -1,0 +1,271 @@
+"""What a posterior answers because of its kind of data, or because its data are of several groups or kinds of people.
+
+One class a kind of data, with the tables that are its own, and one a population over them.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali.data.groups import Groups
+from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIR_KINDS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.errors import Argument, ArgumentError
+from thali.posterior.stacking import pointwise
+from thali.posterior.verdict import Advice
+from thali.posterior.view import Posterior
+
+from . import predicted_table, quantities
+from .check import pair_check_table
+from .check_best_worst import best_worst_check_table
+from .check_kinds import kinds_check_table
+from .check_sets import set_check_table
+from .check_similarities import similarity_check_table
+from .check_ties import tied_check_table
+from .check_triplets import triplet_check_table
+from .features import features_table
+from .group_answers import group_features_table
+from .group_check import group_check_table
+from .group_tree import tree_of_group
+from .kind import of_choices, of_known_data
+from .kinds_aligned import as_groups
+from .kinds_predict import predicted_of_new
+from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
+from .matched_features import matched_table
+from .matching import Matched
+from .predict import predicted_with_errors
+from .predict_triplets import predicted_pairs
+from .presence import add_convergence
+from .quantities import Quantities
+from .similarities import fitted_draws, measured_similarities
+from .triplets import answered
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class DataAnswers:
+    """Answers of posteriors of one kind of data; what a kind of data has no answer for is refused."""
+
+    counted: ClassVar[str] = "n_features"  # the variable that says how many features there are
+
+    def quantities(self, tree: "xarray.DataTree") -> Quantities:
+        """The label-free quantities, by the names of the rows of the summary."""
+        return quantities.of_all(tree, self.counted) | self._own_quantities(tree)
+
+    def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
+        raise NotImplementedError
+
+    def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
+        """What the agreement of chains is judged by besides the rows of the summary."""
+        return {}
+
+    def advice(self, tree: "xarray.DataTree") -> Advice:
+        """What helps chains that disagree."""
+        return quantities.advice_of(tree, self._advice)
+
+    def _advice(self, tree: "xarray.DataTree") -> Advice:
+        return quantities.advice_of_choices(tree)
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        """What was observed against replicates of the model."""
+        of_known_data(tree, "check")
+        raise NotImplementedError
+
+    def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
+        """The proportions that were observed, and what the model says of them."""
+        return predicted_table.of_sets(tree)
+
+    def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+        """The probabilities of what is chosen out of sets, and their errors if asked for."""
+        return predicted_with_errors(of_choices(tree, "predict_proba"), sets, return_se, covariates)
+
+    def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
+        """The logarithm of the probability of all choices of each person together."""
+        return log_predictive_of_one(of_choices(tree, "log_predictive"), choices)
+
+    def features(
+        self,
+        tree: "xarray.DataTree",
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+    ) -> "pandas.DataFrame":
+        """The features that are probable, with their weights; with `similar` those that `matched` finds."""
+        if similar is None:
+            return add_convergence(features_table(tree, min_probability), tree)
+        return matched_table(tree, matched(similar, min_probability))
+
+    def data(self, tree: "xarray.DataTree") -> Any:
+        """What the model was fitted to, as far as the posterior holds it."""
+        raise NotImplementedError
+
+    def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        """The log-likelihood of each observation (chain, draw, observation); None if it is not known."""
+        return pointwise(tree)
+
+
+class OfSets(DataAnswers):
+    """Choices out of sets of any size."""
+
+    def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_sets(tree)
+
+    def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_shared_aspects(tree)
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        return set_check_table(tree, random_seed)
+
+
+class OfPairs(OfSets):
+    """Paired comparisons."""
+
+    def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_pairs(tree)
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        table = tied_check_table if tree["constant_data"].dataset["has_ties"] else pair_check_table
+        return table(tree, random_seed)
+
+    def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
+        return predicted_table.of_pairs(tree)
+
+
+class OfBestWorst(OfSets):
+    """The best and the worst of sets."""
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        return best_worst_check_table(tree, random_seed)
+
+    def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
+        return predicted_table.of_options(tree)
+
+
+class OfSimilarities(DataAnswers):
+    """Similarities of objects, two at a time."""
+
+    counted = "n_shared_features"  # those of a single object are drawn from the prior
+
+    def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_similarities(tree)
+
+    def _advice(self, tree: "xarray.DataTree") -> Advice:
+        return quantities.advice_of_similarities(tree)
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        return similarity_check_table(tree, random_seed)
+
+    def data(self, tree: "xarray.DataTree") -> Any:
+        return measured_similarities(tree)
+
+    def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        data = measured_similarities(tree)
+        mean, deviation = fitted_draws(tree, data)
+        return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
+
+
+class OfTriplets(DataAnswers):
+    """Which pair of a set is the most similar."""
+
+    def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_triplets(tree)
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        return triplet_check_table(tree, random_seed)
+
+    def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+        return predicted_pairs(tree, sets, return_se)
+
+    def data(self, tree: "xarray.DataTree") -> Any:
+        return answered(tree)
+
+
+class OfOwnData(DataAnswers):
+    """Data of a likelihood of the user's own."""
+
+    def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_own(tree)
+
+    def _advice(self, tree: "xarray.DataTree") -> Advice:
+        return quantities.advice_of_own(tree)
+
+
+class OfGroups(DataAnswers):
+    """Several groups of people, each with data of the same kind."""
+
+    def __init__(self, one: DataAnswers) -> None:
+        self.one = one
+
+    def quantities(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_groups(tree, self.one.quantities)
+
+    def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
+        return self.one.judged_besides(tree_of_group(tree, Posterior(tree).groups[0]))
+
+    def _advice(self, tree: "xarray.DataTree") -> Advice:
+        return self.one._advice(tree)
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        return group_check_table(tree, random_seed, self.one.check)
+
+    def features(
+        self,
+        tree: "xarray.DataTree",
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+    ) -> "pandas.DataFrame":
+        return group_features_table(tree, min_probability, similar)
+
+    def data(self, tree: "xarray.DataTree") -> Any:
+        return Groups({name: self.one.data(tree_of_group(tree, name)) for name in Posterior(tree).groups})
+
+
+class OfKinds(DataAnswers):
+    """Paired comparisons by people of kinds that nobody knows."""
+
+    def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_pairs_by_kinds(tree)
+
+    def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
+        groups = as_groups(tree)
+        return answers_of(groups).judged_besides(groups)
+
+    def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+        return kinds_check_table(tree, random_seed)
+
+    def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+        if covariates is not None:
+            raise ArgumentError(Argument("covariates"), " are unknown to models of kinds of people; leave them out.")
+        return predicted_of_new(tree, sets, return_se)
+
+    def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
+        return log_predictive_of_kinds(tree, choices)
+
+    def features(
+        self,
+        tree: "xarray.DataTree",
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+    ) -> "pandas.DataFrame":
+        return group_features_table(as_groups(tree), min_probability, similar)
+
+
+_BY_KIND: dict[str, DataAnswers] = {
+    PAIRS: OfPairs(),
+    CHOICES: OfSets(),
+    BEST_WORST: OfBestWorst(),
+    SIMILARITIES: OfSimilarities(),
+    TRIPLETS: OfTriplets(),
+    OWN: OfOwnData(),
+    PAIR_KINDS: OfKinds(),
+}
+_BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
+
+
+def answers_of(tree: "xarray.DataTree") -> DataAnswers:
+    """What a posterior answers because of its data."""
+    return _BY_KIND[Posterior(tree).data_kind]
