@@ -5,9 +5,8 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from thali.data.connectivity import group_numbers
+from thali.data.connectivity import check_finite, group_numbers
 from thali.errors import DataError
-from thali.inference.optimise.newton_concave import check_finite
 
 
 def random_graphs():

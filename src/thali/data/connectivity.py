@@ -1,8 +1,9 @@
-"""Which options are connected by chains of comparisons, and the sentence for those that are not."""
+"""Which options are connected by chains of comparisons or of wins, and the sentences for those that are not."""
 
 import numpy as np
 
 from thali._labels import shorten
+from thali.errors import DataError, InPython
 
 
 def group_numbers(n_options: int, first: np.ndarray, second: np.ndarray) -> tuple[int, np.ndarray]:
@@ -39,3 +40,52 @@ def disconnected(groups: list[list[str]], never_compared: list[str], most: int =
         was, their = ("was", "its") if len(never_compared) == 1 else ("were", "their")
         said.append(f"{shorten(never_compared)} {was} never compared: {their} choices are told by the prior alone.")
     return " ".join(said)
+
+
+def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
+    """Whether arrows lead from the first option to every other one."""
+    reached = np.arange(n_options) == 0
+    count = 0
+    while reached.sum() > count:
+        count = reached.sum()
+        reached[end[reached[start]]] = True
+    return bool(reached.all())
+
+
+_BY_MCMC = ("use EliminationByAspects('unique') with method='mcmc', whose prior keeps it finite.",)
+
+
+def check_finite(
+    labels: tuple[str, ...], winner: np.ndarray, loser: np.ndarray, instead: tuple[object, ...] = _BY_MCMC
+) -> None:
+    """Raise a DataError unless chains of wins lead from every option to every other one (Ford 1957).
+
+    Else some scale values lie at infinity, or have no common scale; `instead` says what else can be done.
+    """
+    if _reaches_all(len(labels), winner, loser) and _reaches_all(len(labels), loser, winner):
+        return
+    from scipy.sparse import coo_array  # slow to load, and only needed to name the options
+    from scipy.sparse.csgraph import connected_components
+
+    wins = coo_array((np.ones(len(winner)), (winner, loser)), shape=(len(labels), len(labels)))
+    count, group = connected_components(wins, directed=True, connection="strong")
+    # A group that nobody outside of it beats, or that beats nobody.
+    crossing = group[winner] != group[loser]
+    for number in range(count):
+        beaten = (crossing & (group[loser] == number)).any()
+        beats = (crossing & (group[winner] == number)).any()
+        if not (beaten and beats):
+            names = [label for label, own in zip(labels, group, strict=True) if own == number]
+            was = (
+                "chosen over, nor rejected for,"
+                if not (beaten or beats)
+                else "rejected for"
+                if beats
+                else "chosen over"
+            )
+            raise DataError(
+                f"There is no finite estimate: {shorten(names)} was never {was} any of the other options; leave it out",
+                InPython(" (subset)"),
+                ", or ",
+                *instead,
+            )

@@ -10,11 +10,11 @@ from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.data.choices import Choices
+from thali.data.connectivity import check_finite
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError, Setting
 from thali.inference.files import atomic_write
-from thali.inference.optimise.newton_concave import check_finite
 from thali.inference.progress import Progress
 from thali.inference.quiet import is_quiet
 from thali.inference.seeds import streams

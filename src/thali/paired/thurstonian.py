@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
-from thali.inference.optimise.newton_concave import ROUGH, ascend_concave, check_finite
+from thali.data.connectivity import check_finite
+from thali.inference.optimise.newton_concave import ROUGH, ascend_concave
 from thali.model.elimination_ml.estimates import saturated
 from thali.model.elimination_ml.goodness import fit_test
 from thali.model.latent_features.answers.binomial import log_coefficient

@@ -7,9 +7,9 @@ import numpy as np
 
 from thali._labels import plural
 from thali._printed import Printed
+from thali.data.connectivity import check_finite
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError, InPython
-from thali.inference.optimise.newton_concave import check_finite
 from thali.model.elimination_ml.aspects import known_aspects
 from thali.model.elimination_ml.estimates import Estimates
 from thali.model.elimination_ml.fit import at_maximum
