@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .optimise.newton_concave import ascend_concave
+from .optimise.newton import Concave, maximum
 
 CHUNK = 1 << 16  # draws whose probabilities are in memory at a time
 RIDGE = 1e-12  # share of the information that is added, so that levels without any overlap divide by no zero
@@ -82,8 +82,8 @@ def _combined(
         scale = 1.0 / (total * size)
         return value * scale, gradient[:-1] * scale, information[:-1, :-1] * scale
 
-    a = ascend_concave(at, start[:-1])
-    information = at(a)[2] * total * size
+    top = maximum(Concave(at), start[:-1])
+    a, information = top.where, top.information * total * size
     score = np.zeros((shape[0], blocks, size))
     of_draw = np.arange(shape[1]) * blocks // shape[1]
     for (ladders, draws, levels), log_weight in _weights(tilted, shape, np.append(a, 0.0)):

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._printed import Printed
 from thali.data.connectivity import check_finite
-from thali.inference.optimise.newton_concave import ROUGH, ascend_concave
+from thali.inference.optimise.newton import Concave, maximum
 from thali.model.elimination_ml.estimates import saturated
 from thali.model.elimination_ml.goodness import fit_test
 from thali.model.latent_features.answers.binomial import log_coefficient
@@ -16,6 +16,8 @@ from .counted import as_pairs
 
 if TYPE_CHECKING:
     import pandas
+
+_ROUGH = 1e-8  # gain of a step below which only the value counts; the value may be a limit
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -77,7 +79,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     design[rows, data.first], design[rows, data.second] = 1.0, -1.0
     design = design[:, 1:]
 
-    def at_counts(wins: np.ndarray, losses: np.ndarray) -> Any:
+    def of_counts(wins: np.ndarray, losses: np.ndarray) -> Concave:
         def at(scale: np.ndarray) -> Any:
             eta = design @ scale
             low, high = log_ndtr(-eta), log_ndtr(eta)
@@ -87,11 +89,9 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
             bend = wins * toward * (eta + toward) + losses * away * (away - eta)
             return float(wins @ high + losses @ low), design.T @ slope, design.T @ (bend[:, None] * design)
 
-        return at
+        return Concave(at)
 
-    at = at_counts(data.wins, data.losses)
-    scale = ascend_concave(at, np.zeros(n - 1))
-    value, _, information = at(scale)
+    scale, value, _, information = maximum(of_counts(data.wins, data.losses), np.zeros(n - 1))
     covariance = np.zeros((n, n))
     covariance[1:, 1:] = np.linalg.inv(information)
     total = data.wins + data.losses
@@ -105,11 +105,8 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
 
     def replicate(rng: np.random.Generator) -> float:
         wins = rng.binomial(total.astype(np.int64), p).astype(float)
-        refit = at_counts(wins, total - wins)
-        return 2 * (
-            saturated(np.column_stack([wins, total - wins]).ravel(), sizes)
-            - refit(ascend_concave(refit, scale, ROUGH))[0]
-        )
+        refit = maximum(of_counts(wins, total - wins), scale, _ROUGH)
+        return 2 * (saturated(np.column_stack([wins, total - wins]).ravel(), sizes) - refit.value)
 
     is_whole = all(np.array_equal(side, np.floor(side)) for side in (data.wins, data.losses))
     test = fit_test(

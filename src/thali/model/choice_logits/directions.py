@@ -80,7 +80,7 @@ def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> d
     p = probabilities(tasks.matrix @ found.beta, tasks.task_of_row)
     expected = np.add.reduceat(p[:, None] * tasks.matrix, tasks.first_row[:-1])
     of_person = np.add.reduceat(tasks.matrix[tasks.chosen_row] - expected, data.first_task[:-1])
-    inverse = np.linalg.inv(found.hessian + _RIDGE * np.eye(len(found.beta)))
+    inverse = np.linalg.inv(found.hessian)
     variance = np.maximum(np.diag(inverse), np.diag(inverse @ (of_person.T @ of_person) @ inverse))
     z = found.beta / np.sqrt(variance)
     return {name: float(z[coding.names.index(name)]) for name in attributes}

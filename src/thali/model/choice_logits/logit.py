@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from thali.inference.optimise.newton import Concave, newton
+
 from .coding import Coding
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ class Ascent(NamedTuple):
     """The end point of Newton's method."""
 
     beta: np.ndarray
-    log_likelihood: float
-    hessian: np.ndarray  # negative, so that its inverse is the covariance of the estimates
+    log_likelihood: float  # less the ridge's part
+    hessian: np.ndarray  # of that, negative, so that its inverse is the covariance of the estimates
     converged: bool
 
 
@@ -103,27 +105,22 @@ def derivatives(tasks: Tasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.n
 def ascend(tasks: Tasks, ridge: float = 0.0) -> Ascent:
     """Maximise the log-likelihood, less ridge/2 times the sum of squares, by Newton's method with halved steps."""
     p = tasks.matrix.shape[1]
-    beta = np.zeros(p)
-    value, gradient, hessian = derivatives(tasks, beta)
-    for _ in range(_MAX_STEPS):
-        slope = gradient - ridge * beta
-        step = np.linalg.lstsq(hessian + ridge * np.eye(p), slope, rcond=None)[0]
-        if slope @ step <= _SMALLEST * len(tasks.chosen_row):
-            beta = beta + step  # the step doubles the digits
-            value, _, hessian = derivatives(tasks, beta)
-            return Ascent(beta, value, hessian, True)
-        height = value - 0.5 * ridge * beta @ beta
-        length = 1.0
-        while length > 1e-6:
-            trial = beta + length * step
-            found = derivatives(tasks, trial)
-            if found[0] - 0.5 * ridge * trial @ trial > height:
-                break
-            length *= 0.5
-        else:
-            return Ascent(beta, value, hessian, bool(slope @ step <= 1e-6))
-        beta, (value, gradient, hessian) = trial, found
-    return Ascent(beta, value, hessian, False)
+    ridges = ridge * np.eye(p)
+
+    def at(beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        value, gradient, hessian = derivatives(tasks, beta)
+        return float(value - 0.5 * ridge * beta @ beta), gradient - ridge * beta, hessian + ridges
+
+    target = Concave(at, _least_squares, rounding=0.0)
+    top, _, converged = newton(
+        target, target.look(np.zeros(p)), _SMALLEST * len(tasks.chosen_row), last=True, most=_MAX_STEPS
+    )
+    return Ascent(top.where, top.value, top.information, converged)
+
+
+def _least_squares(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Newton's step, the shortest one where the information is singular."""
+    return np.linalg.lstsq(information, gradient, rcond=None)[0]
 
 
 def independent_columns(tasks: Tasks) -> np.ndarray:

@@ -1,0 +1,200 @@
+"""Newton's method, for every maximum of a smooth or penalised function.
+
+A step that does not raise the value is tried shorter: with more damping, as by Levenberg and Marquardt, or halved.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+
+class HasValue(Protocol):
+    """A point, whatever its form."""
+
+    @property
+    def value(self) -> float:
+        """What is maximised, there."""
+        ...
+
+
+P = TypeVar("P", bound=HasValue)
+_HALVINGS = 60
+_STIFFEST = 1e10  # damping that is tried
+_LEAST = 1e-14
+_CLOSE = 1e-6  # gain below which a point that no step raises is a maximum, rounding aside
+
+
+class Step(NamedTuple):
+    """A change of the coordinates."""
+
+    change: np.ndarray
+    promised: float  # gain of the value, to first order
+
+
+class Slope(NamedTuple):
+    """The derivatives at a point."""
+
+    gradient: np.ndarray
+    curvature: np.ndarray  # minus the second derivatives
+    metric: np.ndarray  # what damping multiplies before it is added to the diagonal of the curvature
+
+
+class Target(Protocol[P]):
+    """What is maximised, over points of any form."""
+
+    def moved(self, point: P, change: np.ndarray) -> P:
+        """The point after a change of its coordinates."""
+        ...
+
+    def slope(self, point: P) -> Any:
+        """What steps from a point are made of."""
+        ...
+
+    def solve(self, slope: Any, damping: float) -> Step | None:
+        """Newton's step; None where the damped curvature is not positive."""
+        change = damped_step(slope.curvature, damping * slope.metric, slope.gradient)
+        return None if change is None else Step(change, float(change @ slope.gradient))
+
+    def rises(self, point: P, ahead: P, promised: float) -> bool:
+        """Whether a step that promised so much is taken."""
+        return ahead.value > point.value
+
+    def is_spent(self) -> bool:
+        """Whether no further point is to be looked at."""
+        return False
+
+
+class Reached(NamedTuple, Generic[P]):
+    """The end of a climb."""
+
+    point: P
+    steps: int
+    converged: bool  # no step promised a gain
+
+
+def newton(
+    target: Target[P],
+    point: P,
+    gain: float,
+    *,
+    last: bool = False,
+    damping: float | None = None,
+    longest: float = np.inf,
+    most: int = 500,
+) -> Reached[P]:
+    """Climb from a point until a step promises less than a gain.
+
+    Parameters
+    ----------
+    target, point
+    gain : float
+        In the unit of the value.
+    last : bool
+        Whether that step is taken still, which doubles the digits.
+    damping : float, optional
+        Of the first step; None: steps are halved instead.
+    longest : float
+        Change of a coordinate in one step.
+    most : int
+        Steps.
+    """
+    for steps in range(most):
+        first = None
+        for step, after in _ever_shorter(target, target.slope(point), damping):
+            first = first or step
+            is_end = step.promised < gain
+            if is_end and not (last and step is first):
+                return Reached(point, steps, first.promised <= max(gain, _CLOSE))
+            ahead = target.moved(point, _at_most(longest, step.change))
+            if is_end:
+                return Reached(ahead, steps + 1, True)
+            if target.rises(point, ahead, step.promised):
+                point, damping = ahead, after
+                break
+            if target.is_spent():
+                return Reached(point, steps, False)
+        else:
+            return Reached(point, steps, first is not None and first.promised <= _CLOSE)
+        if target.is_spent():
+            return Reached(point, steps + 1, False)
+    return Reached(point, most, False)
+
+
+def _ever_shorter(target: Target[P], slope: Any, damping: float | None) -> Iterator[tuple[Step, float | None]]:
+    """Steps from a point, each with the damping to go on with."""
+    if damping is None and (step := target.solve(slope, 0.0)) is not None:
+        for _ in range(_HALVINGS):
+            yield step, None
+            step = Step(0.5 * step.change, 0.5 * step.promised)
+    while damping is not None and damping <= _STIFFEST:
+        step = target.solve(slope, damping)
+        if step is not None:
+            yield step, max(damping / 10.0, _LEAST)
+        damping *= 10.0
+
+
+def _at_most(longest: float, change: np.ndarray) -> np.ndarray:
+    """The change, shortened if a coordinate changes by too much."""
+    size = np.abs(change).max(initial=0.0) if longest < np.inf else 0.0
+    return change * (longest / size) if size > longest else change
+
+
+def damped_step(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
+    """The step, or None where the damped curvature is not positive."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    if not len(gradient):
+        return gradient
+    damped = curve.copy()
+    damped[np.diag_indices_from(damped)] += damping
+    try:
+        return cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
+    except LinAlgError:
+        return None
+
+
+class Local(NamedTuple):
+    """A function, where it is looked at."""
+
+    where: np.ndarray
+    value: float
+    gradient: np.ndarray
+    information: np.ndarray  # minus the Hessian
+
+
+class Concave(Target[Local]):
+    """A concave function that gives value, gradient and information at once, and `solve` a step of the last two.
+
+    The value says nothing about a step that promises less than `rounding`.
+    """
+
+    def __init__(
+        self,
+        at: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]],
+        solve: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.linalg.solve,
+        rounding: float = 1e-9,
+    ) -> None:
+        self._at, self._solve, self._rounding = at, solve, rounding
+
+    def look(self, where: np.ndarray) -> Local:
+        """The function at a point."""
+        return Local(where, *self._at(where))
+
+    def moved(self, point: Local, change: np.ndarray) -> Local:
+        return self.look(point.where + change)
+
+    def slope(self, point: Local) -> Local:
+        return point
+
+    def solve(self, slope: Local, damping: float) -> Step:
+        change = self._solve(slope.information, slope.gradient)
+        return Step(change, float(change @ slope.gradient))
+
+    def rises(self, point: Local, ahead: Local, promised: float) -> bool:
+        return ahead.value > point.value or promised < self._rounding
+
+
+def maximum(function: Concave, start: np.ndarray, gain: float = 1e-13) -> Local:
+    """The maximum of a concave function."""
+    return newton(function, function.look(start), gain, last=True, most=200).point
