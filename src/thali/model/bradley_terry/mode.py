@@ -1,15 +1,51 @@
 """The highest point of a density of log worths."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from thali.inference.optimise.damped_step import damped_step
+from thali.inference.optimise.newton import Slope, Target, newton
 
 from .density import Density, Local, local
 
 _LONGEST = 3.0  # change of a coordinate in one step
 _GAIN = 1e-12  # of the log density: no step that promises less is taken
 _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
-_MOST = 500
+
+
+class _Place(NamedTuple):
+    """Log worths with a mean of 0, and the density there."""
+
+    where: np.ndarray
+    at: Local
+
+    @property
+    def value(self) -> float:
+        """The log density."""
+        return self.at.value
+
+
+class _Worths(Target[_Place]):
+    """A density."""
+
+    def __init__(self, density: Density) -> None:
+        self._density = density
+
+    def look(self, where: np.ndarray) -> _Place:
+        """The density at a point."""
+        return _Place(where, local(self._density, where))
+
+    def moved(self, point: _Place, change: np.ndarray) -> _Place:
+        n, there = self._density.n_options, point.where + change
+        there[:n] -= there[:n].mean()
+        return self.look(there)
+
+    def slope(self, point: _Place) -> Slope:
+        curve = fixed_scale(point.at.curvature, self._density.n_options)
+        return Slope(point.at.gradient, curve, np.diag(curve).clip(1e-9))
+
+    def rises(self, point: _Place, ahead: _Place, promised: float) -> bool:
+        return ahead.value > point.value or promised < _ROUNDING * abs(point.value) + 1e-9
 
 
 def highest(density: Density) -> tuple[np.ndarray, Local]:
@@ -20,30 +56,8 @@ def highest(density: Density) -> tuple[np.ndarray, Local]:
     start = np.zeros(density.size)
     if density.lapse > 0.0:
         start, _ = highest(density._replace(lapse=0.0))
-    return _climb(density, start)
-
-
-def _climb(density: Density, here: np.ndarray) -> tuple[np.ndarray, Local]:
-    n, found, damping = density.n_options, local(density, here), 1e-6
-    for _ in range(_MOST):
-        curve = fixed_scale(found.curvature, n)
-        metric = np.diag(curve).clip(1e-9)
-        step = damped_step(curve, damping * metric, found.gradient)
-        if step is not None:
-            promised = step @ found.gradient
-            if promised < _GAIN:
-                return here, found
-            step *= min(1.0, _LONGEST / np.abs(step).max())
-            there = here + step
-            there[:n] -= there[:n].mean()
-            ahead = local(density, there)
-            if ahead.value > found.value or promised < _ROUNDING * abs(found.value) + 1e-9:
-                here, found, damping = there, ahead, max(damping / 10.0, 1e-14)
-                continue
-        damping *= 10.0
-        if damping > 1e10:
-            break
-    return here, found
+    target = _Worths(density)
+    return newton(target, target.look(start), _GAIN, damping=1e-6, longest=_LONGEST).point
 
 
 def fixed_scale(curvature: np.ndarray, n: int) -> np.ndarray:
