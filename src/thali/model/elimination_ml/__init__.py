@@ -2,7 +2,7 @@
 
 aspects     which option owns which aspect, and what each is called
 problem     the log-likelihood of weights with its first and second derivatives
-climb       Newton's method in log-weights
+log_weights Newton's method in log-weights
 maximum     the maximum: several starts, weights on the boundary, maxima that do not exist
 identify    which weights no choice could tell apart
 estimates   weights, standard errors, utility scale, tests of fit

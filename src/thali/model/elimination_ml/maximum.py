@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .newton_log_weights import ascend, polish
+from .log_weights import ascend, polish
 from .problem import Pose
 
 _TINY = 1e-6  # share of the largest weight below which a weight may be zero
@@ -30,8 +30,7 @@ def maximise(pose: Pose, starts: Iterable[np.ndarray]) -> Maximum:
 
 def highest(pose: Pose, start: np.ndarray, beta: np.ndarray) -> float:
     """The log-likelihood at the top of a climb, to six digits after the point; less work than the maximum itself."""
-    logs, beta = ascend(pose, start, beta, np.ones(len(start), bool), 1e-6)
-    return float(pose.terms(np.exp(logs), beta).sum())
+    return ascend(pose, start, beta, np.ones(len(start), bool), 1e-6).value
 
 
 def starting_points(pose: Pose, count: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -51,7 +50,7 @@ def starting_points(pose: Pose, count: int, rng: np.random.Generator) -> list[np
 def _from_start(pose: Pose, logs: np.ndarray) -> Maximum:
     beta = np.zeros(pose.n_coefficients)
     free = np.ones(len(logs), bool)
-    logs, beta = ascend(pose, logs, beta, free)
+    logs, beta, _ = ascend(pose, logs, beta, free)
     weights, vanishing = _boundary(pose, np.exp(logs), beta)
     for _ in range(len(logs)):  # a weight set to zero too early is set free again
         free = weights > 0.0
@@ -66,7 +65,7 @@ def _from_start(pose: Pose, logs: np.ndarray) -> Maximum:
         if not rising.any() or vanishing.any():
             break
         logs[rising] = np.log(_TINY * weights.max())
-        logs, beta = ascend(pose, logs, beta, free | rising)
+        logs, beta, _ = ascend(pose, logs, beta, free | rising)
         weights, vanishing = _boundary(pose, np.exp(logs), beta)
     value = float(pose.terms(weights, beta).sum())
     reported = np.where(vanishing, 0.0, weights)
