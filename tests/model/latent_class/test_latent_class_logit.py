@@ -12,7 +12,7 @@ import thali as th
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.model.choice_logits.coding import coding_of
 from thali.model.choice_segments.agreement import adjusted_rand
-from thali.model.latent_class.climb import climb, expect_and_maximise, newton
+from thali.model.latent_class.climb import climb, expect_and_maximise, to_summit
 from thali.model.latent_class.draws import DRAWS
 from thali.model.latent_class.panel import derivatives, panel_of, point
 from thali.testing.naive_choice_models import latent_class_log_likelihood
@@ -80,7 +80,7 @@ def test_every_pass_of_expectation_and_maximisation_gains():
         np.testing.assert_allclose(here.sizes, before.membership.mean(axis=0), rtol=1e-12)
         values.append(here.value)
     assert np.all(np.diff(values) >= 0) and values[-1] > values[0] + 50
-    summit = newton(where, here)
+    summit = to_summit(where, here)
     assert summit.converged and summit.where.value >= values[-1]
     assert np.abs(summit.gradient).max() < 1e-3 and np.linalg.eigvalsh(summit.information).min() > 0
 

@@ -43,11 +43,11 @@ class Slope(NamedTuple):
 class Target(Protocol[P]):
     """What is maximised, over points of any form."""
 
-    def moved(self, point: P, change: np.ndarray) -> P:
+    def moved(self, here: P, change: np.ndarray) -> P:
         """The point after a change of its coordinates."""
         ...
 
-    def slope(self, point: P) -> Any:
+    def slope(self, here: P) -> Any:
         """What steps from a point are made of."""
         ...
 
@@ -56,9 +56,9 @@ class Target(Protocol[P]):
         change = damped_step(slope.curvature, damping * slope.metric, slope.gradient)
         return None if change is None else Step(change, float(change @ slope.gradient))
 
-    def rises(self, point: P, ahead: P, promised: float) -> bool:
+    def rises(self, here: P, ahead: P, promised: float) -> bool:
         """Whether a step that promised so much is taken."""
-        return ahead.value > point.value
+        return ahead.value > here.value
 
     def is_spent(self) -> bool:
         """Whether no further point is to be looked at."""
@@ -181,18 +181,18 @@ class Concave(Target[Local]):
         """The function at a point."""
         return Local(where, *self._at(where))
 
-    def moved(self, point: Local, change: np.ndarray) -> Local:
-        return self.look(point.where + change)
+    def moved(self, here: Local, change: np.ndarray) -> Local:
+        return self.look(here.where + change)
 
-    def slope(self, point: Local) -> Local:
-        return point
+    def slope(self, here: Local) -> Local:
+        return here
 
     def solve(self, slope: Local, damping: float) -> Step:
         change = self._solve(slope.information, slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
-    def rises(self, point: Local, ahead: Local, promised: float) -> bool:
-        return ahead.value > point.value or promised < self._rounding
+    def rises(self, here: Local, ahead: Local, promised: float) -> bool:
+        return ahead.value > here.value or promised < self._rounding
 
 
 def maximum(function: Concave, start: np.ndarray, gain: float = 1e-13) -> Local:

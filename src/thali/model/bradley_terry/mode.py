@@ -35,17 +35,17 @@ class _Worths(Target[_Place]):
         """The density at a point."""
         return _Place(where, local(self._density, where))
 
-    def moved(self, point: _Place, change: np.ndarray) -> _Place:
-        n, there = self._density.n_options, point.where + change
+    def moved(self, here: _Place, change: np.ndarray) -> _Place:
+        n, there = self._density.n_options, here.where + change
         there[:n] -= there[:n].mean()
         return self.look(there)
 
-    def slope(self, point: _Place) -> Slope:
-        curve = fixed_scale(point.at.curvature, self._density.n_options)
-        return Slope(point.at.gradient, curve, np.diag(curve).clip(1e-9))
+    def slope(self, here: _Place) -> Slope:
+        curve = fixed_scale(here.at.curvature, self._density.n_options)
+        return Slope(here.at.gradient, curve, np.diag(curve).clip(1e-9))
 
-    def rises(self, point: _Place, ahead: _Place, promised: float) -> bool:
-        return ahead.value > point.value or promised < _ROUNDING * abs(point.value) + 1e-9
+    def rises(self, here: _Place, ahead: _Place, promised: float) -> bool:
+        return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
 
 
 def highest(density: Density) -> tuple[np.ndarray, Local]:

@@ -35,18 +35,18 @@ class _LogWeights(Target[Place]):
         """The log-likelihood at a point."""
         return Place(logs, beta, float(self._pose.terms(np.exp(logs), beta).sum()))
 
-    def moved(self, point: Place, change: np.ndarray) -> Place:
-        logs, beta = self.changed(point, change)
+    def moved(self, here: Place, change: np.ndarray) -> Place:
+        logs, beta = self.changed(here, change)
         return self.look(logs - logs[self._free].max(), beta)
 
-    def changed(self, point: Place, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def changed(self, here: Place, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The logarithms and the coefficients after a change of those that move."""
         whole = np.zeros(len(self._moving))
         whole[self._moving] = change
-        return point.logs + whole[: len(point.logs)], point.beta + whole[len(point.logs) :]
+        return here.logs + whole[: len(here.logs)], here.beta + whole[len(here.logs) :]
 
-    def slope(self, point: Place) -> Slope:
-        found = self._pose.slopes(np.exp(point.logs), point.beta)
+    def slope(self, here: Place) -> Slope:
+        found = self._pose.slopes(np.exp(here.logs), here.beta)
         curve = -found.hessian[np.ix_(self._moving, self._moving)]
         metric = found.information[self._moving]
         metric = metric + 1e-10 * metric.max(initial=1e-300)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali.inference.optimise.damped_step import damped_step
+from thali.inference.optimise.newton import Slope, Target, newton
 
 from ..choice_logits.logit import information
 from .panel import Panel, Point, derivatives, point
@@ -13,7 +13,6 @@ _ROUGH = 1e-3  # gain a person at which Newton's method takes over
 _MOST_PASSES, _MOST_STEPS = 200, 300
 _GAIN = 1e-9  # no step that promises less is taken
 _LONGEST = 5.0  # change of a parameter in one step
-_STUCK = 1e10
 
 
 class Summit(NamedTuple):
@@ -32,7 +31,7 @@ def climb(panel: Panel, tastes: np.ndarray) -> Summit:
         before, here = here.value, expect_and_maximise(panel, here)
         if here.value - before < _ROUGH * panel.people:
             break
-    return newton(panel, here)
+    return to_summit(panel, here)
 
 
 def expect_and_maximise(panel: Panel, here: Point) -> Point:
@@ -52,36 +51,29 @@ def expect_and_maximise(panel: Panel, here: Point) -> Point:
     return point(panel, sizes, here.tastes)
 
 
-def newton(panel: Panel, here: Point) -> Summit:
-    """Damped Newton steps, until none promises a gain."""
-    number, p = here.tastes.shape
-    damping = 1e-3
-    for _ in range(_MOST_STEPS):
-        gradient, curve = derivatives(panel, here)
+class _Classes(Target[Point]):
+    """The likelihood by the log odds of sizes and the tastes, class by class."""
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+
+    def moved(self, here: Point, change: np.ndarray) -> Point:
+        number, p = here.tastes.shape
+        odds = here.sizes * np.exp(np.concatenate([[0.0], change[: number - 1]]))
+        return point(self._panel, odds / odds.sum(), here.tastes + change[number - 1 :].reshape(number, p))
+
+    def slope(self, here: Point) -> Slope:
+        gradient, curve = derivatives(self._panel, here)
         metric = np.abs(np.diag(curve))
-        metric = metric + 1e-8 * metric.max()
-        while damping < _STUCK:
-            step = damped_step(curve, damping * metric, gradient)
-            if step is not None:
-                promised = float(step @ gradient)
-                there = _moved(panel, here, step * min(1.0, _LONGEST / np.abs(step).max()), number, p)
-                if promised < _GAIN:  # the last step doubles the digits
-                    return Summit(there, *derivatives(panel, there), converged=True)
-                if there.value > here.value:
-                    break
-                if promised < 1e-6:  # what is left is rounding
-                    return Summit(here, gradient, curve, True)
-            damping *= 10.0
-        else:
-            return Summit(here, gradient, curve, False)
-        here, damping = there, max(damping / 10.0, 1e-14)
-    return Summit(here, *derivatives(panel, here), converged=False)
+        return Slope(gradient, curve, metric + 1e-8 * metric.max())
 
 
-def _moved(panel: Panel, here: Point, step: np.ndarray, number: int, p: int) -> Point:
-    """The point a step away."""
-    odds = here.sizes * np.exp(np.concatenate([[0.0], step[: number - 1]]))
-    return point(panel, odds / odds.sum(), here.tastes + step[number - 1 :].reshape(number, p))
+def to_summit(panel: Panel, here: Point) -> Summit:
+    """Damped Newton steps, until none promises a gain."""
+    top, _, converged = newton(
+        _Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MOST_STEPS
+    )
+    return Summit(top, *derivatives(panel, top), converged)
 
 
 def by_size(panel: Panel, summit: Summit) -> Summit:
