@@ -56,7 +56,7 @@ class CoefficientAnswers:
         data, prior = model._training_data(X, y, sample_weight), model._prior()
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
         model.reference_ = model.classes_[model._position_of_reference()]
-        return path_of(model._target(data, prior), varying_names(model), other_classes(model), eta)
+        return path_of(model._for_maximum(data, prior), varying_names(model), other_classes(model), eta)
 
     def plot_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None, *, ax: Any = None) -> Any:
         """Draw `coefficient_path`: every coefficient against eta, refitted for each of its values.

@@ -15,34 +15,36 @@ if TYPE_CHECKING:
 
     from ..classifiers.standard import Standard
     from ..classifiers.training_data import TrainingData
-    from .maximum import Target
+    from .maximum import Observed
     from .model import SparseMultinomialLogit
 
 POINTS, SHARE = 30, 1e-4  # of a path: how many eta, and the last one as a share of the first
 
 
-def target_of(data: "TrainingData", standard: "Standard", classes: int, reference: int, intercept: bool) -> "Target":
+def observed_of(
+    data: "TrainingData", standard: "Standard", classes: int, reference: int, intercept: bool
+) -> "Observed":
     """What is maximised."""
     from .columns import DenseColumns, SparseColumns
-    from .maximum import Target
+    from .maximum import Observed
 
     if is_sparse(data.matrix):
         columns: Any = SparseColumns(data.matrix, standard, intercept)
     else:
         columns = DenseColumns(standard.varying(data.matrix), intercept)
     others = np.flatnonzero(np.arange(classes) != reference)
-    return Target(columns, (data.codes[:, None] == others).astype(float), data.counts, int(standard.varies.sum()))
+    return Observed(columns, (data.codes[:, None] == others).astype(float), data.counts, int(standard.varies.sum()))
 
 
-def by_map(model: "SparseMultinomialLogit", target: "Target", eta: float, size: str) -> Job:
+def by_map(model: "SparseMultinomialLogit", observed: "Observed", eta: float, size: str) -> Job:
     """The fit."""
     from .maximum import maximise
 
     reference = model._position_of_reference()
 
     def work() -> dict[str, Any]:
-        found = maximise(target, eta)
-        scaled = found.coef[:, : target.penalised]
+        found = maximise(observed, eta)
+        scaled = found.coef[:, : observed.penalised]
         at_mean = found.coef[:, -1] if model.fit_intercept else np.zeros(len(scaled))
         return {
             "reference_": model.classes_[reference],
@@ -111,22 +113,22 @@ def other_classes(model: "SparseMultinomialLogit") -> list[Any]:
     return [label for label in model.classes_.tolist() if label != model.reference_]
 
 
-def path_of(target: "Target", names: list[str], labels: list[Any], eta: Any) -> "pandas.DataFrame":
+def path_of(observed: "Observed", names: list[str], labels: list[Any], eta: Any) -> "pandas.DataFrame":
     """The maximum for every eta, from the largest to the smallest, each started from the one before."""
     from thali._tables import Table
 
     from .maximum import largest_eta, maximise
 
     if eta is None:
-        top = largest_eta(target)
+        top = largest_eta(observed)
         eta = top * np.logspace(0.0, np.log10(SHARE), POINTS)
     etas = np.unique(np.asarray(eta, float).ravel())[::-1]
     if not (etas.size and np.isfinite(etas).all() and etas[-1] > 0.0):
         raise DataError(f"eta must hold numbers above 0; got {eta!r}.")
     rows, start = [], None
     for each in etas.tolist():
-        found = maximise(target, each, start)
-        start, coef = found.coef, found.coef[:, : target.penalised]
+        found = maximise(observed, each, start)
+        start, coef = found.coef, found.coef[:, : observed.penalised]
         of_fit = {"log_likelihood": found.log_likelihood, "objective": found.objective}
         own = {f"coef[{label}, {name}]": coef[k, j] for k, label in enumerate(labels) for j, name in enumerate(names)}
         rows.append({"eta": each, "non_zero": int(np.count_nonzero(coef)), **of_fit, **own})

@@ -23,7 +23,7 @@ from .by_laplace import check
 from .chain import problem_of
 from .columns import BlockColumns, DenseColumns
 from .expansion import Expansion, expansion_at
-from .maximum import Target
+from .maximum import Observed
 from .method import NORMAL, method_for
 from .normal import normal_posterior, radii_for
 from .sweep import Problem
@@ -64,8 +64,8 @@ def _maximum(model: "SparseMultinomialLogit", seen: Seen, prior: Any) -> Job:
     codes, penalised = _codes(seen), int(standard.varies.sum())
     columns = BlockColumns(held, seen.rows, penalised + prior.intercept)
     others = np.flatnonzero(np.arange(len(seen.classes)) != model._position_of_reference())
-    target = Target(columns, (codes[:, None] == others).astype(float), np.ones(len(codes)), penalised)
-    return by_map(model, target, prior.eta, model._size(len(codes)))
+    observed = Observed(columns, (codes[:, None] == others).astype(float), np.ones(len(codes)), penalised)
+    return by_map(model, observed, prior.eta, model._size(len(codes)))
 
 
 def _normal(model: "SparseMultinomialLogit", seen: Seen, prior: Prior, run: Any) -> dict[str, Any]:

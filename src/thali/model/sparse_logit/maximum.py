@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.compile.jit import compiled
+from thali.inference.optimise.newton import Step, Target, newton
 
 from .sweep import INTERCEPT_VARIANCE
 
@@ -22,9 +23,11 @@ TOLERANCE = 1e-9  # of a slope, a unit of weight
 MAX_STEPS = 200
 _SWEEPS = 10_000
 _INNER = 1e-2  # slope left by coordinate descent, as a share of the largest one
+_LEAST = 1e-4  # gain for which a step is taken, as a share of what it promised
+_ROUNDING = 1e-15
 
 
-class Target(NamedTuple):
+class Observed(NamedTuple):
     """The data and the prior; the reference class is not among the q others."""
 
     columns: Any  # DenseColumns or SparseColumns
@@ -40,6 +43,9 @@ class Point(NamedTuple):
     linear: np.ndarray  # (n, q)
     share: np.ndarray  # (n, q) probabilities
     log_likelihood: float
+    value: float  # F
+    gradient: np.ndarray  # (q, m) of minus the log-likelihood and minus the intercepts' prior
+    slope: np.ndarray  # (q, m) how far each coefficient is from optimal: the smallest subgradient of -F
 
 
 class Maximum(NamedTuple):
@@ -53,92 +59,82 @@ class Maximum(NamedTuple):
     converged: bool
 
 
-def maximise(target: Target, eta: float, start: np.ndarray | None = None) -> Maximum:
+def maximise(observed: Observed, eta: float, start: np.ndarray | None = None) -> Maximum:
     """Maximise F from some coefficients, or from 0."""
-    root, size = math.sqrt(eta), float(target.counts.sum())
-    penalty = np.where(np.arange(target.columns.m) < target.penalised, root, 0.0)
-    coef = np.zeros((target.is_class.shape[1], target.columns.m)) if start is None else start
-    point, steps = point_at(target, coef, target.columns.times(coef)), 0
-    while True:
-        gradient = gradient_at(target, point)
-        slope = _slopes(gradient, point.coef, penalty)
-        largest = float(slope.max())
-        if largest <= TOLERANCE * size or steps == MAX_STEPS:
-            break
-        better = _step(target, point, gradient, slope, penalty)
-        if better is None:  # the gain is below the precision of floats
-            break
-        point, steps = better, steps + 1
-    objective = point.log_likelihood - _prior(point.coef, penalty)
-    return Maximum(
-        point.coef, point.log_likelihood, objective, steps, largest / size, largest <= 1e3 * TOLERANCE * size
-    )
+    target, size = _Penalised(observed, eta), float(observed.counts.sum())
+    here = target.look(np.zeros((observed.is_class.shape[1], observed.columns.m)) if start is None else start)
+    top, steps, _ = newton(target, here, target.rounding(here), most=MAX_STEPS)
+    slope = float(top.slope.max()) / size
+    return Maximum(top.coef, top.log_likelihood, top.value, steps, slope, slope <= 1e3 * TOLERANCE)
 
 
-def point_at(target: Target, coef: np.ndarray, linear: np.ndarray) -> Point:
-    """Probabilities and log-likelihood at linear predictors of the classes other than the reference."""
-    top = np.maximum(linear.max(axis=1), 0.0)
-    share = np.exp(linear - top[:, None])
-    total = share.sum(axis=1) + np.exp(-top)
-    share /= total[:, None]
-    own = (linear * target.is_class).sum(axis=1)
-    return Point(coef, linear, share, float(target.counts @ (own - top - np.log(total))))
+class _Penalised(Target[Point]):
+    """F by the coefficients."""
 
+    def __init__(self, observed: Observed, eta: float) -> None:
+        self._observed = observed
+        self._penalty = np.where(np.arange(observed.columns.m) < observed.penalised, math.sqrt(eta), 0.0)
 
-def gradient_at(target: Target, point: Point) -> np.ndarray:
-    """The gradient (q, m) of minus the log-likelihood and minus the intercepts' prior."""
-    gradient = target.columns.pulled(target.counts[:, None] * (point.share - target.is_class))
-    gradient[:, target.penalised :] += point.coef[:, target.penalised :] / INTERCEPT_VARIANCE
-    return gradient
+    def look(self, coef: np.ndarray) -> Point:
+        """F at some coefficients."""
+        return self._point(coef, self._observed.columns.times(coef))
 
+    def moved(self, here: Point, change: np.ndarray) -> Point:
+        return self._point(here.coef + change, here.linear + self._observed.columns.times(change))
 
-def _prior(coef: np.ndarray, penalty: np.ndarray) -> float:
-    free = coef[:, penalty == 0.0]
-    return float((np.abs(coef) @ penalty).sum() + 0.5 * (free**2).sum() / INTERCEPT_VARIANCE)
+    def _point(self, coef: np.ndarray, linear: np.ndarray) -> Point:
+        """F at linear predictors of the classes other than the reference."""
+        columns, is_class, counts, penalised = self._observed
+        top = np.maximum(linear.max(axis=1), 0.0)
+        share = np.exp(linear - top[:, None])
+        total = share.sum(axis=1) + np.exp(-top)
+        share /= total[:, None]
+        log_likelihood = float(counts @ ((linear * is_class).sum(axis=1) - top - np.log(total)))
+        free = coef[:, penalised:]
+        prior = float((np.abs(coef) @ self._penalty).sum() + 0.5 * (free**2).sum() / INTERCEPT_VARIANCE)
+        gradient = columns.pulled(counts[:, None] * (share - is_class))
+        gradient[:, penalised:] += free / INTERCEPT_VARIANCE
+        at_zero = np.maximum(np.abs(gradient) - self._penalty, 0.0)
+        slope = np.where(coef == 0.0, at_zero, np.abs(gradient + self._penalty * np.sign(coef)))
+        return Point(coef, linear, share, log_likelihood, log_likelihood - prior, gradient, slope)
 
+    def slope(self, here: Point) -> Point:
+        return here
 
-def _slopes(gradient: np.ndarray, coef: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """How far each coefficient (q, m) is from optimal: the smallest subgradient of -F."""
-    at_zero = np.maximum(np.abs(gradient) - penalty, 0.0)
-    return np.where(coef == 0.0, at_zero, np.abs(gradient + penalty * np.sign(coef)))
+    def solve(self, slope: Point, damping: float) -> Step:
+        """A proximal Newton step, which promises nothing at the maximum."""
+        here, largest, direction = slope, float(slope.slope.max()), np.zeros_like(slope.coef)
+        if largest <= TOLERANCE * float(self._observed.counts.sum()):
+            return Step(direction, 0.0)
+        of_class, column = np.nonzero((here.coef != 0.0) | (here.slope > 0.0) | (self._penalty == 0.0))
+        curve = self._curvature(here, of_class, column)
+        own, slopes, prices = here.coef[of_class, column], here.gradient[of_class, column], self._penalty[column]
+        step, change = np.zeros(len(own)), np.zeros(len(own))
+        descend(curve, slopes, own, prices, step, change, _SWEEPS, _INNER * largest)
+        direction[of_class, column] = step
+        return Step(direction, -float(slopes @ step + prices @ (np.abs(own + step) - np.abs(own))))
 
+    def rises(self, here: Point, ahead: Point, promised: float) -> bool:
+        return ahead.value - here.value >= _LEAST * promised - self.rounding(here)
 
-def _step(target: Target, point: Point, gradient: np.ndarray, slope: np.ndarray, penalty: np.ndarray) -> Point | None:
-    """A proximal Newton step that raises F; None if there is none."""
-    of_class, column = np.nonzero((point.coef != 0.0) | (slope > 0.0) | (penalty == 0.0))
-    curve = _hessian(target, point, of_class, column)
-    own, slopes, prices = point.coef[of_class, column], gradient[of_class, column], penalty[column]
-    step, change = np.zeros(len(own)), np.zeros(len(own))
-    descend(curve, slopes, own, prices, step, change, _SWEEPS, _INNER * float(slope.max()))
-    direction = np.zeros_like(point.coef)
-    direction[of_class, column] = step
-    ahead = target.columns.times(direction)
-    before = _prior(point.coef, penalty) - point.log_likelihood
-    foreseen = slopes @ step + prices @ (np.abs(own + step) - np.abs(own))  # below 0
-    rounding, length = 1e-15 * (abs(before) + target.columns.n), 1.0
-    while -foreseen * length > rounding:
-        trial = point_at(target, point.coef + length * direction, point.linear + length * ahead)
-        gain = before - _prior(trial.coef, penalty) + trial.log_likelihood
-        if gain >= -1e-4 * length * foreseen - rounding:
-            return trial
-        length *= 0.5
-    return None
+    def rounding(self, here: Point) -> float:
+        """The error of a gain."""
+        return _ROUNDING * (abs(here.value) + self._observed.columns.n)
 
-
-def _hessian(target: Target, point: Point, of_class: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Second derivatives of minus log-likelihood and intercepts' prior: Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b."""
-    places = [np.flatnonzero(of_class == k) for k in range(point.coef.shape[0])]
-    curve = np.empty((len(column), len(column)))
-    for k, rows in enumerate(places):
-        for other in range(k + 1):
-            within = places[other]
-            weights = target.counts * point.share[:, k] * ((k == other) - point.share[:, other])
-            block = target.columns.gram(weights, column[rows], column[within])
-            curve[np.ix_(rows, within)] = block
-            curve[np.ix_(within, rows)] = block.T
-    free = np.flatnonzero(column >= target.penalised)
-    curve[free, free] += 1.0 / INTERCEPT_VARIANCE
-    return curve
+    def _curvature(self, here: Point, of_class: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Second derivatives of minus log-likelihood and intercepts' prior: Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b."""
+        places = [np.flatnonzero(of_class == k) for k in range(here.coef.shape[0])]
+        curve = np.empty((len(column), len(column)))
+        for k, rows in enumerate(places):
+            for other in range(k + 1):
+                within = places[other]
+                weights = self._observed.counts * here.share[:, k] * ((k == other) - here.share[:, other])
+                block = self._observed.columns.gram(weights, column[rows], column[within])
+                curve[np.ix_(rows, within)] = block
+                curve[np.ix_(within, rows)] = block.T
+        free = np.flatnonzero(column >= self._observed.penalised)
+        curve[free, free] += 1.0 / INTERCEPT_VARIANCE
+        return curve
 
 
 @compiled
@@ -171,11 +167,11 @@ def descend(
             return
 
 
-def largest_eta(target: Target) -> float:
+def largest_eta(observed: Observed) -> float:
     """The smallest eta for which all coefficients are 0, and a millionth more against rounding.
 
     It is the square of the largest slope where there are only intercepts.
     """
-    alone = maximise(target, 1e300).coef
-    gradient = gradient_at(target, point_at(target, alone, target.columns.times(alone)))
-    return float(np.abs(gradient[:, : target.penalised]).max() ** 2) * (1.0 + 1e-6)
+    alone = maximise(observed, 1e300).coef
+    gradient = _Penalised(observed, 1e300).look(alone).gradient
+    return float(np.abs(gradient[:, : observed.penalised]).max() ** 2) * (1.0 + 1e-6)

@@ -22,10 +22,10 @@ from .answers import CoefficientAnswers
 from .arguments import position_of, prior_of, scale_of
 from .at_maximum import (
     by_map,
+    observed_of,
     of_map,
     probabilities_at_maximum,
     summary_of_maximum,
-    target_of,
 )
 from .method import METHODS, NORMAL, method_for
 
@@ -238,7 +238,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
         columns = int(self._standard_.varies.sum()) + prior.intercept
         self.method_ = method_for(self.method, self.prior, len(data.codes), columns * (len(self.classes_) - 1))
         if self.method_ == "map":
-            return by_map(self, self._target(data, prior), prior.eta, self._size(len(data.row)))
+            return by_map(self, self._for_maximum(data, prior), prior.eta, self._size(len(data.row)))
         source = data._replace(matrix=self._standard_.varying(data.matrix))
         return self._job_of(self._sampling(source, run), self._size(len(data.row)))
 
@@ -249,10 +249,10 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
 
         return job_of_blocks(self, X, y, sample_weight)
 
-    def _target(self, data: TrainingData, prior: Any) -> Any:
+    def _for_maximum(self, data: TrainingData, prior: Any) -> Any:
         """What `method="map"` maximises."""
         reference = self._position_of_reference()
-        return target_of(data, self._standard_, len(self.classes_), reference, prior.intercept)
+        return observed_of(data, self._standard_, len(self.classes_), reference, prior.intercept)
 
     def _takes_sparse(self) -> bool:
         return self.method == "map"
