@@ -80,6 +80,7 @@ def newton(
     *,
     last: bool = False,
     damping: float | None = None,
+    pace: float = 10.0,
     longest: float = np.inf,
     most: int = 500,
 ) -> Reached[P]:
@@ -94,34 +95,39 @@ def newton(
         Whether that step is taken still, which doubles the digits.
     damping : float, optional
         Of the first step; None: steps are halved instead.
+    pace : float
+        By which damping is divided after a step that rises, and multiplied after one that does not.
     longest : float
         Change of a coordinate in one step.
     most : int
         Steps.
     """
     for steps in range(most):
+        if target.is_spent():
+            return Reached(point, steps, False)
         first = None
-        for step, after in _ever_shorter(target, target.slope(point), damping):
+        for step, after in _ever_shorter(target, target.slope(point), damping, pace):
             first = first or step
             is_end = step.promised < gain
             if is_end and not (last and step is first):
                 return Reached(point, steps, first.promised <= max(gain, _CLOSE))
-            ahead = target.moved(point, _at_most(longest, step.change))
+            change, promised = _at_most(longest, step)
+            ahead = target.moved(point, change)
             if is_end:
                 return Reached(ahead, steps + 1, True)
-            if target.rises(point, ahead, step.promised):
+            if target.rises(point, ahead, promised):
                 point, damping = ahead, after
                 break
             if target.is_spent():
                 return Reached(point, steps, False)
         else:
             return Reached(point, steps, first is not None and first.promised <= _CLOSE)
-        if target.is_spent():
-            return Reached(point, steps + 1, False)
     return Reached(point, most, False)
 
 
-def _ever_shorter(target: Target[P], slope: Any, damping: float | None) -> Iterator[tuple[Step, float | None]]:
+def _ever_shorter(
+    target: Target[P], slope: Any, damping: float | None, pace: float
+) -> Iterator[tuple[Step, float | None]]:
     """Steps from a point, each with the damping to go on with."""
     if damping is None and (step := target.solve(slope, 0.0)) is not None:
         for _ in range(_HALVINGS):
@@ -130,14 +136,14 @@ def _ever_shorter(target: Target[P], slope: Any, damping: float | None) -> Itera
     while damping is not None and damping <= _STIFFEST:
         step = target.solve(slope, damping)
         if step is not None:
-            yield step, max(damping / 10.0, _LEAST)
-        damping *= 10.0
+            yield step, max(damping / pace, _LEAST)
+        damping *= pace
 
 
-def _at_most(longest: float, change: np.ndarray) -> np.ndarray:
-    """The change, shortened if a coordinate changes by too much."""
-    size = np.abs(change).max(initial=0.0) if longest < np.inf else 0.0
-    return change * (longest / size) if size > longest else change
+def _at_most(longest: float, step: Step) -> Step:
+    """The step, shortened if a coordinate changes by too much."""
+    size = np.abs(step.change).max(initial=0.0) if longest < np.inf else 0.0
+    return Step(step.change * (longest / size), step.promised * (longest / size)) if size > longest else step
 
 
 def damped_step(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:

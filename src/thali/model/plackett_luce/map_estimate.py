@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from thali.errors import ArgumentError
+from thali.inference.optimise.first_order import first_order
+from thali.inference.optimise.newton import newton
 
-from . import lbfgs, newton
 from .duplicates import distinct_rows
 from .fixed_point import fixed_point
 from .log_weights import LogWeights, Point
@@ -17,9 +18,12 @@ from .sparse import sparse_maximum
 
 MAX_PASSES = 20_000
 _SOLVED = 1e-8  # times n: an entry of the gradient in ln λ at a maximum
-_AIMED_AT = 1e-12  # times n: reached by Newton's method, which converges quadratically, in a step or two more
+_AIMED_AT = 1e-13  # times n: gain that the last of Newton's steps promises, which doubles the digits
 _NEAR = 3e-3  # times n, for the sum of the gradient: where second derivatives take over from limited-memory BFGS
 _DONE = 1e-7  # times n, for the sum: where they would cost too much
+_LONGEST = 10.0  # change of a ln λ in one step by the gradient, and half of that by second derivatives
+_PACE = 4.0  # of damping: 10 takes 4 % more sweeps
+_FEW, _MAX_WEIGHTS = 200, 2000  # that second derivatives are affordable for whatever the rows, or at all
 _MANY = 20_000  # rows beyond which a part of them gives the start
 _STAGES = (0.1, 0.01)  # a − 1 on the way to a = 1
 _PRIOR = (0.05, 0.005)  # and at most this many times n / (K p), so that the prior does not outweigh the data
@@ -104,17 +108,15 @@ def _interior(data: Any, a: float, weights: np.ndarray, max_passes: int) -> tupl
     passes = iterations = 0
     active = np.ones(weights.shape, bool)
     logs = np.log(weights[active])
-    if data.n_rows > _MANY and newton.is_affordable(weights.size, data.n_rows, data.p):
+    if data.n_rows > _MANY and _is_affordable(weights.size, data.n_rows, data.p):
         part = data.sample(_MANY)
         point, sweeps, iterations, _ = _interior(part, a, weights, max_passes)
-        logs, passes = point.logs, -(-sweeps * _MANY // data.n_rows)
-        target = LogWeights(data, a, active)
-        point = target.at(logs)
-        point, taken = newton.ascend(target, point, _AIMED_AT * data.n, max_passes - passes)
-        converged = _slope(point, data) <= _SOLVED
+        passes = -(-sweeps * _MANY // data.n_rows)
+        target = LogWeights(data, a, active, max_passes - passes)
+        point, taken, converged = _by_newton(target, target.at(point.logs))
     else:
-        target = LogWeights(data, a, active)
-        point, taken, converged = _ascend(target, logs, max_passes)
+        target = LogWeights(data, a, active, max_passes)
+        point, taken, converged = _ascend(target, logs)
     return point, passes + target.passes, iterations + taken, converged
 
 
@@ -127,8 +129,8 @@ def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[Point, int
         if data.n_rows > _MANY:
             point, sweeps, taken, _ = _interior(data, a, weights, max_passes - passes)
         else:
-            target = LogWeights(data, a, np.ones(weights.shape, bool))
-            point, taken, _ = _near(target, np.log(weights).ravel(), max_passes - passes)
+            target = LogWeights(data, a, np.ones(weights.shape, bool), max_passes - passes)
+            point, taken, _ = _near(target, np.log(weights).ravel())
             sweeps = target.passes
         weights = point.weights
         passes, iterations = passes + sweeps, iterations + taken
@@ -137,22 +139,33 @@ def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[Point, int
     return point, passes + sweeps, iterations + taken, converged
 
 
-def _near(target: LogWeights, logs: np.ndarray, max_passes: int) -> tuple[Point, int, bool]:
+def _near(target: LogWeights, logs: np.ndarray, near: float = _NEAR) -> tuple[Point, int, bool]:
     """Near a maximum, from anywhere."""
-    point, iterations = lbfgs.ascend(target, logs, _NEAR * target.data.n, max_passes)
-    return point, iterations, False
+    point, steps, _ = first_order(target, target.at(logs), near * target.data.n, _LONGEST)
+    return point, steps, False
 
 
-def _ascend(target: LogWeights, logs: np.ndarray, max_passes: int) -> tuple[Point, int, bool]:
+def _ascend(target: LogWeights, logs: np.ndarray) -> tuple[Point, int, bool]:
     """To a maximum, from anywhere: limited-memory BFGS, then Newton's method where it is affordable."""
     data = target.data
-    fast = newton.is_affordable(len(logs), data.n_rows, data.p)
-    before = target.passes
-    point, iterations = lbfgs.ascend(target, logs, (_NEAR if fast else _DONE) * data.n, max_passes)
-    if fast:
-        point, more = newton.ascend(target, point, _AIMED_AT * data.n, max_passes - (target.passes - before))
-        iterations += more
-    return point, iterations, _slope(point, data) <= _SOLVED
+    if not _is_affordable(len(logs), data.n_rows, data.p):
+        point, steps, _ = _near(target, logs, _DONE)
+        return point, steps, _slope(point, data) <= _SOLVED
+    point, steps, _ = _near(target, logs)
+    point, more, converged = _by_newton(target, point)
+    return point, steps + more, converged
+
+
+def _by_newton(target: LogWeights, point: Point) -> tuple[Point, int, bool]:
+    """To a maximum, from near it."""
+    gain = _AIMED_AT * target.data.n
+    point, steps, _ = newton(target, point, gain, last=True, damping=1e-3, pace=_PACE, longest=_LONGEST / 2.0)
+    return point, steps, _slope(point, target.data) <= _SOLVED
+
+
+def _is_affordable(weights: int, n_rows: int, p: int) -> bool:
+    """Whether solving for a few steps costs less than the fifty sweeps that they save."""
+    return weights <= _FEW or (weights <= _MAX_WEIGHTS and weights**3 <= 75 * n_rows * p)
 
 
 def _slope(point: Point, data: Any) -> float:

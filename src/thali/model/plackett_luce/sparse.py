@@ -24,9 +24,9 @@ def sparse_maximum(
     active = weights > 0.0
     passes = iterations = 0
     for _ in range(_ROUNDS):
-        target = LogWeights(data, 1.0, active)
+        target = LogWeights(data, 1.0, active, max_passes - passes)
         for way in (near, ascend):
-            point, taken, converged = way(target, np.log(weights[active]), max_passes - passes - target.passes)
+            point, taken, converged = way(target, np.log(weights[active]))
             iterations += taken
             dropped, spent = _drop(data, point, active)
             passes += spent

@@ -1,49 +1,60 @@
-"""Maximisation in ln λ by the gradient only: limited-memory BFGS.
+"""Maximisation by the gradient alone: limited-memory BFGS.
 
 Not SciPy's, which calls matrix routines whose threads, on a busy machine, cost a hundred times the work that they do
-for a few dozen weights.
+for a few dozen coordinates.
 """
 
 from collections import deque
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from .log_weights import LogWeights, Point
+from .newton import HasValue, Reached, Target
 
 MEMORY = 20
 _RISE, _FLATTEN = 1e-4, 0.9  # strong Wolfe conditions
-_LONGEST = 10.0  # change of a ln λ in one step
 _TRIALS = 25  # of the length of a step
 
 
-def ascend(target: LogWeights, logs: np.ndarray, tolerance: float, max_passes: int) -> tuple[Point, int]:
-    """Maximise from `logs` until the absolute entries of the gradient sum to less than the tolerance.
+class HasGradient(HasValue, Protocol):
+    """A point, whatever its form."""
 
-    That sum bounds the gain of changing all ln λ by one. Returns the point and the number of iterations.
+    @property
+    def gradient(self) -> np.ndarray:
+        """Of the value, there."""
+        ...
+
+
+P = TypeVar("P", bound=HasGradient)
+
+
+def first_order(target: Target[P], point: P, tolerance: float, longest: float) -> Reached[P]:
+    """Climb from a point until the absolute entries of the gradient sum to the tolerance or less.
+
+    That sum bounds the gain of changing all coordinates by one; `longest` is the change of a coordinate in one step.
     """
-    last = target.passes + max_passes
-    point = target.at(logs)
     pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
-    iterations = 0
-    while np.abs(point.gradient).sum() > tolerance and target.passes < last:
+    steps = 0
+    while np.abs(point.gradient).sum() > tolerance:
+        if target.is_spent():
+            return Reached(point, steps, False)
         direction = _direction(point.gradient, pairs)
         if direction @ point.gradient <= 0.0:
             pairs.clear()
             direction = _direction(point.gradient, pairs)
-        found = _search(target, point, direction, last)
+        length, found = _search(target, point, direction, longest)
         if found is None and not pairs:  # not even uphill: within float precision the point is a maximum
-            break
+            return Reached(point, steps, False)
         if found is None:
             pairs.clear()
             continue
-        iterations += 1
-        moved, turned = found.logs - point.logs, point.gradient - found.gradient
+        steps += 1
+        moved, turned = length * direction, point.gradient - found.gradient
         curvature = float(moved @ turned)
         if curvature > 1e-14 * float(turned @ turned):
             pairs.append((moved, turned, curvature))
         point = found
-    return point, iterations
+    return Reached(point, steps, True)
 
 
 def _direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
@@ -62,27 +73,28 @@ def _direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
     return direction
 
 
-def _search(target: LogWeights, start: Point, direction: np.ndarray, last: int) -> Point | None:
+def _search(target: Target[P], start: P, direction: np.ndarray, longest: float) -> tuple[float, P | None]:
     """A point along the direction that fulfils the strong Wolfe conditions, or the highest found; None if none rises.
 
     The next length between one too short and one too long: the maximum of a cubic through both.
     """
-    slope = float(direction @ start.gradient)
-    length = min(1.0, _LONGEST / float(np.abs(direction).max()))
-    most = _LONGEST / float(np.abs(direction).max())
+    slope, size = float(direction @ start.gradient), float(np.abs(direction).max())
+    most = longest / size
+    length = min(1.0, most)
     low = (0.0, start.value, slope)
     high: tuple[float, float, float] | None = None
-    best: Point | None = None
+    best: tuple[float, P | None] = 0.0, None
+    highest = start.value
     for _ in range(_TRIALS):
-        if target.passes >= last:
+        if target.is_spent():
             break
-        trial = target.at(start.logs + length * direction)
+        trial = target.moved(start, length * direction)
         here = (length, trial.value, float(direction @ trial.gradient))
-        if np.isfinite(trial.value) and trial.value > (start.value if best is None else best.value):
-            best = trial
+        if np.isfinite(trial.value) and trial.value > highest:
+            best, highest = (length, trial), trial.value
         rises = trial.value >= start.value + _RISE * length * slope
         if rises and abs(here[2]) <= _FLATTEN * slope:
-            return trial
+            return length, trial
         if not rises or trial.value <= low[1] and low[0] > 0.0:
             high = here
         elif here[2] < 0.0 if high is None or high[0] > low[0] else here[2] > 0.0:
@@ -95,7 +107,7 @@ def _search(target: LogWeights, start: Point, direction: np.ndarray, last: int) 
             length = min(4.0 * length if here[2] > 0.5 * slope else 2.0 * length, most)
         else:
             length = _between(low, high)
-            if abs(high[0] - low[0]) * np.abs(direction).max() < 1e-12:
+            if abs(high[0] - low[0]) * size < 1e-12:
                 break
     return best
 
