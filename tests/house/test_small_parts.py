@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.inference.optimise.squarem import squarem
 from thali.inference.threads import rectangle
 from thali.model.latent_features.answers.binomial import log_binomial, log_coefficient
 from thali.model.latent_features.answers.features import place_in_tree
@@ -14,12 +13,6 @@ from thali.reproduce import catalogue, find
 from thali.trees.newick import parse, write
 
 matplotlib.use("Agg")
-
-
-def test_squarem_finds_a_fixed_point_in_few_passes():
-    found = squarem(lambda x: (0.9 * x + 0.1, -float((x[0] - 1.0) ** 2)), np.array([5.0]), 100, 1e-12)
-    assert found.theta[0] == pytest.approx(1.0, abs=1e-6)
-    assert found.converged and found.n_passes < 10
 
 
 def test_the_rectangle_of_most_draws():

@@ -36,14 +36,12 @@ def first_order(target: Target[P], point: P, tolerance: float, longest: float) -
     pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
     steps = 0
     while np.abs(point.gradient).sum() > tolerance:
-        if target.is_spent():
-            return Reached(point, steps, False)
         direction = _direction(point.gradient, pairs)
         if direction @ point.gradient <= 0.0:
             pairs.clear()
             direction = _direction(point.gradient, pairs)
         length, found = _search(target, point, direction, longest)
-        if found is None and not pairs:  # not even uphill: within float precision the point is a maximum
+        if found is None and not pairs:  # not even uphill: the target is spent, or the point a maximum to all digits
             return Reached(point, steps, False)
         if found is None:
             pairs.clear()

@@ -53,7 +53,7 @@ class Target(Protocol[P]):
 
     def solve(self, slope: Any, damping: float) -> Step | None:
         """Newton's step; None where the damped curvature is not positive."""
-        change = damped_step(slope.curvature, damping * slope.metric, slope.gradient)
+        change = _damped_step(slope.curvature, damping * slope.metric, slope.gradient)
         return None if change is None else Step(change, float(change @ slope.gradient))
 
     def rises(self, here: P, ahead: P, promised: float) -> bool:
@@ -146,7 +146,7 @@ def _at_most(longest: float, step: Step) -> Step:
     return Step(step.change * (longest / size), step.promised * (longest / size)) if size > longest else step
 
 
-def damped_step(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
+def _damped_step(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
     """The step, or None where the damped curvature is not positive."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 

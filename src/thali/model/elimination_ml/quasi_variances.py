@@ -2,7 +2,9 @@
 
 import numpy as np
 
-_STEPS = 200
+from thali.inference.optimise.newton import Concave, maximum
+
+_GAIN = 1e-24  # of the sum of squares: steps of Gauss and Newton are exact to twelve digits then
 
 
 def quasi_variances(covariance: np.ndarray) -> np.ndarray:
@@ -42,15 +44,15 @@ def quasi_variances(covariance: np.ndarray) -> np.ndarray:
         return np.full(n, np.nan)
     if n == 2:
         return np.full(2, wanted[0, 1] / 2.0)
-    q = np.full(n, wanted[others].mean() / 2.0)
-    for _ in range(_STEPS):
-        sums = np.where(others, q[:, None] + q, np.inf)
-        slope = 1.0 / sums
-        misfit = np.where(others, np.log(wanted, where=others, out=np.zeros_like(wanted)) - np.log(sums), 0.0)
-        step = np.linalg.solve(slope**2 + np.diag((slope**2).sum(axis=1)), (slope * misfit).sum(axis=1))
-        while not ((q + step)[:, None] + (q + step) > 0.0)[others].all():
-            step /= 2.0
-        q = q + step
-        if np.abs(step).max() <= 1e-12 * np.abs(q).max():
-            break
-    return q
+    logs = np.log(wanted, where=others, out=np.zeros_like(wanted))
+
+    def at(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Minus half the sum of squares, its gradient and the information of Gauss and Newton."""
+        sums = np.where(others, q[:, None] + q, 1.0)
+        if not (sums > 0.0).all():
+            return -np.inf, q, np.eye(n)
+        slope, misfit = others / sums, logs - np.log(sums)
+        squared = slope**2
+        return -0.25 * float((misfit**2).sum()), (slope * misfit).sum(1), squared + np.diag(squared.sum(1))
+
+    return maximum(Concave(at), np.full(n, wanted[others].mean() / 2.0), _GAIN).where
