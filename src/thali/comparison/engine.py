@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._labels import shorten
 from thali.errors import ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
-from thali.inference.parts import PartsFolder, Record, is_whole
+from thali.inference.parts import Batch, Record
 from thali.inference.progress import Progress
 from thali.inference.warn import warn
 from thali.inference.workers import run_all
@@ -82,13 +82,25 @@ def run_comparison(
             for name, model in named.items()
             if (name, number) in own
         ]
-        kept = {} if folder is None else folder.records
         every = fits_of(named, len(parts))
-        records: dict[Fit, Record | None] = {fit: {"error": ELSEWHERE} for fit in every}
-        records |= {fit: kept.get(key_of(fit)) for fit in own}
         if folder is not None:
             folder.plan({key_of(fit): fit[0] for fit in every if fit in own}, "fits")
-        interrupted = _run_waiting(tasks, records, folder, prepared, 1 if is_alone else cores, progressbar)
+        batch = Batch(tasks, lambda task: key_of((task.name, task.number)), run, _record_of, folder)
+        progress = Progress(progressbar, "leaving out", len(tasks), "fits")
+
+        def compile_first(waiting: list[LeftOutFit]) -> None:
+            for name in {task.name: None for task in waiting}:
+                if name in prepared:
+                    prepared[name].compile(progress)
+
+        interrupted = batch.finish(
+            progress,
+            lambda record: record.get("seconds", 0.0),
+            lambda run, waiting: run_all(run, waiting, 1 if is_alone else cores),
+            compile_first,
+        )
+        records: dict[Fit, Record | None] = {fit: {"error": ELSEWHERE} for fit in every}
+        records |= {fit: batch.records.get(key_of(fit)) for fit in own}
         if interrupted and not any(records[fit] for fit in own):
             raise KeyboardInterrupt
         table = comparison_table(Scores(splitter, scorer, parts, list(named), records))
@@ -98,33 +110,9 @@ def run_comparison(
     return table
 
 
-def _run_waiting(
-    tasks: list[LeftOutFit],
-    records: dict[Fit, Record | None],
-    folder: PartsFolder | None,
-    prepared: dict[str, Any],
-    cores: int | None,
-    progressbar: bool,
-) -> bool:
-    """Run the fits that are not finished, and record them; whether Ctrl-C stopped this."""
-    waiting = [task for task in tasks if not is_whole(records[task.name, task.number])]
-    with Progress(progressbar, "leaving out", len(tasks), "fits") as progress:
-        try:
-            for name in {task.name: None for task in waiting}:
-                if name in prepared:
-                    prepared[name].compile(progress)
-            progress.update(len(tasks) - len(waiting))
-            finished = run_all(run, waiting, cores)
-            for done, (at, result) in enumerate(finished, start=1 + len(tasks) - len(waiting)):
-                task = waiting[at]
-                record: Record = task.record | {"error": _DIED} if isinstance(result, BaseException) else result
-                records[task.name, task.number] = record
-                if folder is not None:
-                    folder.add(key_of((task.name, task.number)), record, record.get("seconds", 0.0))
-                progress.update(done)
-        except KeyboardInterrupt:
-            return True
-    return False
+def _record_of(task: LeftOutFit, given: Any) -> Record:
+    """What a fit left, or that its process died."""
+    return task.record | {"error": _DIED} if isinstance(given, BaseException) else given
 
 
 def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) -> None:

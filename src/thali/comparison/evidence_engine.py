@@ -19,7 +19,8 @@ from thali.errors import (
     Message,
     ThaliError,
 )
-from thali.inference.parts import PartsFolder, Record
+from thali.inference.parts import Batch, Record
+from thali.inference.progress import Progress
 from thali.inference.warn import warn
 from thali.model.evidence import EvidenceRun, HasLogEvidence
 from thali.model.saved import decoded, encoded, packed
@@ -59,15 +60,18 @@ def compare_by_evidence(
     source = packed({"base": base})
     with opened_job(job, BY_EVIDENCE, named, settings, data, how.random_seed, shard, source) as (folder, seed):
         own = share_of(places_of(named), shard)
-        records = {} if folder is None else folder.records
         if folder is not None:
             folder.plan({key_of(place): place[0] for place in own}, "models")
         seeds = seed.spawn(len(named))
-        runs = {place: how._replace(random_seed=seeds[place[1]]) for place in own}
-        interrupted = _run_waiting(runs, named, data, records, folder)
-        if interrupted and not any(key_of(place) in records for place in own):
+
+        def found(place: Fit) -> Record:
+            return _found(place[0], named[place[0]], data, how._replace(random_seed=seeds[place[1]]))
+
+        batch = Batch(own, key_of, found, folder=folder)
+        interrupted = batch.finish(Progress(False, "", len(own)), lambda record: record["seconds"])
+        if interrupted and not batch.records:
             raise KeyboardInterrupt
-        table = table_of_evidence(named, records, base, odds, own)
+        table = table_of_evidence(named, batch.records, base, odds, own)
     table.attrs["interrupted"] = interrupted
     kept = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
     warn_of_evidence(table, kept if job is None else f"the same call goes on from '{job}'")
@@ -118,30 +122,14 @@ def places_of(names: Iterable[str]) -> list[Fit]:
     return [(name, number) for number, name in enumerate(names)]
 
 
-def _run_waiting(
-    runs: Mapping[Fit, EvidenceRun],
-    named: Mapping[str, Any],
-    data: Any,
-    records: dict[str, Record],
-    folder: PartsFolder | None,
-) -> bool:
-    """Find the evidence of the models that have no record, and record it; whether Ctrl-C stopped this."""
-    for place, how in runs.items():
-        name, key = place[0], key_of(place)
-        if key in records:
-            continue
-        began = time.process_time()
-        try:
-            found = named[name]._evidence_of(data, how)
-        except ThaliError as error:
-            raise type(error)(f"Model {name!r}: ", error) from None
-        except KeyboardInterrupt:
-            return True
-        seconds = time.process_time() - began
-        records[key] = {"evidence": encoded(found, None), "seconds": seconds}
-        if folder is not None:
-            folder.add(key, records[key], seconds)
-    return False
+def _found(name: str, model: Any, data: Any, how: EvidenceRun) -> Record:
+    """The evidence of a model, and the CPU seconds that it took."""
+    began = time.process_time()
+    try:
+        evidence = model._evidence_of(data, how)
+    except ThaliError as error:
+        raise type(error)(f"Model {name!r}: ", error) from None
+    return {"evidence": encoded(evidence, None), "seconds": time.process_time() - began}
 
 
 def _check(name: str, model: Any, data: Any) -> None:

@@ -1,4 +1,4 @@
-"""Many parts of work in a folder, each of which leaves a record: finished ones are not done again.
+"""Many parts of work, each of which leaves a record: finished ones, which a folder keeps, are not done again.
 
 ::
 
@@ -11,17 +11,19 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from thali.errors import DataError
 
 from .arrays import Arrays, from_bytes, to_bytes
 from .jobs import INDEX, JobFolder, as_written, content_of, locked, read_index
+from .progress import Progress
 
 Record = dict[Any, Any]
+Task = TypeVar("Task")
 
 
 class PartsFolder(JobFolder):
@@ -95,6 +97,77 @@ class PartsFolder(JobFolder):
                 self._source_entry = index["source"]
         if self._segments:
             self._number = int(Path(self._segments[-1]["file"]).stem.rpartition("-")[2])
+
+
+def in_turn(run: Callable[[Task], Any], tasks: list[Task]) -> Iterator[tuple[int, Any]]:
+    """Run the tasks here, one after the other: the number of each, and what it gave."""
+    return ((number, run(task)) for number, task in enumerate(tasks))
+
+
+class Batch(Generic[Task]):
+    """Tasks, each of which leaves a record under its key.
+
+    Parameters
+    ----------
+    tasks : list
+    key : function of a task
+        Of its record in a job, which other processes know, too.
+    run : function of a task
+        Raises KeyboardInterrupt if Ctrl-C came.
+    record : function of a task and what `run` gave, optional
+        What is kept. None: what `run` gave.
+    folder : PartsFolder, optional
+        Of the job, if there is one.
+    """
+
+    def __init__(
+        self,
+        tasks: list[Task],
+        key: Callable[[Task], str],
+        run: Callable[[Task], Any],
+        record: Callable[[Task, Any], Record] | None = None,
+        folder: PartsFolder | None = None,
+    ) -> None:
+        self._tasks, self._key, self._run, self._record, self._folder = tasks, key, run, record, folder
+        kept = {} if folder is None else folder.records
+        self.records = {of: kept[of] for of in map(key, tasks) if of in kept}
+
+    def finish(
+        self,
+        progress: Progress,
+        seconds: Callable[[Record], float],
+        over: Callable[[Callable[[Task], Any], list[Task]], Iterator[tuple[int, Any]]] = in_turn,
+        begin: Callable[[list[Task]], None] | None = None,
+    ) -> bool:
+        """Run the tasks that are not finished, and record them; whether Ctrl-C stopped this.
+
+        Parameters
+        ----------
+        progress : Progress
+            Of all tasks.
+        seconds : function of a record
+            How much work would be lost with it: little is not written at once.
+        over : function, optional
+            Which runs the tasks that wait, such as `run_all` over processes. Default: here, one after the other.
+        begin : function of the tasks that wait, optional
+            What comes first.
+        """
+        waiting = [task for task in self._tasks if not is_whole(self.records.get(self._key(task)))]
+        with progress:
+            try:
+                if begin is not None:
+                    begin(waiting)
+                progress.update(len(self._tasks) - len(waiting))
+                for done, (number, given) in enumerate(over(self._run, waiting), 1 + len(self._tasks) - len(waiting)):
+                    task = waiting[number]
+                    record = given if self._record is None else self._record(task, given)
+                    self.records[self._key(task)] = record
+                    if self._folder is not None:
+                        self._folder.add(self._key(task), record, seconds(record))
+                    progress.update(done)
+            except KeyboardInterrupt:
+                return True
+        return False
 
 
 class Parts(NamedTuple):

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Any
 
-from thali.inference.parts import PartsFolder, Record
+from thali.inference.parts import Batch, PartsFolder, Record
 from thali.inference.progress import Progress
 from thali.model.saved import digest_of, encoded
 
@@ -38,9 +39,22 @@ def finished_parts(
     start : function of the progress, optional
         What comes before the first part.
     """
+
+    def made(part: str) -> Record:
+        record = parts[part]()
+        if record is None:
+            raise KeyboardInterrupt
+        return record
+
+    def finish(folder: PartsFolder | None) -> tuple[list[Record], bool]:
+        batch = Batch(list(parts), str, made, folder=folder)
+        progress = Progress(settings.progressbar, words[0], len(parts), words[1])
+        interrupted = batch.finish(progress, lambda record: math.inf, begin=lambda waiting: start(progress))
+        return [batch.records[part] for part in takewhile(batch.records.__contains__, parts)], interrupted
+
     job = settings.job(name)
     if job is None:
-        return _all(parts, {}, lambda *found: None, settings.progressbar, words, start)
+        return finish(None)
     stamp = {
         "kind": "reproduction",
         "models": {},
@@ -49,31 +63,4 @@ def finished_parts(
     }
     with PartsFolder(job, stamp, settings.random_seed) as folder:
         folder.plan(dict.fromkeys(parts, name), words[1])
-        return _all(parts, folder.records, folder.add, settings.progressbar, words, start)
-
-
-def _all(
-    parts: Mapping[str, Callable[[], Record | None]],
-    kept: Mapping[str, Record],
-    keep: Callable[[str, Record, float], None],
-    progressbar: bool,
-    words: tuple[str, str],
-    start: Callable[[Progress], None],
-) -> tuple[list[Record], bool]:
-    """The records of the parts, each of which is kept as soon as it is there."""
-    records: list[Record] = []
-    with Progress(progressbar, words[0], len(parts), words[1]) as progress:
-        try:
-            start(progress)
-            for done, (name, make) in enumerate(parts.items(), start=1):
-                record = kept.get(name)
-                if record is None:
-                    record = make()
-                    if record is None:
-                        return records, True
-                    keep(name, record, math.inf)
-                records.append(record)
-                progress.update(done)
-        except KeyboardInterrupt:
-            return records, True
-    return records, False
+        return finish(folder)
