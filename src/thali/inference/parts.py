@@ -105,19 +105,10 @@ def in_turn(run: Callable[[Task], Any], tasks: list[Task]) -> Iterator[tuple[int
 
 
 class Batch(Generic[Task]):
-    """Tasks, each of which leaves a record under its key.
+    """Tasks, each of which leaves a record under its key: one that a job holds is not run again.
 
-    Parameters
-    ----------
-    tasks : list
-    key : function of a task
-        Of its record in a job, which other processes know, too.
-    run : function of a task
-        Raises KeyboardInterrupt if Ctrl-C came.
-    record : function of a task and what `run` gave, optional
-        What is kept. None: what `run` gave.
-    folder : PartsFolder, optional
-        Of the job, if there is one.
+    `record` makes a record of a task and of what `run` gave, which is one itself unless told otherwise; `run` raises
+    KeyboardInterrupt if Ctrl-C came. `folder` is that of the job, if there is one.
     """
 
     def __init__(
@@ -141,16 +132,8 @@ class Batch(Generic[Task]):
     ) -> bool:
         """Run the tasks that are not finished, and record them; whether Ctrl-C stopped this.
 
-        Parameters
-        ----------
-        progress : Progress
-            Of all tasks.
-        seconds : function of a record
-            How much work would be lost with it: little is not written at once.
-        over : function, optional
-            Which runs the tasks that wait, such as `run_all` over processes. Default: here, one after the other.
-        begin : function of the tasks that wait, optional
-            What comes first.
+        `seconds` of a record say how much work would be lost with it: little is not written at once. `over` runs the
+        tasks, such as `run_all` over processes. `begin` comes first, and is told which tasks wait.
         """
         waiting = [task for task in self._tasks if not is_whole(self.records.get(self._key(task)))]
         with progress:

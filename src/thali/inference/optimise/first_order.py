@@ -5,33 +5,22 @@ for a few dozen coordinates.
 """
 
 from collections import deque
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
-from .newton import HasValue, Reached, Target
+from .newton import Reached, Target
 
 MEMORY = 20
 _RISE, _FLATTEN = 1e-4, 0.9  # strong Wolfe conditions
 _TRIALS = 25  # of the length of a step
 
 
-class HasGradient(HasValue, Protocol):
-    """A point, whatever its form."""
-
-    @property
-    def gradient(self) -> np.ndarray:
-        """Of the value, there."""
-        ...
-
-
-P = TypeVar("P", bound=HasGradient)
-
-
-def first_order(target: Target[P], point: P, tolerance: float, longest: float) -> Reached[P]:
+def first_order(target: Target[Any], point: Any, tolerance: float, longest: float) -> Reached[Any]:
     """Climb from a point until the absolute entries of the gradient sum to the tolerance or less.
 
     That sum bounds the gain of changing all coordinates by one; `longest` is the change of a coordinate in one step.
+    Points have a `value` and a `gradient`.
     """
     pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
     steps = 0
@@ -71,7 +60,7 @@ def _direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
     return direction
 
 
-def _search(target: Target[P], start: P, direction: np.ndarray, longest: float) -> tuple[float, P | None]:
+def _search(target: Target[Any], start: Any, direction: np.ndarray, longest: float) -> tuple[float, Any]:
     """A point along the direction that fulfils the strong Wolfe conditions, or the highest found; None if none rises.
 
     The next length between one too short and one too long: the maximum of a cubic through both.
@@ -81,7 +70,7 @@ def _search(target: Target[P], start: P, direction: np.ndarray, longest: float) 
     length = min(1.0, most)
     low = (0.0, start.value, slope)
     high: tuple[float, float, float] | None = None
-    best: tuple[float, P | None] = 0.0, None
+    best: tuple[float, Any] = 0.0, None
     highest = start.value
     for _ in range(_TRIALS):
         if target.is_spent():

@@ -4,24 +4,13 @@ A step that does not raise the value is tried shorter: with more damping, as by 
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-
-class HasValue(Protocol):
-    """A point, whatever its form."""
-
-    @property
-    def value(self) -> float:
-        """What is maximised, there."""
-        ...
-
-
-P = TypeVar("P", bound=HasValue)
+P = TypeVar("P")  # a point, of any form that has a `value`
 _HALVINGS = 60
-_STIFFEST = 1e10  # damping that is tried
-_LEAST = 1e-14
+_STIFFEST, _LEAST = 1e10, 1e-14  # damping that is tried, and that is left after steps that rise
 _CLOSE = 1e-6  # gain below which a point that no step raises is a maximum, rounding aside
 
 
@@ -40,23 +29,33 @@ class Slope(NamedTuple):
     metric: np.ndarray  # what damping multiplies before it is added to the diagonal of the curvature
 
 
-class Target(Protocol[P]):
-    """What is maximised, over points of any form."""
+class Target(Generic[P]):
+    """What is maximised."""
 
     def moved(self, here: P, change: np.ndarray) -> P:
         """The point after a change of its coordinates."""
-        ...
+        raise NotImplementedError
 
     def slope(self, here: P) -> Any:
-        """What steps from a point are made of."""
-        ...
+        """What steps from a point are made of: a `Slope`, unless the target solves in a way of its own."""
+        raise NotImplementedError
 
     def solve(self, slope: Any, damping: float) -> Step | None:
         """Newton's step; None where the damped curvature is not positive."""
-        change = _damped_step(slope.curvature, damping * slope.metric, slope.gradient)
-        return None if change is None else Step(change, float(change @ slope.gradient))
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    def rises(self, here: P, ahead: P, promised: float) -> bool:
+        gradient, curve, metric = slope
+        if not len(gradient):
+            return Step(gradient, 0.0)
+        damped = curve.copy()
+        damped[np.diag_indices_from(damped)] += damping * metric
+        try:
+            change = cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
+        except LinAlgError:
+            return None
+        return Step(change, float(change @ gradient))
+
+    def rises(self, here: Any, ahead: Any, promised: float) -> bool:
         """Whether a step that promised so much is taken."""
         return ahead.value > here.value
 
@@ -84,23 +83,11 @@ def newton(
     longest: float = np.inf,
     most: int = 500,
 ) -> Reached[P]:
-    """Climb from a point until a step promises less than a gain.
+    """Climb from a point until a step promises less than a gain; `last`: that step, which doubles the digits, is taken.
 
-    Parameters
-    ----------
-    target, point
-    gain : float
-        In the unit of the value.
-    last : bool
-        Whether that step is taken still, which doubles the digits.
-    damping : float, optional
-        Of the first step; None: steps are halved instead.
-    pace : float
-        By which damping is divided after a step that rises, and multiplied after one that does not.
-    longest : float
-        Change of a coordinate in one step.
-    most : int
-        Steps.
+    `damping` is that of the first step, divided by `pace` after a step that rises and multiplied by it after one that
+    does not; without damping steps are halved. No coordinate changes by more than `longest` in one of at most `most`
+    steps.
     """
     for steps in range(most):
         if target.is_spent():
@@ -144,20 +131,6 @@ def _at_most(longest: float, step: Step) -> Step:
     """The step, shortened if a coordinate changes by too much."""
     size = np.abs(step.change).max(initial=0.0) if longest < np.inf else 0.0
     return Step(step.change * (longest / size), step.promised * (longest / size)) if size > longest else step
-
-
-def _damped_step(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
-    """The step, or None where the damped curvature is not positive."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    if not len(gradient):
-        return gradient
-    damped = curve.copy()
-    damped[np.diag_indices_from(damped)] += damping
-    try:
-        return cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
-    except LinAlgError:
-        return None
 
 
 class Local(NamedTuple):

@@ -41,6 +41,7 @@ class Density(NamedTuple):
 class Local(NamedTuple):
     """The density at a point."""
 
+    where: np.ndarray
     value: float
     gradient: np.ndarray
     curvature: np.ndarray  # minus the second derivatives; 0 along a common change of all log worths
@@ -112,15 +113,15 @@ def local(density: Density, point: np.ndarray) -> Local:
     curvature[i, j] = bend
     curvature[:n, :n] += curvature[:n, :n].T
     curvature[np.arange(n), np.arange(n)] = -_along(bend, i, j, n, 1.0)
-    found = Local(value, gradient, curvature)
-    return _with_prior(density, point, found) if density.has_prior else found
+    found = Local(point, value, gradient, curvature)
+    return _with_prior(density, found) if density.has_prior else found
 
 
-def _with_prior(density: Density, point: np.ndarray, likelihood: Local) -> Local:
+def _with_prior(density: Density, likelihood: Local) -> Local:
     """The density where the likelihood alone is that."""
     from scipy.special import logsumexp
 
-    n, (value, gradient, curvature) = density.n_options, likelihood
+    n, (point, value, gradient, curvature) = density.n_options, likelihood
     u = point[:n]
     whole = logsumexp(u)
     share = np.exp(u - whole)
@@ -132,7 +133,7 @@ def _with_prior(density: Density, point: np.ndarray, likelihood: Local) -> Local
         value += float(point[n] - nu)
         gradient[n] += 1.0 - nu
         curvature[n, n] += nu
-    return Local(value, gradient, curvature)
+    return Local(point, value, gradient, curvature)
 
 
 def _along(of_pairs: np.ndarray, i: np.ndarray, j: np.ndarray, n: int, sign: float = -1.0) -> np.ndarray:

@@ -39,7 +39,8 @@ class NormalWorths:
         from scipy.linalg import cholesky
 
         self.density = density
-        self.mode, found = highest(density)
+        found = highest(density)
+        self.mode = found.where
         self._root = cholesky(fixed_scale(found.curvature, density.n_options))  # upper: H = R'R
         if density.has_prior:
             away = self.deviations(np.random.default_rng(0), _PILOT)

@@ -22,7 +22,7 @@ _AIMED_AT = 1e-13  # times n: gain that the last of Newton's steps promises, whi
 _NEAR = 3e-3  # times n, for the sum of the gradient: where second derivatives take over from limited-memory BFGS
 _DONE = 1e-7  # times n, for the sum: where they would cost too much
 _LONGEST = 10.0  # change of a ln λ in one step by the gradient, and half of that by second derivatives
-_PACE = 4.0  # of damping: 10 takes 4 % more sweeps
+_PACE = 4.0  # of damping: 10 takes 6 % more sweeps
 _FEW, _MAX_WEIGHTS = 200, 2000  # that second derivatives are affordable for whatever the rows, or at all
 _MANY = 20_000  # rows beyond which a part of them gives the start
 _STAGES = (0.1, 0.01)  # a − 1 on the way to a = 1
