@@ -42,18 +42,15 @@ class Target(Generic[P]):
 
     def solve(self, slope: Any, damping: float) -> Step | None:
         """Newton's step; None where the damped curvature is not positive."""
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+        from scipy.linalg.lapack import dposv  # pyright: ignore[reportAttributeAccessIssue]
 
         gradient, curve, metric = slope
         if not len(gradient):
             return Step(gradient, 0.0)
         damped = curve.copy()
         damped[np.diag_indices_from(damped)] += damping * metric
-        try:
-            change = cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
-        except LinAlgError:
-            return None
-        return Step(change, float(change @ gradient))
+        _, change, info = dposv(damped, gradient)  # of few coordinates, a tenth of the time of `cho_solve`
+        return Step(change, float(change @ gradient)) if info == 0 else None
 
     def rises(self, here: Any, ahead: Any, promised: float) -> bool:
         """Whether a step that promised so much is taken."""
