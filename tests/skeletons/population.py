@@ -1,0 +1,27 @@
+"""Skeleton of a population: several groups of people, of whom everybody counts alike.
+
+Copy this file to `src/thali/model/latent_features/NAME/population.py`, and name the class in
+`src/thali/model/latent_features/populations.py`, which says what arguments of a model, or what data, ask for it.
+
+This one makes data of one group of what `fit` is given, so that all else is that of `One`. A population whose
+posterior holds something of its own (weights by group, say) replaces `task` (what the chains run) and `tree` (the
+posterior, whose kind of data it names), `prior_sample`, `replicates`, `observed` and `evidence`, or refuses there in a
+sentence; its kind gets a class in `answers/kind.py` (words, what is refused) and one in `answers/data_answers.py` (what
+is answered).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from thali.data.groups import Groups
+from thali.errors import DataError
+from thali.model.latent_features.population import One
+
+
+class Everybody(One):
+    """The people of all groups together."""
+
+    def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
+        if not isinstance(given, Mapping):
+            raise DataError(f"Everybody is made of several groups, by name; got {type(given).__name__}.")
+        return convert(Groups(given).pooled())
