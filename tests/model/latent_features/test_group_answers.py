@@ -1,11 +1,13 @@
 """What models of groups of people answer, and what they refuse; the sampler runs as Python."""
 
+import copy
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from problems import random_comparisons, random_similarities
 from set_problems import random_choices
 
@@ -241,3 +243,13 @@ def test_evidence_of_common_weights_is_that_of_the_pooled_comparisons(data, monk
     model = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
     model.log_evidence(progressbar=False)
     np.testing.assert_array_equal(asked[0].counts, th.Groups(data).pooled().counts)
+
+
+def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(model, tmp_path):
+    of_another_time = copy.copy(model)
+    of_another_time.posterior_ = model.posterior_.copy()
+    constant = model.posterior_["constant_data"].to_dataset()
+    of_another_time.posterior_["constant_data"] = xr.DataTree(constant.assign(kind="ratings of objects"))
+    of_another_time.save(tmp_path / "model.nc")
+    with pytest.raises(DataError, match=rf"written by thali {th.__version__}, is of data of the kind 'ratings of obj"):
+        th.load(tmp_path / "model.nc")

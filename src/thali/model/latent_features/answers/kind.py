@@ -123,6 +123,9 @@ _BY_KIND = {each.kind: each for each in _OF_ONE}
 _BY_KIND |= {grouped: OfGroups(grouped, _BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
 
 
+KNOWN = frozenset(_BY_KIND)
+
+
 def of_data(tree: "xarray.DataTree") -> OfData:
     """What goes with the data of a posterior."""
     return _BY_KIND[Posterior(tree).data_kind]

@@ -8,6 +8,7 @@ from thali.errors import DataError
 from thali.posterior.view import Posterior
 
 from .columns import columns_of
+from .kind import KNOWN
 
 if TYPE_CHECKING:
     import xarray
@@ -39,6 +40,12 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
     for name in _GROUPS:
         if name not in tree.children:
             raise DataError(f"'{path}' is not a posterior of this model: it has no group {name}")
+    if (kind := str(tree["constant_data"].dataset.get("kind", np.array("")).item())) not in KNOWN:
+        version = tree.attrs.get("creation_library_version", "?")
+        raise DataError(
+            f"'{path}', written by thali {version}, is of data of the kind {kind!r}, which this version does not know; "
+            "fit the model again"
+        )
     posterior = tree["posterior"].to_dataset()
     wanted = _ALWAYS | (_LISTED if Posterior(tree).features is None else _DENSE)
     wanted |= {} if Posterior(tree).unique is None else _UNIQUE
