@@ -193,6 +193,7 @@ def focused(user):
     )
 
 
+@pytest.mark.long
 def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.drop("drinks.csv", PAIRS)
     user.ask()
@@ -363,6 +364,7 @@ def test_an_interview(user, folder, start):
     user.look()
 
 
+@pytest.mark.long
 def test_an_interview_of_three_at_a_time(user, folder):
     user.page.get_by_text("Begin an interview").click()
     user.page.get_by_label("The options, one a line").fill("tea\n<b>milk</b>\nbeer\nwater with a long name")
@@ -389,6 +391,7 @@ def test_an_interview_of_three_at_a_time(user, folder):
     user.look()
 
 
+@pytest.mark.long
 def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     """Table, picture and other priors, of chains as short as they can be."""
     monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
@@ -581,6 +584,7 @@ def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
         process.kill()
 
 
+@pytest.mark.long
 def test_a_browser_in_german_sees_german(browser, server):
     """On every screen but for what the library says of data and fits, and at the width of a telephone."""
     user = User(browser, server, "de-CH")

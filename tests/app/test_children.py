@@ -55,6 +55,7 @@ def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
     assert "was run" not in study.log(READ)
 
 
+@pytest.mark.long
 def test_no_file_of_the_folder_is_run_by_a_worker_of_a_comparison(among_planted_files):
     (among_planted_files / "t.csv").write_text(PAIRS)
     command = "import sys; sys.path.pop(0); from thali.cli import main; main()"  # as the script `thali` has it
@@ -178,6 +179,7 @@ def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is
     assert bool(reported) == is_reported
 
 
+@pytest.mark.long
 def test_what_was_drawn_before_a_stop_is_shown(tmp_path):
     """The stop comes while nothing is drawn: the process begins anew, and reports the job."""
     study = study_to_fit(tmp_path)

@@ -24,6 +24,7 @@ def case(combination):
     return pytest.param(combination, marks=[] if combination in BY_DEFAULT else pytest.mark.long, id=str(combination))
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("combination", [case(each) for each in OFFERED])
 def test_the_app_finds_what_the_command_line_finds(combination, client, children_here, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -401,6 +401,7 @@ main()
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor time of a stopped process stands in /proc")
 @pytest.mark.parametrize("out", [(), ("--out", "results")], ids=["printed", "written"])

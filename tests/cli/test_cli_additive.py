@@ -401,6 +401,7 @@ def test_out_holds_everything_and_nothing_else(run, fake, folder):
         assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_outlines_are_drawn_up_to_thirty_objects(run, fake, folder):
     for n in (30, 31):
@@ -431,6 +432,7 @@ def program(*words):
     return [sys.executable, "-c", "from thali.cli import main; main()", *map(str, words)]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_program_fits_and_writes(run, folder):
     words = "numbers --alpha 0.5 --draws 40 --tune 40 --chains 2 --seed 1 --out out".split()

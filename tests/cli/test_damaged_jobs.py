@@ -265,6 +265,7 @@ def test_jobs_of_parts_killed_twenty_times_go_on(run, folder, kind):
 # dates and places -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ["fit", "comparison"])
 def test_clocks_and_places_do_not_matter(run, folder, kind, monkeypatch):
     """The clock was ahead when the job was written, and its files are of 1970; the folder was moved and renamed."""

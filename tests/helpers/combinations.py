@@ -177,9 +177,9 @@ class Combination(NamedTuple):
 
     @property
     def parts(self):
-        """What the command meets in it, whatever the method."""
+        """What meets in it, whatever the method."""
         met = self._replace(model=self.model.partition(" ")[0])
-        return {(self.command, name, getattr(met, name)) for name in self._fields[1:]}
+        return {(name, getattr(met, name)) for name in self._fields}
 
 
 FITS = [Combination("fit", *each) for each in product(TABLES, POPULATIONS, MODELS)]
@@ -217,7 +217,7 @@ def is_slow(combination):
 
 
 def usual(every):
-    """Some of these, in which each command meets all that it meets in one of them; quick ones where there are any."""
+    """Some of these, in which all that meets in one of them is met; quick ones where there are any."""
     met, chosen = set(), []
     for each in sorted(every, key=is_slow):
         if not each.parts <= met:

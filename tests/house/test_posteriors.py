@@ -93,6 +93,7 @@ def test_the_number_of_features_is_the_exact_one(program):
     assert abs(found["mean"][place] - 3.1737) < 4 * found["mcse_mean"][place] + 5e-5  # rounding of the exact value
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_sampler_of_the_readme_agrees(monkeypatch, capsys):
     """It has no line in common with those of thali."""

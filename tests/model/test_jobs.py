@@ -96,6 +96,7 @@ def run_pieces_alone(work):
     RUN_SLICE(work)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("kind", EVERY)
 def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
     """When it is written has no influence on the draws, on any number of cores; a finished one runs no more."""
@@ -154,6 +155,7 @@ def killed(place, kind, times, seed):
     return int(done.stdout.split()[0])
 
 
+@pytest.mark.first(1)
 @pytest.mark.first(2)  # the others are among those that are killed a hundred times
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kind", ["pairs", "annealed product classes", "particles"])

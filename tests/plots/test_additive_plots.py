@@ -39,6 +39,7 @@ def no_figure_stays_open():
     plt.close("all")
 
 
+@pytest.mark.first(4)
 @pytest.mark.first(3 * len(PICTURES))
 @pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("case", CASES)

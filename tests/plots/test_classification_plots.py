@@ -301,6 +301,7 @@ PICTURES = {
 }
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):

@@ -90,6 +90,7 @@ def boxes_of(figure, monkeypatch):
     return [(text, Text.get_window_extent(text)) for text in shown]
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_and_none_overlaps(case, monkeypatch):
     with warnings.catch_warnings():

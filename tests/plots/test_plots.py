@@ -90,6 +90,7 @@ def no_figure_stays_open():
     plt.close("all")
 
 
+@pytest.mark.first(10)
 @pytest.mark.first(5 * len(OF_A_MODEL))
 @pytest.mark.parametrize("picture", OF_A_MODEL)
 @pytest.mark.parametrize("case", CASES)

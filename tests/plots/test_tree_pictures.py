@@ -133,6 +133,7 @@ def lines_of(ax):
     return np.array([path.vertices for path in collection.get_paths()])
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("case", CASES)
 def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(case, monkeypatch):
     with warnings.catch_warnings():
@@ -171,6 +172,7 @@ def assert_apart(ax, low, high):
     assert not crossed.all(axis=-1).any()
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("case", [case for case in CASES if "caterpillar" not in case])
 def test_lines_are_the_edges(case):
     tree = CASES[case]()

@@ -77,6 +77,7 @@ def words_of(page):
     return html.unescape(re.sub(r"<[^>]*>", " ", text))
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_printed_is_mailed(name, run, folder):
     data, *words = CASES[name]
@@ -106,6 +107,7 @@ def test_a_report_is_called_what_its_author_says(run, folder):
     assert refused.code == 2 and "--author is of the report; name its file with --report." in refused.err
 
 
+@pytest.mark.long
 def test_a_fit_that_goes_on_mails_the_same(run, folder):
     data, *words = CASES["hierarchical-logit"]
     first = run("fit", data, "--model", "hierarchical-logit", *words, "--out", "out", "--report", "mail.html")

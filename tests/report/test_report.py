@@ -110,6 +110,7 @@ def page_once(name, folder):
     return _PAGES[name]
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize("name", TINY)
 def test_every_model_has_a_report(name, tmp_path):
     model = fitted(name)
@@ -141,6 +142,7 @@ def test_classifiers_without_draws_have_reports(settings, tmp_path):
     assert "How sure" not in " ".join(page.texts) and "height" in " ".join(page.texts)
 
 
+@pytest.mark.long
 def test_a_model_from_a_file_has_the_same_report(tmp_path):
     model = fitted("elimination-by-aspects")
     model.save(tmp_path / "model.nc")
@@ -371,7 +373,9 @@ def test_only_models_of_choice_experiments_have_a_simulator():
 
 def test_the_kind_of_data_decides_about_the_check():
     own = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": "your own data"})})
-    assert "a likelihood of your own" in of_open.explained(SimpleNamespace(posterior_=own), USUAL).sentence
+    own = SimpleNamespace(posterior_=own)
+    (check,) = (maker for maker in of_open.makers_of(own, USUAL) if maker.key == "check")
+    assert "a likelihood of your own" in check(own, USUAL).sentence
     assert "observed proportion" in fitted("latent-feature-model").findings()["check"].sentence
     model = fitted("additive-clustering")
     explained = float(re.search(r"[\d.]+(?= %)", of_open.explained(model, USUAL).sentence)[0])

@@ -30,6 +30,7 @@ def by_map(**settings):
     return th.SparseMultinomialLogit(method="map", eta=20.0, **settings)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "settings",
     [{}, {"standardize": False}, {"fit_intercept": False}, {"reference": "yes"}],
@@ -58,6 +59,7 @@ def test_predictions_stay_in_their_blocks(model, classes):
         assert found.dtype == found.compute().dtype and found.shape == found.compute().shape
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("method", ["laplace", "variational"])
 @pytest.mark.parametrize("settings", [{}, {"standardize": False, "reference": "yes"}, {"eta": 3.0}], ids=str)
 def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tmp_path):

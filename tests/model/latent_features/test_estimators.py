@@ -203,6 +203,7 @@ def brute_force(draws, data, prior, sigma, shape, rate, alpha, n):
     return np.array(values)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("prior", [IndianBuffet(), FiniteFeatures(8)])
 @pytest.mark.parametrize(("weight_prior", "alpha"), [((1.0, 10.0), 1.0), ((2.0, 4.0), 1.0), ((1.0, 10.0), 0.3)])
 def test_features_of_which_none_is_frequent_are_ranked_by_their_probability(prior, weight_prior, alpha):

@@ -48,6 +48,7 @@ def page():
         yield vars(module), [text for text in printed if text]
 
 
+@pytest.mark.long
 def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
     names, (right, wrong, _) = page
     assert right.count("right") == 5 and "WRONG" not in right and "not run" not in right

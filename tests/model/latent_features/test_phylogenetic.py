@@ -95,6 +95,7 @@ def tabled(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.exact
 def test_rates_of_random_trees(seed, tabled):

@@ -28,6 +28,7 @@ TEN = th.Triplets.from_sets(
 )
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize("few", [0, 4, 100])  # all rows, whichever is less, the rows of the owners alone
 @pytest.mark.parametrize("data", [MIXED, TEN], ids=["mixed", "ten"])
 @pytest.mark.parametrize("link", LINKS)

@@ -82,6 +82,7 @@ def test_a4_iris_has_three_weights():
     np.testing.assert_allclose(fit.weights[fit.support], [0.28738673, 0.37695898, 0.33565430], atol=1e-7)
 
 
+@pytest.mark.long
 def test_a4_the_rule_for_small_a_survives_many_steps():
     W, codes, n_classes = problem("iris")
     data = Rows(W, codes, n_classes, threads=1)

@@ -216,6 +216,7 @@ def _log_target(kind, x):
     return size * (a * 0.1 - special.gammaln(a)) + a * (LOG_WEIGHTS + LOG_MASS_NOW).sum()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", [0, 1, 2])
 def test_moves_of_the_shape(kind):
     """Exact draws of a, moved once, are exact draws still; and they have moved."""

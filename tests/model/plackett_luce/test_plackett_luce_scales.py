@@ -54,6 +54,7 @@ def check_finite(model, X, extreme):
         assert found.sum(axis=1) == pytest.approx(np.ones(len(rows)), abs=1e-9)
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("which", METHODS)
 def test_standardised_covariates_of_any_scale_give_the_same_fit(which, factor):
@@ -66,6 +67,7 @@ def test_standardised_covariates_of_any_scale_give_the_same_fit(which, factor):
         assert model.predict_proba(X * factor) == pytest.approx(one.predict_proba(X), abs=1e-6)
 
 
+@pytest.mark.first(16)
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("which", METHODS)
 @pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])

@@ -57,6 +57,7 @@ def held_against(name, **stamp):
     return fit
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_evidence_and_means_of_tiny_problems(name):
     """The table of brute force: weights of chains from the prior, draws of the final phase, predictions."""
@@ -74,6 +75,7 @@ def test_evidence_and_means_of_tiny_problems_closely(name, sampler):
     held_against(name, groups=128, sweeps_per_step=25, final_sweeps=8000, sampler=sampler)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("case", "worse"),
     [((5, 3, 2, 2.0, 1.0, 0.0), ()), ((5, 3, 2, 2.0, 1.0, 0.1), (0,)), ((20, 8, 2, 1.5, 2.0, 0.0), ())],

@@ -29,6 +29,7 @@ def fitted(data, method, lapse=0.02, **run):
     return th.ProductClasses(monotone=MONOTONE, method=method, lapse=lapse).fit(data, **settings)
 
 
+@pytest.mark.first(1)
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 @pytest.mark.parametrize("method", SHORT)
 def test_from_data_to_predictions(data, method, tmp_path):

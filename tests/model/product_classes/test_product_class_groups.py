@@ -39,6 +39,7 @@ def test_similar_classes_are_found_by_counting_products(none, similar):
     assert len(set(found)) < len(found)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_another_seed_prints_the_same_classes():
     """The first four that most chains find are those of another seed, and true ones; of equal classes alone, three."""

@@ -58,6 +58,7 @@ def test_evidence_and_means_of_tiny_problems(name, path, schedule):
     held_against(name, path, schedule=schedule)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_predictions_of_tiny_problems(name):
     fit = held_against(name, seed=4)
