@@ -17,6 +17,7 @@ from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
 from ..settings import Settings
 from ..spec import MODEL
+from .additive_answers import AdditiveAnswers
 from .answers.data_answers import answers_of
 from .answers.kind import of_similarities
 from .answers.similarities import measured_similarities
@@ -29,9 +30,7 @@ from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
 from .population import Population
 from .populations import population_of
-from .similarity_answers import SimilarityAnswers
 from .spec import ADDITIVE
-from .triplet_answers import TripletAnswers
 
 if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 LAPSE = 0.01
 
 
-class AdditiveClustering(SimilarityAnswers, TripletAnswers):
+class AdditiveClustering(AdditiveAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
