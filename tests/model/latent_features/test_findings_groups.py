@@ -43,6 +43,36 @@ def test_similarities_of_groups_are_checked_as_similarities():
     assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
 
 
+def ranked(women, men):
+    """A fit to two groups, the sentence of its ranks, and P(option ranks higher for women), P(for men) by option."""
+    data = {name: th.PairedComparisons(counts, list("abc")) for name, counts in (("women", women), ("men", men))}
+    model = th.EliminationByAspects("unique", tempering=False).fit(data, **RUN | {"draws": 100, "tune": 50})
+    weights = model.posterior_["posterior"]["group_unique_weights"].values.reshape(-1, 2, 3)
+    rank = (weights[..., None, :] > weights[..., None]).sum(axis=-1)  # how many options are better
+    higher = [(rank[:, g] < rank[:, 1 - g]).mean(axis=0) for g in range(2)]
+    return model.findings()["ranks"].sentence, *(dict(zip("abc", each, strict=True)) for each in higher)
+
+
+@pytest.mark.fit
+def test_options_that_surely_rank_higher_in_one_group_are_named():
+    said, women, men = ranked([[0, 40, 40], [1, 0, 20], [1, 20, 0]], [[0, 20, 1], [20, 0, 1], [40, 40, 0]])
+    assert women["a"] > 0.95 and men["c"] > 0.95 and max(women["b"], men["b"]) < 0.95
+    assert "Some options rank higher in one group than in another: " in said and " for b" not in said
+    for option, more, less, p in (("a", "women", "men", women["a"]), ("c", "men", "women", men["c"])):
+        shown = "above .99" if p > 0.99 else f"{p:.2f}"[1:]
+        assert f"{option} for {more} than for {less} (probability {shown})" in said
+
+
+@pytest.mark.fit
+def test_where_groups_are_alike_the_likeliest_difference_is_named():
+    counts = [[0, 6, 7], [4, 0, 6], [3, 4, 0]]
+    said, women, men = ranked(counts, counts)
+    p, more, option = max((each[name], who, name) for who, each in (("women", women), ("men", men)) for name in each)
+    less = "men" if more == "women" else "women"
+    likeliest = f"likeliest is that {option} does for {more} than for {less} (probability {p:.2f}".replace("0.", ".")
+    assert f"No option surely ranks higher in one group than in another; {likeliest})." in said
+
+
 @pytest.mark.parametrize(
     ("setting", "sentence"),
     [

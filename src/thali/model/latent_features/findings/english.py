@@ -84,7 +84,8 @@ ENGLISH = {
     "groups.first": "{option} by {name} (probability {probability})",
     "groups.higher": "{option} for {more} than for {less} (probability {probability})",
     "groups.differ": "Some options rank higher in one group than in another: {each}{more}.",
-    "groups.alike": "No option surely ranks higher in one group than in another; the likeliest is {each}.",
+    "groups.alike": "No option surely ranks higher in one group than in another; likeliest is that {option} does for"
+    " {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of the options by the weight of all their aspects, for each group",
     "groups.ranks.caption": "Rank of each option for each group, 1 the best, and its interval.",
     "groups.kappa": "How similar the groups are, kappa, is {estimate}; weights of one feature differ between groups by"

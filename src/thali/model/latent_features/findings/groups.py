@@ -66,15 +66,15 @@ def _most_different(model: Any) -> Text:
         for option, p in zip(labels_of(model), (of_group[more] < of_group[less]).mean(axis=0), strict=True)
     ]
     found.sort(key=lambda each: -each[0])
-    sure = [each for each in found if each[0] >= _SURE]
-    each = [
-        str(said(ENGLISH, "groups.higher", option=option, more=more, less=less, probability=probability(p)))
-        for p, option, more, less in (sure[:_NAMED] or found[:1])
+    named = [
+        {"option": option, "more": more, "less": less, "probability": probability(p)} for p, option, more, less in found
     ]
-    if sure:
-        more = f", and {plural(len(sure) - _NAMED, 'other difference')}" if len(sure) > _NAMED else ""
-        return said(ENGLISH, "groups.differ", each="; ".join(each), more=more)
-    return said(ENGLISH, "groups.alike", each=each[0])
+    sure = sum(each[0] >= _SURE for each in found)
+    if not sure:
+        return said(ENGLISH, "groups.alike", **named[0])
+    each = "; ".join(str(said(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)])
+    more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
+    return said(ENGLISH, "groups.differ", each=each, more=more)
 
 
 def ranks_finding(
