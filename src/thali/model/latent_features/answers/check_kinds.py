@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.inference.seeds import streams
+from thali.posterior.view import Posterior
 
 from .check import blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws, whole_counts
 from .checked import PAIR
 from .columns import columns_of
-from .group_tree import group_names, tree_of_group
+from .group_tree import tree_of_group
 from .kinds_aligned import aligned_members, as_groups
 from .probabilities import probability_draws
 
@@ -33,7 +34,7 @@ def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pand
     of, rng = of[draws], streams(random_seed, 1)[0]
     subject, pair = constant["answer_subject"].values, constant["answer_pair"].values
     times = (tree["observed_data"].dataset["answers"].values + constant["answer_losses"].values).astype(np.int64)
-    each = [columns_of(tree_of_group(groups, name)).take(draws) for name in group_names(groups)]
+    each = [columns_of(tree_of_group(groups, name)).take(draws) for name in Posterior(groups).groups]
     rows, discrepancy = [], np.zeros((2, len(draws)))
     for pairs in blocks(len(first), len(draws) * len(each)):
         here = np.flatnonzero((pair >= pairs.start) & (pair < pairs.stop))

@@ -7,10 +7,11 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError
 from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.view import Posterior
 
 from .columns import columns_of
 from .features import checked_probability, distinct_owners, features_table
-from .group_tree import group_names, tree_of_group
+from .group_tree import tree_of_group
 from .kind import of_data
 from .presence import add_convergence
 
@@ -38,7 +39,7 @@ def group_features_table(
             Argument("similar"),
             " is for one group of people; take the model of one, of_group(name), or of one kind, of_kind(1).",
         )
-    names = group_names(tree)
+    names = Posterior(tree).groups
     table = features_table(tree_of_group(tree, names[0]), min_probability)
     drawn = group_weight_draws(tree, table["members"].tolist())
     rows = []
@@ -68,7 +69,7 @@ def group_weight_draws(
     tree: "xarray.DataTree", features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Of each feature the sum of the weights of its copies (group, draw), and in which draws it is."""
-    names, labels = group_names(tree), [str(x) for x in tree["posterior"].dataset["option"].values]
+    names, labels = Posterior(tree).groups, [str(x) for x in tree["posterior"].dataset["option"].values]
     by_group = [columns_of(tree_of_group(tree, name)) for name in names]
     first = by_group[0]
     patterns, pattern = distinct_owners(first)

@@ -3,7 +3,9 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from .group_tree import group_names, tree_of_group
+from thali.posterior.view import Posterior
+
+from .group_tree import tree_of_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +25,7 @@ def group_check_table(
 
     from thali._tables import Table
 
-    tables = {name: check(tree_of_group(tree, name), random_seed) for name in group_names(tree)}
+    tables = {name: check(tree_of_group(tree, name), random_seed) for name in Posterior(tree).groups}
     joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
     joined.insert(0, "group", joined.pop("group"))
     found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))

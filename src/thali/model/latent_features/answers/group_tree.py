@@ -200,16 +200,11 @@ def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
     return (), value
 
 
-def group_names(tree: "xarray.DataTree") -> list[str]:
-    """The names of the groups."""
-    return [str(name) for name in tree["posterior"].dataset["group"].values]
-
-
 def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
     """The posterior of one group, as that of a model of it alone; one that is of no groups is that of each."""
-    if not Posterior(tree).groups:
+    if not (groups := Posterior(tree).groups):
         return tree
-    g = group_names(tree).index(name)
+    g = groups.index(name)
     posterior = tree["posterior"].to_dataset()
     averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
     names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior}

@@ -6,9 +6,10 @@ import numpy as np
 
 from thali.errors import ArgumentError
 from thali.posterior.summary import mean_errors
+from thali.posterior.view import Posterior
 
 from .columns import columns_of
-from .group_tree import group_names, tree_of_group
+from .group_tree import tree_of_group
 from .kinds_aligned import as_groups, members, number_of_kinds, order_of_kinds
 from .kinds_tree import shares_of_new
 from .predict import places_of
@@ -43,7 +44,7 @@ def new_person_draws(tree: "xarray.DataTree", first: np.ndarray, second: np.ndar
     """The probability that a new person chooses the first of each pair, draw by draw."""
     share, lapse = aligned_shares(tree), float(tree["constant_data"].dataset["lapse"])
     groups, found = as_groups(tree), np.zeros((len(share), len(first)))
-    for g, name in enumerate(group_names(groups)):
+    for g, name in enumerate(Posterior(groups).groups):
         found += share[:, g, None] * probability_draws(columns_of(tree_of_group(groups, name)), first, second, lapse)
     return found
 

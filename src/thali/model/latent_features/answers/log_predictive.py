@@ -6,11 +6,12 @@ import numpy as np
 
 from thali.data.choices import Choices
 from thali.errors import ArgumentError, DataError
+from thali.posterior.view import Posterior
 
 from ..likelihoods.best_worst import answers_given
 from .best_worst import rule_of
 from .columns import Columns, columns_of
-from .group_tree import group_names, tree_of_group
+from .group_tree import tree_of_group
 from .kinds_aligned import as_groups
 from .kinds_predict import aligned_shares
 from .predict import has_answers, out_of_sets, places_of
@@ -34,7 +35,7 @@ def log_predictive_of_kinds(tree: "xarray.DataTree", data: Any) -> "pandas.Serie
     from scipy.special import logsumexp
 
     groups = as_groups(tree)
-    by_kind = _log_of_people(tree, [columns_of(tree_of_group(groups, name)) for name in group_names(groups)], data)
+    by_kind = _log_of_people(tree, [columns_of(tree_of_group(groups, name)) for name in Posterior(groups).groups], data)
     logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(tree).T)[:, :, None], axis=0)
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 

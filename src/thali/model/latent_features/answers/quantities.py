@@ -12,7 +12,7 @@ from thali.posterior.view import Posterior
 from .columns import columns_of
 from .covariates import names_in, parameter
 from .features import features_table
-from .group_tree import group_names, tree_of_group
+from .group_tree import tree_of_group
 from .kinds_answers import of_kinds
 from .pair_coordinates import pair_index
 from .presence import presence_of
@@ -42,7 +42,7 @@ _FAMILIES = "the chains stay in different families of features, and more draws w
 
 def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quantities]") -> Quantities:
     """Those that groups share, `kappa` if they are similar, and those of each group, its name in brackets first."""
-    names = group_names(tree)
+    names = Posterior(tree).groups
     of_first = of_one(tree_of_group(tree, names[0]))
     shared = {name: values for name, values in of_first.items() if name in SHARED or name.startswith("presence[")}
     if (kappa := Posterior(tree).kappa) is not None:

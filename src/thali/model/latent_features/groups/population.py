@@ -9,6 +9,7 @@ import numpy as np
 
 from thali.data import groups
 from thali.errors import Argument, ArgumentError
+from thali.posterior.view import Posterior
 
 from ..population import Parts, Population
 from .task import COMMON, SIMILAR, build_group_task, check_weights, groups_of
@@ -58,11 +59,10 @@ class Groups(Population):
         return replicates_of_groups(tree, parts["likelihood"], data, rng)
 
     def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
-        from ..answers.group_tree import group_names
         from .prior_sample import observed_by_groups
 
         known = tree["posterior"].dataset
-        if [*data.names] != group_names(tree) or [*data.labels] != [*map(str, known["option"].values)]:
+        if data.names != Posterior(tree).groups or [*data.labels] != [*map(str, known["option"].values)]:
             return {}
         return observed_by_groups(tree, parts["likelihood"], data)
 
