@@ -12,6 +12,7 @@ from thali.comparison.leave_pairs import ObjectPairs
 from thali.comparison.leave_tasks import ChoicesOutOfSets, Choosers
 from thali.comparison.sentences import sentences
 from thali.comparison.splitter import Grouped
+from thali.data.pair_parts import of_subjects
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
@@ -112,7 +113,7 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
         (answered(3), {"leave_out": "subject"}, "Group 'm' has one respondent"),
         (answered(4), {"leave_out": "subject", "hold_out": 3}, "leaves some group without a respondent"),
         ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, "Group 'a' judged a single pair"),
-        (th.Groups(answered()).mapped(lambda each: each._of_subjects(np.arange(4))), {"leave_out": "task"}, "pair"),
+        (th.Groups(answered()).mapped(lambda each: of_subjects(each, np.arange(4))), {"leave_out": "task"}, "pair"),
     ],
 )
 def test_what_cannot_be_left_out(data, settings, said):

@@ -9,6 +9,7 @@ import pytest
 
 import thali as th
 from thali.data.joined import with_more
+from thali.data.pair_parts import with_known
 from thali.errors import DataError
 from thali.model.saved import packed, unpacked
 
@@ -81,7 +82,7 @@ def test_they_stay_without_a_pair_a_tie_or_other_covariates(frame):
     assert data.with_covariates([]) == plain == plain.with_covariates([])
     cells = data.cells
     again = data.with_cell_counts(cells.wins, cells.losses, cells.tied)
-    assert again.covariates.answers is None and again == data._with(None, None, again.covariates)
+    assert again.covariates.answers is None and again == with_known(data, None, None, again.covariates)
 
 
 def test_people_keep_theirs(frame):

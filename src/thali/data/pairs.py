@@ -1,28 +1,32 @@
 """Paired comparisons: how often each option was chosen over each other one."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import plural, short_number, shorten
+from thali._labels import plural, short_number
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
-from .answers import Answers, Who
-from .columns import added_up, square_cells
+from . import pair_parts, pair_tables
+from .answers import Answers
+from .columns import square_cells
 from .connectivity import disconnected, group_numbers
-from .covariates import Columns, Covariates
-from .pair_parts import PairParts
+from .covariates import Cells, Covariates
+from .frozen import Frozen
 from .people import column_facts
 from .suspicious import alike_labels, percentages, warn_of
-from .ties import tie_cells
+from .ties import tie_cells, ties_unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
 
 
-class PairedComparisons(PairParts):
+class PairedComparisons(Frozen):
     r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
 
     .. math::
@@ -100,57 +104,37 @@ class PairedComparisons(PairParts):
     ) -> None:
         names, cells = square_cells(counts, labels, weights)
         if ties is None:
-            self._fill(names, *cells)
+            self._freeze(*pair_tables.fields_of_rows(names, *cells))
         else:
             first, second, tied = tie_cells(ties, names, weights)
             winner, loser = np.append(cells[0], first), np.append(cells[1], second)
-            self._fill(names, winner, loser, np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied))
+            counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
+            self._freeze(*pair_tables.fields_of_rows(names, winner, loser, *counted))
         table = hasattr(counts, "columns")  # that somebody made, not the array of a program
         warn_of(alike_labels(names), percentages(self.wins, self.losses) if table else None)
 
-    def _fill(
-        self,
-        labels: tuple[str, ...],
-        winner: np.ndarray,
-        loser: np.ndarray,
-        counts: np.ndarray,
-        tied: np.ndarray | None = None,
-        who: Who | None = None,
-        in_order: np.ndarray | None = None,
-        described: Columns | None = None,
-    ) -> "PairedComparisons":
-        """Add up rows of counts and ties, check that something was compared, and freeze.
+    from_frame = classmethod(pair_tables.from_frame)
+    from_pairs = classmethod(pair_tables.from_pairs)
+    from_trials = classmethod(pair_tables.from_trials)
+    from_results = classmethod(pair_tables.from_results)
+    from_wide = classmethod(pair_tables.from_wide)
+    _of_list = classmethod(pair_tables.of_list)
+    _of_trials = classmethod(pair_tables.of_trials)
+    _of_outcomes = classmethod(pair_tables.of_outcomes)
+    to_frame = pair_tables.to_frame
+    proportions = pair_tables.proportions
 
-        `in_order`: whether the winner of each row, or the first of its tie, was shown first. `described`: covariates of
-        the rows, for what was shown first.
-        """
-        n = len(labels)
-        if n < 2:
-            raise DataError(f"At least two options are needed to compare; got {shorten(labels) or 'none'}.")
-        tied = np.zeros(len(counts)) if tied is None else tied
-        found = added_up(n, winner, loser, counts, tied)
-        if not len(found[0]):
-            raise DataError(f"There is not a single comparison among the {n:,} options; every count is 0.")
-        if who is None and in_order is None:
-            return self._freeze(labels, *found, None, None, None)
-        there = counts + tied > 0
-        winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
-        pair = np.searchsorted(found[0] * n + found[1], np.minimum(winner, loser) * n + np.maximum(winner, loser))
-        won, forward, answers, covariates = winner < loser, None, None, None
-        who = None if who is None else who.of_rows(there)
-        if in_order is not None:
-            is_forward = in_order[there] == won
-            of_pairs = [
-                np.bincount(pair, each * is_forward, len(found[0])) for each in (counts * won, counts * ~won, tied)
-            ]
-            forward = np.array(of_pairs)
-            if described is not None:
-                x = np.where(is_forward[:, None], described.values[there], -described.values[there])
-                rows = Columns(described.names, x)
-                covariates = Covariates.of_rows(rows, n, pair, won, counts, tied, who)
-        if who is not None:
-            answers = Answers.of_rows(who, pair, won, counts, tied)
-        return self._freeze(labels, *found, forward, answers, covariates)
+    subset = pair_parts.subset
+    without_pair = pair_parts.without_pair
+    without_ties = pair_parts.without_ties
+    with_counts = pair_parts.with_counts
+    with_cell_counts = pair_parts.with_cell_counts
+    with_order = pair_parts.with_order
+    with_covariates = pair_parts.with_covariates
+    with_option_covariates = pair_parts.with_option_covariates
+    by_subject = pair_parts.by_subject
+    by_group = pair_parts.by_group
+    by_order = pair_parts.by_order
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
@@ -225,6 +209,21 @@ class PairedComparisons(PairParts):
         compared[self.second] = True
         return [self.labels[k] for k in np.flatnonzero(~compared)]
 
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Who answered; empty if the data do not say."""
+        return () if self.answers is None else self.answers.subjects
+
+    @property
+    def people(self) -> "pd.DataFrame | None":
+        """What is known of those who answered: a row a person; None if nothing is."""
+        return None if self.answers is None or self.answers.people is None else self.answers.people.copy()
+
+    @property
+    def cells(self) -> Cells:
+        """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
+        return pair_parts.cells_of(self)
+
     def example(self) -> str:
         """One pair in words, to check the direction against: the one in which one option was ahead the furthest.
 
@@ -255,6 +254,11 @@ class PairedComparisons(PairParts):
         for label, number in zip(self.labels, group, strict=True):
             groups[number].append(label)
         return sorted(groups, key=len, reverse=True)
+
+    def refuse_ties(self) -> None:
+        """Raise the `DataError` of whatever knows choices alone, if there are ties."""
+        if self.tied.any():
+            raise ties_unknown(self.n_ties, self.n_comparisons)
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""

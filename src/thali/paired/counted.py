@@ -9,6 +9,7 @@ from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.covariates import ORDER
 from thali.data.frames import as_frame
+from thali.data.pair_tables import fields_of_rows
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 
@@ -86,8 +87,8 @@ def with_order(forward: PairedComparisons, backward: PairedComparisons) -> Paire
         )
     ]
     winner, loser, counts, tied, in_order = (np.concatenate(column) for column in zip(*rows, strict=True))
-    data = PairedComparisons.__new__(PairedComparisons)
-    return data._fill(forward.labels, winner, loser, counts, tied, None, in_order).with_order()
+    fields = fields_of_rows(forward.labels, winner, loser, counts, tied, None, in_order)
+    return PairedComparisons._made_of(*fields).with_order()
 
 
 def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparisons]:
