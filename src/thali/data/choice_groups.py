@@ -1,107 +1,97 @@
 """The choices of some of the people, and choices of several groups of people together."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.errors import DataError
 
-from .choice_rows import ChoiceRows
 from .choice_sets import counted_answers
 from .people import people_by
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from .choices import Choices
 
 
-class ChoiceGroups(ChoiceRows):
-    """What `Choices` make of themselves by who chose."""
+def by_subject(data: "Choices") -> "dict[str, Choices]":
+    """The choices of each person, with all options.
 
-    labels: tuple[str, ...]
-    respondents: tuple[str, ...]
-    start: np.ndarray
-    members: np.ndarray
-    respondent: np.ndarray
-    choice: np.ndarray
-    times: np.ndarray
-    worst: np.ndarray | None
-    people: "pd.DataFrame | None"
-    sizes: np.ndarray
-    set_of: np.ndarray
+    Returns
+    -------
+    dict
+        From the name of each respondent who chose to their `Choices`.
 
-    def by_subject(self) -> dict[str, Self]:
-        """The choices of each person, with all options.
+    Raises
+    ------
+    DataError
+        If the data do not say who chose.
+    """
+    _refuse_unknown(data)
+    return {data.respondents[k]: of_rows(data, data.respondent == k) for k in _who_chose(data)}
 
-        Returns
-        -------
-        dict
-            From the name of each respondent who chose to their `Choices`.
 
-        Raises
-        ------
-        DataError
-            If the data do not say who chose.
-        """
-        self._refuse_unknown()
-        return {self.respondents[k]: self._of_rows(self.respondent == k) for k in self._who_chose()}
+def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
+    """The choices of each group of people, with all options.
 
-    def by_group(self, column: str) -> dict[str, Self]:
-        """The choices of each group of people, with all options.
+    Parameters
+    ----------
+    column : str
+        A column of `people`; those for whom it is empty are in no group.
 
-        Parameters
-        ----------
-        column : str
-            A column of `people`; those for whom it is empty are in no group.
+    Returns
+    -------
+    dict
+        From the name of each group to its `Choices`.
 
-        Returns
-        -------
-        dict
-            From the name of each group to its `Choices`.
+    Raises
+    ------
+    DataError
+        If the data do not say who chose, or nothing of that name is known of them.
 
-        Raises
-        ------
-        DataError
-            If the data do not say who chose, or nothing of that name is known of them.
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {"task": [1, 1, 1, 2, 2], "item": ["tea", "milk", "beer", "tea", "milk"], "chosen": [1, 0, 0, 0, 1]}
+    >>> frame = pd.DataFrame(rows | {"person": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
+    >>> th.Choices(frame).by_group("sex")["f"]
+    Choices(3 options, 1 set of 3, 1 choice, 1 respondent)
+    """
+    _refuse_unknown(data)
+    chose = _who_chose(data)
+    found = {group: np.intersect1d(members, chose) for group, members in people_by(data.people, column).items()}
+    return {
+        group: of_rows(data, np.isin(data.respondent, members), members)
+        for group, members in found.items()
+        if len(members)
+    }
 
-        Examples
-        --------
-        >>> import pandas as pd, thali as th
-        >>> rows = {"task": [1, 1, 1, 2, 2], "item": ["tea", "milk", "beer", "tea", "milk"], "chosen": [1, 0, 0, 0, 1]}
-        >>> frame = pd.DataFrame(rows | {"person": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
-        >>> th.Choices(frame).by_group("sex")["f"]
-        Choices(3 options, 1 set of 3, 1 choice, 1 respondent)
-        """
-        self._refuse_unknown()
-        chose = self._who_chose()
-        found = {group: np.intersect1d(members, chose) for group, members in people_by(self.people, column).items()}
-        return {
-            group: self._of_rows(np.isin(self.respondent, members), members)
-            for group, members in found.items()
-            if len(members)
-        }
 
-    def _refuse_unknown(self) -> None:
-        if not self.respondents:
-            raise DataError("These choices do not say who made them; read them with their column of respondents.")
+def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None) -> "Choices":
+    """Some of the choices, with all options, and the sets out of which they were made; of these people, or of
+    nobody in particular."""
+    sets, which = np.unique(data.set_of[data.choice[kept]], return_inverse=True)
+    start = np.concatenate([[0], np.cumsum(data.sizes[sets])])
+    members = np.concatenate([data.members[data.start[v] : data.start[v + 1]] for v in sets])
+    shift = start[which] - data.start[sets][which]
+    worst = None if data.worst is None else data.worst[kept] + shift
+    who, names, known = np.full(len(which), -1), (), None
+    if people is not None:
+        who, names = np.searchsorted(people, data.respondent[kept]), tuple(data.respondents[k] for k in people)
+        known = None if data.people is None else data.people.iloc[people]
+    rows = who, data.choice[kept] + shift, data.times[kept], worst
+    return data._made_of(data.labels, names, start, members, *rows, known)
 
-    def _who_chose(self) -> np.ndarray:
-        return np.unique(self.respondent[self.respondent >= 0])
 
-    def _of_rows(self, kept: np.ndarray, people: np.ndarray | None = None) -> Self:
-        """Some of the choices, with all options, and the sets out of which they were made; of these people, or of
-        nobody in particular."""
-        sets, which = np.unique(self.set_of[self.choice[kept]], return_inverse=True)
-        start = np.concatenate([[0], np.cumsum(self.sizes[sets])])
-        members = np.concatenate([self.members[self.start[v] : self.start[v + 1]] for v in sets])
-        shift = start[which] - self.start[sets][which]
-        worst = None if self.worst is None else self.worst[kept] + shift
-        who, names, known = np.full(len(which), -1), (), None
-        if people is not None:
-            who, names = np.searchsorted(people, self.respondent[kept]), tuple(self.respondents[k] for k in people)
-            known = None if self.people is None else self.people.iloc[people]
-        rows = who, self.choice[kept] + shift, self.times[kept], worst
-        return self._made_of(self.labels, names, start, members, *rows, known)
+def _who_chose(data: "Choices") -> np.ndarray:
+    """The places of those who made a choice."""
+    return np.unique(data.respondent[data.respondent >= 0])
+
+
+def _refuse_unknown(data: "Choices") -> None:
+    """Raise the `DataError` of choices that do not say who made them."""
+    if not data.respondents:
+        raise DataError("These choices do not say who made them; read them with their column of respondents.")
 
 
 def over_labels(data: Any, labels: tuple[str, ...]) -> Any:

@@ -10,21 +10,21 @@ from thali._labels import plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from . import choice_groups, choice_rows
 from .answers import Answers, Who
 from .best_worst_rows import example_of, long_table, rankings_of_answers
-from .choice_groups import ChoiceGroups
 from .choice_sets import aggregated
-from .choice_table import Occasions, long_occasions
+from .choice_table import long_occasions
 from .connectivity import disconnected, group_numbers
+from .frozen import Frozen
 from .pairs import PairedComparisons
 from .people import column_facts
-from .suspicious import alike_labels, totals_for_options, warn_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Choices(ChoiceGroups):
+class Choices(Frozen):
     """Which option was chosen out of which set, of any size from two.
 
     Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after
@@ -119,7 +119,15 @@ class Choices(ChoiceGroups):
     ) -> None:
         names = {"choice_id": choice_id, "alternative": alternative, "chosen": chosen, "available": available}
         names |= {"respondent": respondent, "count": count}
-        self._fill(long_occasions(frame, names, labels, weights))
+        self._freeze(*choice_rows.fields_of_occasions(long_occasions(frame, names, labels, weights)))
+
+    from_frame = classmethod(choice_rows.from_frame)
+    from_wide = classmethod(choice_rows.from_wide)
+    from_rankings = classmethod(choice_rows.from_rankings)
+    from_best_worst = classmethod(choice_rows.from_best_worst)
+    _of_rankings = classmethod(choice_rows.of_rankings)
+    by_subject = choice_groups.by_subject
+    by_group = choice_groups.by_group
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
@@ -244,13 +252,6 @@ class Choices(ChoiceGroups):
         """
         rows = rankings_of_answers(self)
         return self._made_of(rows.labels, rows.respondents, *aggregated(rows), rows.people)
-
-    def _fill(self, rows: Occasions) -> "Choices":
-        if len(rows.labels) < 2:
-            raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")
-        self._freeze(rows.labels, rows.respondents, *aggregated(rows), rows.people)
-        warn_of(alike_labels(self.labels), totals_for_options(self.labels))
-        return self
 
     def _freeze(self, *fields: Any) -> "Choices":
         super()._freeze(*fields)
