@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.data.joined import with_more
+from thali.data.judged import with_more
 from thali.data.pair_parts import with_known
 from thali.errors import DataError
 from thali.model.saved import packed, unpacked

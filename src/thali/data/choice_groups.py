@@ -1,7 +1,7 @@
 """The choices of some of the people, and choices of several groups of people together."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -94,19 +94,29 @@ def _refuse_unknown(data: "Choices") -> None:
         raise DataError("These choices do not say who made them; read them with their column of respondents.")
 
 
-def over_labels(data: Any, labels: tuple[str, ...]) -> Any:
+def over_labels(data: "Choices", labels: tuple[str, ...]) -> "Choices":
     """The same choices with these options, all of their own among them; who made them is forgotten."""
-    return together([data], labels)
+    return _counted_together([data], labels)
 
 
-def together(parts: Sequence[Any], labels: tuple[str, ...]) -> Any:
-    """All choices, of these options; who made them is forgotten.
+def together(data: "Choices", others: "Sequence[Choices]") -> "Choices":
+    """The choices of all, which have the same options; who made them is forgotten.
 
     Raises
     ------
     DataError
         If in some the best and the worst were chosen, and in others one option.
     """
+    return _counted_together([data, *others], data.labels)
+
+
+def plus(data: "Choices", new: "Choices") -> "Choices":
+    """The same and further choices of these options; who made them is forgotten."""
+    return _counted_together([data, new], data.labels)
+
+
+def _counted_together(parts: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
+    """The choices of all parts, of these options."""
     if len({part.worst is None for part in parts}) > 1:
         raise DataError("In some groups best and worst were chosen, and in others one option alone; fit them apart.")
     place_of = {label: place for place, label in enumerate(labels)}

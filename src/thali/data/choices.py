@@ -16,7 +16,8 @@ from .best_worst_rows import example_of, long_table, rankings_of_answers
 from .choice_sets import aggregated
 from .choice_table import long_occasions
 from .connectivity import disconnected, group_numbers
-from .frozen import Frozen
+from .judged import Judged, Tally
+from .kinds import CHOICES
 from .pairs import PairedComparisons
 from .people import column_facts
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Choices(Frozen):
+class Choices(Judged):
     """Which option was chosen out of which set, of any size from two.
 
     Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after
@@ -91,6 +92,9 @@ class Choices(Frozen):
     [('tea', 'milk'), ('tea', 'coffee', 'milk')]
     """
 
+    kind = CHOICES
+    _ANSWER = ("choice", "choices")
+    tell_people = True
     _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people")
 
     labels: tuple[str, ...]
@@ -128,6 +132,9 @@ class Choices(Frozen):
     _of_rankings = classmethod(choice_rows.of_rankings)
     by_subject = choice_groups.by_subject
     by_group = choice_groups.by_group
+    over_labels = choice_groups.over_labels
+    together = choice_groups.together
+    plus = choice_groups.plus
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
@@ -183,8 +190,11 @@ class Choices(Frozen):
         True
         """
         if not self.is_paired:
-            wide = int((self.sizes > 2).argmax())
-            raise DataError(f"The set {shorten(self.sets[wide])} has more than two members; there are no pairs in it.")
+            wide = self.sets[int(self.sizes.argmax())]
+            raise DataError(
+                f"This is for choices between two options, and one of {shorten(wide)} was chosen; leave such choices "
+                "out."
+            )
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
@@ -281,11 +291,6 @@ class Choices(Frozen):
         return self.respondents
 
     @property
-    def n_options(self) -> int:
-        """Number of options, those never offered included."""
-        return len(self.labels)
-
-    @property
     def n_sets(self) -> int:
         """Number of distinct sets."""
         return len(self.start) - 1
@@ -295,6 +300,8 @@ class Choices(Frozen):
         """Number of occasions; their total weight when counts are fractional."""
         total = float(self.times.sum())
         return int(total) if total.is_integer() else total
+
+    n_answers = n_choices
 
     @property
     def sizes(self) -> np.ndarray:
@@ -327,6 +334,18 @@ class Choices(Frozen):
         there = np.zeros(self.n_options, bool)
         there[self.members] = True
         return [self.labels[k] for k in np.flatnonzero(~there)]
+
+    never_judged = never_offered
+
+    @property
+    def takes_more(self) -> bool:
+        """Further choices can be added, but for those of best and worst."""
+        return self.worst is None
+
+    @property
+    def tally(self) -> Tally | None:
+        """How often each member of each set was chosen; None of best and worst."""
+        return Tally(self.start, self.counts) if self.worst is None else None
 
     def example(self) -> str:
         """The choices out of one set in words: of that out of which there were most, or the first best and worst.

@@ -1,26 +1,18 @@
 """Several groups of people who judged the same options: a mapping from the name of a group to its data."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-
-import numpy as np
 
 from thali._described import Facts
 from thali._labels import as_label, plural, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
-from .choice_groups import over_labels, together
-from .choices import Choices
-from .columns import added_up
-from .frozen import Frozen
-from .pairs import PairedComparisons
-from .similarities import Similarities
-
-_KINDS = (PairedComparisons, Choices, Similarities)
+from .judged import Judged
+from .kinds import GROUPED
 
 
-class Groups(Frozen, Mapping[str, Any]):
+class Groups(Judged, Mapping[str, Any]):
     """Data of several groups, whose options are put into one order; a group may lack some of the options.
 
     It is what models of groups make of the mapping that `fit` is given. Nothing can be changed after construction.
@@ -71,7 +63,7 @@ class Groups(Frozen, Mapping[str, Any]):
         if len(set(names)) < len(names) or not all(names):
             raise DataError(f"Groups must have different names, which are not empty; got {shorten(names)}.")
         for name, part in zip(names, parts, strict=True):
-            if not isinstance(part, _KINDS):
+            if not isinstance(part, Judged) or part.kind not in GROUPED:
                 raise DataError(
                     f"Group {name!r} must have PairedComparisons, Choices or Similarities; got {type(part).__name__}."
                     " Leave out a group without data."
@@ -82,7 +74,7 @@ class Groups(Frozen, Mapping[str, Any]):
                     f" {type(part).__name__}."
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-        self._freeze(names, tuple(_over(part, labels) for part in parts))
+        self._freeze(names, tuple(part if part.labels == labels else part.over_labels(labels) for part in parts))
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
@@ -96,7 +88,7 @@ class Groups(Frozen, Mapping[str, Any]):
         return len(self.names)
 
     def __str__(self) -> str:
-        sizes = [f"{name} ({_size(part)})" for name, part in self.items()]
+        sizes = [f"{name} ({part.answers_in_words})" for name, part in self.items()]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
         return f"{plural(len(self), 'group')}: {', '.join(shown)}; {plural(self.n_options, 'option')}"
 
@@ -113,19 +105,48 @@ class Groups(Frozen, Mapping[str, Any]):
         return self.data[0].labels
 
     @property
-    def n_options(self) -> int:
-        """Number of options."""
-        return len(self.labels)
+    def kind(self) -> str:
+        """Of the data, of `thali.data.kinds`."""
+        return GROUPED[self.data[0].kind]
+
+    @property
+    def option_word(self) -> str:
+        """What one of the options is called: option or object."""
+        return self.data[0].option_word
+
+    @property
+    def are_counted(self) -> bool:
+        """Whether the answers of several groups add up: not those that are similarities."""
+        return self.data[0].are_counted
+
+    @property
+    def n_answers(self) -> int | float:
+        """Number of answers of all groups; their total weight when counts are fractional."""
+        return sum(part.n_answers for part in self.data)
+
+    @property
+    def n_ties(self) -> int | float:
+        """Number of ties in all groups; their total weight when counts are fractional."""
+        return sum(part.n_ties for part in self.data)
 
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
         """The options that a group did not judge, of groups that lack some."""
-        found = {name: tuple(_never_judged(part)) for name, part in self.items()}
+        found = {name: tuple(part.never_judged) for name, part in self.items()}
         return {name: absent for name, absent in found.items() if absent}
 
     def mapped(self, function: Callable[[Any], Any]) -> "Groups":
         """The groups with what a function makes of the data of each."""
         return Groups({name: function(part) for name, part in self.items()})
+
+    def without_ties(self, how: str) -> "Groups":
+        """The groups without ties, each of which counts "half" a choice of either option, or is left out ("drop")."""
+        return self.mapped(lambda part: part.without_ties(how) if part.n_ties else part)
+
+    def with_covariates(self, names: Iterable[str]) -> "Groups":
+        """The groups with some of the covariates of each."""
+        names = list(names)
+        return self.mapped(lambda part: part.with_covariates(names))
 
     def pooled(self) -> Any:
         """The comparisons or choices of all groups together.
@@ -135,60 +156,12 @@ class Groups(Frozen, Mapping[str, Any]):
         DataError
             If the data are similarities, of which a mean is another datum: see `Similarities.from_subjects`.
         """
-        if isinstance(self.data[0], Similarities):
-            raise DataError("Similarities are not counted together; Similarities.from_subjects has their means.")
-        if isinstance(self.data[0], Choices):
-            return together(self.data, self.labels)
-        first, second, wins, losses, tied = (
-            np.concatenate([getattr(part, name) for part in self.data])
-            for name in ("first", "second", "wins", "losses", "tied")
-        )
-        n, nothing = self.n_options, np.zeros(len(first))
-        found = added_up(
-            n,
-            np.append(first, second),
-            np.append(second, first),
-            np.append(wins, losses),
-            np.append(tied, nothing),
-        )
-        return PairedComparisons._made_of(self.labels, *found, None, None, None)
+        return self.data[0].together(self.data[1:])
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all."""
-        if not isinstance(self.data[0], Similarities):
+        if self.are_counted:
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
             said = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
             warn(DataWarning(f"Groups judged different options: {said}. What these are to them is a guess."))
-
-
-def _over(data: Any, labels: tuple[str, ...]) -> Any:
-    """The same data with these options, all of its own among them."""
-    if data.labels == labels:
-        return data
-    if isinstance(data, Choices):
-        return over_labels(data, labels)
-    place = np.array([labels.index(label) for label in data.labels])
-    first, second = place[data.first], place[data.second]
-    if isinstance(data, PairedComparisons):
-        columns = (np.append(first, second), np.append(second, first), np.append(data.wins, data.losses))
-        found = added_up(len(labels), *columns, np.append(data.tied, 0.0 * data.tied))
-        return PairedComparisons._made_of(labels, *found, None, None, None)
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    order = np.lexsort((high, low))
-    pairs = low[order], high[order], data.values[order], data.judgements[order]
-    return Similarities._made_of(labels, *pairs, data.sigma, data._lowest_diagonal)
-
-
-def _size(data: Any) -> str:
-    if isinstance(data, PairedComparisons):
-        return plural(data.n_comparisons, "comparison")
-    if isinstance(data, Choices):
-        return plural(data.n_choices, "choice")
-    return f"{data.n_pairs:,} similarit{'y' if data.n_pairs == 1 else 'ies'}"
-
-
-def _never_judged(data: Any) -> list[str]:
-    if isinstance(data, Choices):
-        return data.never_offered
-    return data.never_compared if isinstance(data, PairedComparisons) else data.never_measured

@@ -1,6 +1,6 @@
 """What is made of paired comparisons: some of the options, pairs or people, other counts, further covariates."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
 from .answers import Answers
+from .columns import added_up
 from .covariates import ORDER, Cells, Covariates, option_columns
 from .frames import as_frame
 from .pair_tables import fields_of_rows
@@ -389,6 +390,43 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
         sides = data.first[there], data.second[there]
         found.append(data._made_of(data.labels, *sides, *each[:, there], None, None, None))
     return found[0], found[1]
+
+
+def over_labels(data: "PairedComparisons", labels: tuple[str, ...]) -> "PairedComparisons":
+    """The same comparisons with these options, all of their own among them; who answered is forgotten."""
+    return _counted_together([data], labels)
+
+
+def together(data: "PairedComparisons", others: "Sequence[PairedComparisons]") -> "PairedComparisons":
+    """The comparisons of all, which have the same options; who answered is forgotten."""
+    return _counted_together([data, *others], data.labels)
+
+
+def _counted_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]) -> "PairedComparisons":
+    """The comparisons of all parts, of these options."""
+    place_of = {label: place for place, label in enumerate(labels)}
+    places = [np.array([place_of[label] for label in part.labels]) for part in parts]
+    sides = [(place[part.first], place[part.second]) for part, place in zip(parts, places, strict=True)]
+    first, second = (np.concatenate(side) for side in zip(*sides, strict=True))
+    wins, losses, tied = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("wins", "losses", "tied")
+    )
+    columns = np.append(first, second), np.append(second, first), np.append(wins, losses)
+    found = added_up(len(labels), *columns, np.append(tied, 0.0 * tied))
+    return parts[0]._made_of(labels, *found, None, None, None)
+
+
+def plus(data: "PairedComparisons", new: "PairedComparisons") -> "PairedComparisons":
+    """The same and further comparisons of these options; who made them is forgotten.
+
+    Raises
+    ------
+    DataError
+        If any of them have covariates.
+    """
+    if data.covariates is not None or new.covariates is not None:
+        raise DataError("Comparisons with covariates cannot be updated by further ones; fit to all the data.")
+    return _counted_together([data, new], data.labels)
 
 
 def of_subjects(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":

@@ -15,7 +15,8 @@ from .answers import Answers
 from .columns import square_cells
 from .connectivity import disconnected, group_numbers
 from .covariates import Cells, Covariates
-from .frozen import Frozen
+from .judged import Judged, Tally
+from .kinds import PAIRS
 from .people import column_facts
 from .suspicious import alike_labels, percentages, warn_of
 from .ties import tie_cells, ties_unknown
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
 
 
-class PairedComparisons(Frozen):
+class PairedComparisons(Judged):
     r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
 
     .. math::
@@ -87,6 +88,9 @@ class PairedComparisons(Frozen):
     array([7., 9., 6.])
     """
 
+    kind = PAIRS
+    _ANSWER = ("comparison", "comparisons")
+    tell_people = True
     _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates")
 
     labels: tuple[str, ...]
@@ -135,6 +139,9 @@ class PairedComparisons(Frozen):
     by_subject = pair_parts.by_subject
     by_group = pair_parts.by_group
     by_order = pair_parts.by_order
+    over_labels = pair_parts.over_labels
+    together = pair_parts.together
+    plus = pair_parts.plus
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
@@ -155,11 +162,6 @@ class PairedComparisons(Frozen):
         return ("options", self.labels), ("components", str(len(self.components()))), *order, *people, *described
 
     @property
-    def n_options(self) -> int:
-        """Number of options, those never compared included."""
-        return len(self.labels)
-
-    @property
     def n_pairs(self) -> int:
         """Number of pairs with at least one comparison."""
         return len(self.first)
@@ -169,6 +171,8 @@ class PairedComparisons(Frozen):
         """Number of comparisons, ties included; their total weight when counts are fractional."""
         total = self.wins.sum() + self.losses.sum() + self.tied.sum()
         return int(total) if self._whole else float(total)
+
+    n_answers = n_comparisons
 
     @property
     def n_ties(self) -> int | float:
@@ -209,6 +213,13 @@ class PairedComparisons(Frozen):
         compared[self.second] = True
         return [self.labels[k] for k in np.flatnonzero(~compared)]
 
+    never_judged = never_compared
+
+    @property
+    def covariate_names(self) -> tuple[str, ...]:
+        """Of the covariates; none if there are no covariates."""
+        return () if self.covariates is None else self.covariates.names
+
     @property
     def subjects(self) -> tuple[str, ...]:
         """Who answered; empty if the data do not say."""
@@ -223,6 +234,28 @@ class PairedComparisons(Frozen):
     def cells(self) -> Cells:
         """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
         return pair_parts.cells_of(self)
+
+    @property
+    def takes_more(self) -> bool:
+        """Further comparisons can be added."""
+        return True
+
+    @property
+    def tally(self) -> Tally:
+        """How often each option of each cell was chosen, and neither if there are ties at all."""
+        cells = self.cells
+        counts = np.stack([cells.wins, cells.losses, *([cells.tied] if self.n_ties else [])], axis=1)
+        return Tally(counts.shape[1] * np.arange(len(counts) + 1), counts.ravel())
+
+    def to_comparisons(self) -> "PairedComparisons":
+        """The comparisons themselves."""
+        return self
+
+    def to_square(self) -> "pd.DataFrame":
+        """The counts as a square table, row chosen over column, which the class reads back; ties are not in it."""
+        import pandas as pd
+
+        return pd.DataFrame(self.counts, index=pd.Index(self.labels), columns=list(self.labels))
 
     def example(self) -> str:
         """One pair in words, to check the direction against: the one in which one option was ahead the furthest.

@@ -1,6 +1,6 @@
 """Similarities: how alike each two objects were judged."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
 from .frames import as_frame
-from .frozen import Frozen
+from .judged import Judged
+from .kinds import SIMILARITIES
 from .suspicious import unusual_similarities
 from .symmetric import Measured, from_dissimilarities, measured_pairs, refuse_extremes
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Similarities(Frozen):
+class Similarities(Judged):
     r"""How alike each two objects are: one number for each measured pair, whichever of the two is named first.
 
     .. math:: s_{ij} = s_{ji}, \qquad i \neq j
@@ -86,6 +87,10 @@ class Similarities(Frozen):
     array([0.8 , 0.3 , 0.45])
     """
 
+    kind = SIMILARITIES
+    option_word = "object"
+    _ANSWER = ("similarity", "similarities")
+    are_counted = False
     _FIELDS = ("labels", "first", "second", "values", "judgements", "sigma", "_lowest_diagonal")
 
     labels: tuple[str, ...]
@@ -361,14 +366,11 @@ class Similarities(Frozen):
         return f" of {least:,.6g} to {most:,.6g} judgements"
 
     @property
-    def n_options(self) -> int:
-        """Number of objects, those in no measured pair included."""
-        return len(self.labels)
-
-    @property
     def n_pairs(self) -> int:
         """Number of measured pairs."""
         return len(self.values)
+
+    n_answers = n_pairs
 
     @property
     def matrix(self) -> np.ndarray:
@@ -384,6 +386,31 @@ class Similarities(Frozen):
         measured = np.zeros(self.n_options, dtype=bool)
         measured[self.first] = measured[self.second] = True
         return [self.labels[k] for k in np.flatnonzero(~measured)]
+
+    never_judged = never_measured
+
+    def over_labels(self, labels: tuple[str, ...]) -> "Similarities":
+        """The same similarities with these objects, all of their own among them."""
+        place = np.array([labels.index(label) for label in self.labels])
+        first, second = place[self.first], place[self.second]
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        order = np.lexsort((high, low))
+        pairs = low[order], high[order], self.values[order], self.judgements[order]
+        return self._made_of(labels, *pairs, self.sigma, self._lowest_diagonal)
+
+    def together(self, others: "Sequence[Similarities]") -> "Similarities":
+        """Refuse what is for answers that are counted: the mean of similarities is another datum.
+
+        Raises
+        ------
+        DataError
+            Always; see `from_subjects`.
+        """
+        raise DataError("Similarities are not counted together; Similarities.from_subjects has their means.")
+
+    def to_square(self) -> "pd.DataFrame":
+        """The similarities as a square table; NaN on its diagonal and where not measured."""
+        return self.to_frame()
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning` each, of what the default priors are not made for; models call this at fit."""

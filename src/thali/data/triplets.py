@@ -11,7 +11,8 @@ from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
 from .frames import as_frame
-from .frozen import Frozen
+from .judged import Judged, Tally
+from .kinds import TRIPLETS
 from .triplet_columns import EXPECTED, anchored, answers_in, triplet_columns
 from .triplet_rows import (
     Questions,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Triplets(Frozen):
+class Triplets(Judged):
     """Which pair of objects was called the most similar, out of which set of pairs.
 
     An odd one out of three objects names the other two as the most similar pair of the three. A set may hold all pairs
@@ -80,6 +81,8 @@ class Triplets(Frozen):
     2  coffee   brick    0      0
     """
 
+    kind = TRIPLETS
+    option_word = "object"
     _FIELDS = ("labels", "start", "first", "second", "counts")
 
     labels: tuple[str, ...]
@@ -303,11 +306,6 @@ class Triplets(Frozen):
         return (("objects", self.labels), ("example", self.example()))
 
     @property
-    def n_options(self) -> int:
-        """Number of objects, those never asked about included."""
-        return len(self.labels)
-
-    @property
     def n_sets(self) -> int:
         """Number of distinct sets."""
         return len(self.start) - 1
@@ -333,6 +331,13 @@ class Triplets(Frozen):
         there = np.zeros(self.n_options, bool)
         there[self.first] = there[self.second] = True
         return [self.labels[k] for k in np.flatnonzero(~there)]
+
+    never_judged = never_asked
+
+    @property
+    def tally(self) -> Tally:
+        """How often each pair of each set was chosen."""
+        return Tally(self.start, self.counts)
 
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
         """The pairs of one set, by their labels."""

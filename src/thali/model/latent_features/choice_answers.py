@@ -349,7 +349,7 @@ class ChoiceAnswers(LatentFeatures):
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali.data.joined import with_more
+        from thali.data.judged import with_more
 
         from ..sampling import refuse_changed, updated
 
