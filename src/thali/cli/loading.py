@@ -114,10 +114,8 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
     could_be : str
         Another kind of data that the table may hold; "" if there is none.
     """
-    from thali.data.choices import Choices
-    from thali.data.pairs import PairedComparisons
+    from thali.data.judged import Judged
     from thali.data.people import differing_columns
-    from thali.data.triplets import Triplets
 
     if found.bundled is not None:
         data, sentence = _bundled(found.bundled, spec, wanted)
@@ -133,20 +131,17 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
             hint = Clause(f" If these are {could_be}, say ", Setting("model", model_for(could_be).name), ".")
             raise DataError(error, hint) from None
         said = [sentence]
-    if isinstance(data, PairedComparisons | Choices | Triplets):
-        said.append(f"e.g. {data.example()}")
+    if isinstance(data, Judged) and (example := data.example()):
+        said.append(f"e.g. {example}")
     if (column := wanted.get("group")) is not None:
         return *_by_group(found, spec, wanted, data, column, said), could_be
-    if not isinstance(data, PairedComparisons | Choices):
+    if not isinstance(data, Judged):
         return data, said, could_be
-    pairs = isinstance(data, PairedComparisons)
     if data.subjects:
-        what = plural(data.n_comparisons, "comparison") if pairs else plural(data.n_choices, "choice")
         differing = differing_columns(data.people)
         about = f" (columns constant within people: {shorten(differing)})" if differing else ""
-        said.append(f"{what} of {len(data.subjects):,} people{about}, whose answers a posterior takes for independent")
-    if not pairs:
-        return data, said, could_be
+        who = f"{data.answers_in_words} of {len(data.subjects):,} people{about}"
+        said.append(f"{who}, whose answers a posterior takes for independent")
     if (path := wanted.get("option_covariates")) is not None:
         data = with_option_covariates(data, path)
         said.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
@@ -161,11 +156,10 @@ def _by_group(
     found: Found, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, said: list[str]
 ) -> tuple[Any, list[str]]:
     """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
-    from thali.data.choices import Choices
     from thali.data.groups import Groups
-    from thali.data.pairs import PairedComparisons
+    from thali.data.judged import Judged
 
-    if not isinstance(data, PairedComparisons | Choices):
+    if not isinstance(data, Judged) or not data.tell_people:
         raise DataError(Argument("group"), " is for choices; of other data make the groups in Python.")
     if data.people is not None and column in map(str, data.people.columns):
         groups = Groups(data.by_group(column))
@@ -176,10 +170,10 @@ def _by_group(
         groups = Groups(by_person.by_subject())
     if len(groups) == 1:
         raise DataError(f"Column {column!r} holds {groups.names[0]!r} alone; leave out ", Argument("group"), ".")
-    if len(groups) == (data.n_comparisons if isinstance(data, PairedComparisons) else data.n_choices):
+    if len(groups) == data.n_answers:
         raise DataError(f"Column {column!r} has another value in every row; name one that groups the answers.")
-    if isinstance(data, PairedComparisons) and wanted.get("ties") in _TIES:
-        groups = groups.mapped(lambda each: each.without_ties(wanted["ties"]))
+    if wanted.get("ties") in _TIES:
+        groups = groups.without_ties(wanted["ties"])
     return groups, [*said, f"by {column!r}: {groups}"]
 
 

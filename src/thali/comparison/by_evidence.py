@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.choices import Choices
 from thali.data.groups import Groups
-from thali.data.pairs import PairedComparisons
-from thali.data.triplets import Triplets
-from thali.model.latent_features.answers.binomial import log_binomial
+from thali.data.judged import Judged
 from thali.model.latent_features.answers.choice_sets import log_coefficients
-from thali.model.latent_features.answers.ties import log_multinomial
 from thali.posterior.evidence import LogEvidence
 
 from .scorer import BASE
@@ -32,16 +28,11 @@ def log_evidence_of_guessing(data: Any) -> float | None:
         each = [log_evidence_of_guessing(part) for part in Groups(data).data]
         known = [value for value in each if value is not None]
         return sum(known) if len(known) == len(each) else None
-    if isinstance(data, PairedComparisons):
-        cells = data.cells
-        if data.n_ties:
-            third = np.full((len(cells.wins), 3), 1 / 3)
-            return float(log_multinomial(cells.wins, cells.tied, cells.losses, third).sum())
-        return float(log_binomial(cells.wins, cells.losses, 0.5).sum())
-    if isinstance(data, Triplets) or isinstance(data, Choices) and data.worst is None:
-        chosen = np.add.reduceat(data.counts, data.start[:-1])
-        return float(np.sum(log_coefficients(data) - chosen * np.log(data.sizes)))
-    return None
+    tally = data.tally if isinstance(data, Judged) else None
+    if tally is None:
+        return None
+    total = np.add.reduceat(tally.counts, tally.start[:-1])
+    return float(np.sum(log_coefficients(tally) - total * np.log(np.diff(tally.start))))
 
 
 def evidence_table(

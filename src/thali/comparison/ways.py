@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
 from thali.data.groups import Groups
+from thali.data.judged import Judged
 from thali.data.kinds import (
     CHOICE_GROUPS,
     CHOICES,
@@ -19,8 +20,6 @@ from thali.data.kinds import (
     TRIPLETS,
 )
 from thali.data.pairs import PairedComparisons
-from thali.data.similarities import Similarities
-from thali.data.triplets import Triplets
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
 from .leave_pairs import ObjectPairs, Pairs, PairSets
@@ -61,9 +60,6 @@ WAYS: dict[str, dict[str, Way]] = {
     TRIPLETS: _by_word((PairSets, TripletScorer())),
 }
 SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
-_TYPES = {PairedComparisons: PAIRS, Choices: CHOICES, ChoiceExperiment: EXPERIMENTS, Similarities: SIMILARITIES}
-_TYPES |= {Triplets: TRIPLETS}
-_GROUPS = {PairedComparisons: PAIR_GROUPS, Choices: CHOICE_GROUPS, Similarities: SIMILARITY_GROUPS}
 
 SUBJECT = "subject"
 
@@ -126,11 +122,10 @@ def kind_of(data: Any) -> str:
     """
     if type(data) is tuple and len(data) == 2:
         return CLASSES
-    if isinstance(data, Groups):
-        return _GROUPS[type(data.data[0])]
-    for kept, kind in _TYPES.items():
-        if isinstance(data, kept):
-            return kind
+    if isinstance(data, Judged):
+        return data.kind
+    if isinstance(data, ChoiceExperiment):
+        return EXPERIMENTS
     raise DataError(
         "compare needs PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for "
         f"classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."

@@ -3,43 +3,22 @@
 from typing import Any
 
 from thali._arguments import one_of
-from thali.data.groups import Groups
-from thali.data.pairs import PairedComparisons
-from thali.errors import DataError
+from thali.data.judged import Judged
 
 CONVERSIONS = ("half", "drop")  # that leave no tie
 
 
 def has_ties(data: Any) -> bool:
-    """Whether neither option of some pair was chosen, in some group of people if there are several."""
-    if isinstance(data, Groups):
-        return any(map(has_ties, data.data))
-    return isinstance(data, PairedComparisons) and data.n_ties > 0
+    """Whether neither option of some pair was chosen; data of other kinds than thali's judgements have no ties."""
+    return isinstance(data, Judged) and data.n_ties > 0
 
 
-def counted(data: Any, ties: Any, allowed: tuple[str, ...]) -> Any:
+def counted(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
     """The data as a model with that argument `ties` takes them."""
-    if isinstance(data, Groups):
-        return data.mapped(lambda each: counted(each, ties, allowed))
     ties = one_of("ties", ties, (None, *allowed))
-    return data.without_ties(ties) if ties in CONVERSIONS and has_ties(data) else data
+    return data.without_ties(ties) if ties in CONVERSIONS and data.n_ties else data
 
 
-def with_covariates(data: Any, names: Any) -> Any:
+def with_covariates(data: Judged, names: Any) -> Any:
     """The data with the covariates that a model with that argument `covariates` takes; None: all that they have."""
-    if names is None:
-        return data
-    if isinstance(data, Groups):
-        return data.mapped(lambda each: with_covariates(each, names))
-    names = [names] if isinstance(names, str) else list(names)
-    if isinstance(data, PairedComparisons):
-        return data.with_covariates(names)
-    if names:
-        raise DataError("Covariates are for comparisons of two options; choices out of larger sets have none.")
-    return data
-
-
-def covariate_names(data: Any) -> tuple[str, ...]:
-    """Of the covariates that the data have."""
-    own = data.covariates if isinstance(data, PairedComparisons) else None
-    return () if own is None else own.names
+    return data if names is None else data.with_covariates([names] if isinstance(names, str) else names)

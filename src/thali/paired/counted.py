@@ -6,37 +6,27 @@ from typing import Any
 import numpy as np
 
 from thali._labels import plural, shorten
-from thali.data.choices import Choices
 from thali.data.covariates import ORDER
 from thali.data.frames import as_frame
+from thali.data.judged import Judged, not_pairs
 from thali.data.pair_tables import fields_of_rows
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 
 
-def as_pairs(data: Any, ties: bool = False) -> PairedComparisons:
+def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparisons:
     """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column).
 
-    `ties`: those with ties are welcome; covariates are refused.
+    `ties`: those with ties are welcome; covariates but the one `known` are refused.
     """
-    if isinstance(data, PairedComparisons):
+    if isinstance(data, Judged):
+        pairs = data.to_comparisons()
         if not ties:
-            data.refuse_ties()
-        return without_covariates(data)
-    if isinstance(data, Choices):
-        if not data.is_paired:
-            wide = data.sets[int(data.sizes.argmax())]
-            raise DataError(
-                f"This is for choices between two options, and one of {shorten(wide)} was chosen; leave such choices "
-                "out."
-            )
-        return data.to_comparisons()
+            pairs.refuse_ties()
+        return without_covariates(pairs, known)
     if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
         return PairedComparisons(data)
-    raise DataError(
-        f"This needs PairedComparisons, or a square table of counts (row chosen over column); got "
-        f"{type(data).__name__}."
-    )
+    raise DataError(not_pairs(data))
 
 
 def without_covariates(data: PairedComparisons, known: str = "") -> PairedComparisons:
@@ -71,9 +61,7 @@ def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
     if isinstance(data, tuple | list) and len(data) == 2:
         return as_groups(data, "two orders of presentation", ties)
     pairs = of_frame(data) if hasattr(data, "columns") else data
-    return list(
-        as_pairs(without_covariates(pairs, ORDER) if isinstance(pairs, PairedComparisons) else pairs, ties).by_order()
-    )
+    return list(as_pairs(pairs, ties, ORDER).by_order())
 
 
 def with_order(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
@@ -93,8 +81,6 @@ def with_order(forward: PairedComparisons, backward: PairedComparisons) -> Paire
 
 def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparisons]:
     """Several data sets of the same options; a mapping gives its values. `ties`: those with ties are welcome."""
-    if isinstance(groups, PairedComparisons):
-        return [as_pairs(groups, ties)]
     if hasattr(groups, "values") and callable(groups.values):
         groups = groups.values()
     if hasattr(groups, "columns") or not isinstance(groups, Iterable):

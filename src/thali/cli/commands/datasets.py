@@ -40,7 +40,7 @@ def export_dataset(name: str, out: Path | None) -> None:
     from thali import datasets
 
     data = datasets.load(name)
-    table = _square(data)
+    table = data.to_square().rename_axis(data.option_word)
     if out is None:
         table.to_csv(sys.stdout, lineterminator="\n")
         return
@@ -52,13 +52,3 @@ def export_dataset(name: str, out: Path | None) -> None:
     notify(f"wrote {name} to {out}.")
     if (sigma := getattr(data, "sigma", None)) is not None:
         notify(f"a table has no place for the standard deviation of its similarities; fit it with --sigma {sigma:g}.")
-
-
-def _square(data):
-    import pandas as pd
-
-    from thali.data.similarities import Similarities
-
-    if isinstance(data, Similarities):
-        return data.to_frame().rename_axis("object")
-    return pd.DataFrame(data.counts, index=pd.Index(data.labels, name="option"), columns=list(data.labels))

@@ -9,7 +9,7 @@ from thali.errors import Argument, ArgumentError, Setting
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
-from ..counted_ties import CONVERSIONS, counted, covariate_names, has_ties, with_covariates
+from ..counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from ..names import method_meant
 from ..prepared import Prepared
 from .choice_answers import ChoiceAnswers
@@ -242,7 +242,7 @@ class EliminationByAspects(ChoiceAnswers):
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
-        names = covariate_names(data)
+        names = data.covariate_names
         likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
         if isinstance(data, Groups):
             likelihood = for_groups(likelihood, data.data)

@@ -15,6 +15,7 @@ from .probabilities import probability_draws
 
 if TYPE_CHECKING:
     from thali.data.choices import Choices
+    from thali.data.judged import Tally
     from thali.data.triplets import Triplets
 
 
@@ -70,7 +71,7 @@ def sets_part(
     )
 
 
-def log_coefficients(data: "Choices | Triplets") -> np.ndarray:
+def log_coefficients(data: "Choices | Triplets | Tally") -> np.ndarray:
     """The logarithm of the multinomial coefficient of each set."""
     from scipy.special import gammaln
 

@@ -40,7 +40,7 @@ def check_weights(weights: Any, is_grouped: bool) -> None:
 def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
     groups = data if isinstance(data, Groups) else Groups(data)
-    if weights == COMMON and isinstance(groups.data[0], Similarities):
+    if weights == COMMON and not groups.are_counted:
         one = Setting("weights", COMMON), " is for choices; of similarities fit the means of all groups"
         raise ArgumentError(*one, " (Similarities.from_subjects).")
     return groups.pooled() if weights == COMMON else groups
@@ -53,7 +53,7 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
         )
     for name, data in groups.items():
-        if isinstance(data, PairedComparisons) and data.covariates is not None:
+        if data.covariate_names:
             raise ArgumentError(
                 Argument("covariates"),
                 f" of comparisons are for one group of people, and group {name!r} has them; set ",
