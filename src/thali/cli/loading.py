@@ -159,7 +159,7 @@ def _by_group(
     from thali.data.groups import Groups
     from thali.data.judged import Judged
 
-    if not isinstance(data, Judged) or not data.tell_people:
+    if not isinstance(data, Judged) or not data.are_choices:
         raise DataError(Argument("group"), " is for choices; of other data make the groups in Python.")
     if data.people is not None and column in map(str, data.people.columns):
         groups = Groups(data.by_group(column))

@@ -94,29 +94,15 @@ def _refuse_unknown(data: "Choices") -> None:
         raise DataError("These choices do not say who made them; read them with their column of respondents.")
 
 
-def over_labels(data: "Choices", labels: tuple[str, ...]) -> "Choices":
-    """The same choices with these options, all of their own among them; who made them is forgotten."""
-    return _counted_together([data], labels)
-
-
-def together(data: "Choices", others: "Sequence[Choices]") -> "Choices":
-    """The choices of all, which have the same options; who made them is forgotten.
+def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
+    """The choices of all, of these options; who made them is forgotten.
 
     Raises
     ------
     DataError
         If in some the best and the worst were chosen, and in others one option.
     """
-    return _counted_together([data, *others], data.labels)
-
-
-def plus(data: "Choices", new: "Choices") -> "Choices":
-    """The same and further choices of these options; who made them is forgotten."""
-    return _counted_together([data, new], data.labels)
-
-
-def _counted_together(parts: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
-    """The choices of all parts, of these options."""
+    parts = [data, *others]
     if len({part.worst is None for part in parts}) > 1:
         raise DataError("In some groups best and worst were chosen, and in others one option alone; fit them apart.")
     place_of = {label: place for place, label in enumerate(labels)}
@@ -137,4 +123,4 @@ def _counted_together(parts: "Sequence[Choices]", labels: tuple[str, ...]) -> "C
     joined = [np.concatenate(each)[order] for each in zip(*marked, strict=True)]
     counts = np.concatenate(times)
     found = counted_answers(occasion[order], alternative[order], joined, np.full(number, -1), counts)
-    return parts[0]._made_of(labels, (), *found, None)
+    return data._made_of(labels, (), *found, None)

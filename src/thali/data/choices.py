@@ -15,7 +15,7 @@ from .answers import Answers, Who
 from .best_worst_rows import example_of, long_table, rankings_of_answers
 from .choice_sets import aggregated
 from .choice_table import long_occasions
-from .connectivity import disconnected, group_numbers
+from .connectivity import connected, disconnected
 from .judged import Judged, Tally
 from .kinds import CHOICES
 from .pairs import PairedComparisons
@@ -94,7 +94,7 @@ class Choices(Judged):
 
     kind = CHOICES
     _ANSWER = ("choice", "choices")
-    tell_people = True
+    are_choices = True
     _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people")
 
     labels: tuple[str, ...]
@@ -132,9 +132,7 @@ class Choices(Judged):
     _of_rankings = classmethod(choice_rows.of_rankings)
     by_subject = choice_groups.by_subject
     by_group = choice_groups.by_group
-    over_labels = choice_groups.over_labels
     together = choice_groups.together
-    plus = choice_groups.plus
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
@@ -159,17 +157,14 @@ class Choices(Judged):
         data.refuse_ties()
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
+        each = data if data.answers is None else data.answers
+        counts = np.column_stack([each.wins, each.losses])
+        row, side = np.nonzero(counts)
+        who, pair = np.full(row.size, -1), row
         if data.answers is not None:
-            each = data.answers
-            counts = np.column_stack([each.wins, each.losses])
-            row, side = np.nonzero(counts)
-            rows = each.subject[row].astype(np.int64), 2 * each.pair[row].astype(np.int64) + side, counts[row, side]
-            return cls._made_of(data.labels, each.subjects, start, members, *rows, None, each.people)
-        counts = np.column_stack([data.wins, data.losses]).ravel()
-        choice = np.flatnonzero(counts)
-        return cls._made_of(
-            data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice], None, None
-        )
+            who, pair = (array[row].astype(np.int64) for array in (data.answers.subject, data.answers.pair))
+        rows = who, 2 * pair + side, counts[row, side]
+        return cls._made_of(data.labels, data.subjects, start, members, *rows, None, each.people)
 
     def to_comparisons(self) -> PairedComparisons:
         """Choices out of sets of two as paired comparisons.
@@ -331,16 +326,9 @@ class Choices(Judged):
     @property
     def never_offered(self) -> list[str]:
         """Labels of the options that are in no set."""
-        there = np.zeros(self.n_options, bool)
-        there[self.members] = True
-        return [self.labels[k] for k in np.flatnonzero(~there)]
+        return self._besides(self.members)
 
     never_judged = never_offered
-
-    @property
-    def takes_more(self) -> bool:
-        """Further choices can be added, but for those of best and worst."""
-        return self.worst is None
 
     @property
     def tally(self) -> Tally | None:
@@ -374,11 +362,7 @@ class Choices(Judged):
         [['a', 'b'], ['c', 'd']]
         """
         first = np.repeat(self.members[self.start[:-1]], self.sizes)
-        _, group = group_numbers(self.n_options, first, self.members)
-        groups: dict[int, list[str]] = {}
-        for label, number in zip(self.labels, group.tolist(), strict=True):
-            groups.setdefault(number, []).append(label)
-        return sorted(groups.values(), key=len, reverse=True)
+        return connected(self.labels, first, self.members)
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models call this at fit."""

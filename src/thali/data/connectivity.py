@@ -1,5 +1,7 @@
 """Which options are connected by chains of comparisons or of wins, and the sentences for those that are not."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from thali._labels import shorten
@@ -23,6 +25,14 @@ def group_numbers(n_options: int, first: np.ndarray, second: np.ndarray) -> tupl
             root = root[root]
     found, group = np.unique(root, return_inverse=True)
     return len(found), group
+
+
+def connected(labels: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[list[str]]:
+    """The labels that pairs connect, the largest group first; labels in no pair are groups of one."""
+    groups: dict[int, list[str]] = {}
+    for label, number in zip(labels, group_numbers(len(labels), first, second)[1].tolist(), strict=True):
+        groups.setdefault(number, []).append(label)
+    return sorted(groups.values(), key=len, reverse=True)
 
 
 def disconnected(groups: list[list[str]], never_compared: list[str], most: int = 4) -> str:

@@ -74,7 +74,7 @@ class Groups(Judged, Mapping[str, Any]):
                     f" {type(part).__name__}."
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-        self._freeze(names, tuple(part if part.labels == labels else part.over_labels(labels) for part in parts))
+        self._freeze(names, tuple(part if part.labels == labels else part.together([], labels) for part in parts))
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
@@ -110,14 +110,9 @@ class Groups(Judged, Mapping[str, Any]):
         return GROUPED[self.data[0].kind]
 
     @property
-    def option_word(self) -> str:
-        """What one of the options is called: option or object."""
-        return self.data[0].option_word
-
-    @property
-    def are_counted(self) -> bool:
-        """Whether the answers of several groups add up: not those that are similarities."""
-        return self.data[0].are_counted
+    def are_choices(self) -> bool:
+        """Whether they have chosen, so that the answers of several groups add up."""
+        return self.data[0].are_choices
 
     @property
     def n_answers(self) -> int | float:
@@ -156,11 +151,11 @@ class Groups(Judged, Mapping[str, Any]):
         DataError
             If the data are similarities, of which a mean is another datum: see `Similarities.from_subjects`.
         """
-        return self.data[0].together(self.data[1:])
+        return self.data[0].together(self.data[1:], self.labels)
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all."""
-        if self.are_counted:
+        if self.are_choices:
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
             said = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())

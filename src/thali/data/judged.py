@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from .pairs import PairedComparisons
 
+_NO_COVARIATES = "Covariates are for comparisons of two options; choices out of larger sets have none."
+
 
 class Tally(NamedTuple):
     """How often each possible answer was given."""
@@ -24,21 +26,12 @@ class Tally(NamedTuple):
 
 
 class Judged(Frozen):
-    """Answers about options, or objects, with labels; a kind of data without the thing answers with the neutral value.
+    """Answers about options or objects that have labels; a kind without the thing answers with the neutral value."""
 
-    Attributes
-    ----------
-    kind : str
-        Of the data, of `thali.data.kinds`.
-    option_word : str
-        What one of them is called: option or object.
-    """
-
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # of data, of `thali.data.kinds`
     option_word: ClassVar[str] = "option"
+    are_choices: ClassVar[bool] = False  # which add up over people, and of which tables may say who made them
     _ANSWER: ClassVar[tuple[str, str]] = ("answer", "answers")
-    are_counted: ClassVar[bool] = True  # so that the answers of several people add up
-    tell_people: ClassVar[bool] = False  # if their table does: `by_subject` and `by_group` are known
     labels: tuple[str, ...]
     people: "pd.DataFrame | None" = None  # what is known of those who answered: a row a person
 
@@ -62,6 +55,13 @@ class Judged(Frozen):
         """Labels of the options without a single answer."""
         return []
 
+    def _besides(self, *judged: np.ndarray) -> list[str]:
+        """Labels of the options that are in none of these arrays of positions."""
+        never = np.ones(self.n_options, bool)
+        for places in judged:
+            never[places] = False
+        return [self.labels[k] for k in np.flatnonzero(never)]
+
     @property
     def n_ties(self) -> int | float:
         """Number of answers that are ties; their total weight when counts are fractional."""
@@ -78,13 +78,8 @@ class Judged(Frozen):
         return ()
 
     @property
-    def takes_more(self) -> bool:
-        """Whether further answers can be added: `plus` is known."""
-        return False
-
-    @property
-    def tally(self) -> "Tally | None":
-        """How often each possible answer to each question was given; None where answers are not counted."""
+    def tally(self) -> Tally | None:
+        """How often each possible answer to each question was given; None where that is not counted."""
         return None
 
     def example(self) -> str:
@@ -110,39 +105,22 @@ class Judged(Frozen):
     def with_covariates(self, names: Iterable[str], /) -> Self:
         """The same answers with some of their covariates; a DataError if they have none of that name."""
         if list(names):
-            raise _without_covariates()
+            raise DataError(_NO_COVARIATES)
         return self
 
-    def with_option_covariates(self, frame: "pd.DataFrame", /) -> Self:
+    def with_option_covariates(self, frame: Any, /) -> Self:
         """The same answers with covariates of the options; a DataError if they are no comparisons of two options."""
-        raise _without_covariates()
+        raise DataError(_NO_COVARIATES)
 
-    def over_labels(self, labels: tuple[str, ...], /) -> Self:
-        """The same answers with these options, all of their own among them; who answered is forgotten."""
-        raise NotImplementedError
-
-    def together(self, others: Sequence[Any], /) -> Self:
-        """The answers of all, which have the same options; who answered is forgotten. A DataError if they do not add
-        up."""
-        raise NotImplementedError
-
-    def plus(self, new: Any, /) -> Self:
-        """The same and further answers about options of the same labels, who answered forgotten."""
-        raise NotImplementedError
-
-    def to_square(self) -> "pd.DataFrame":
-        """A square table, which `read_table` reads back."""
-        raise NotImplementedError
-
-    def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of what models do not expect; they call this at fit."""
+    def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
+        """The answers of all, of these options; who gave them is forgotten. A DataError if they do not add up."""
         raise NotImplementedError
 
 
 def with_more(old: Any, new: Any) -> Any:
     """All comparisons or choices together, of the options of the old ones; who made them is forgotten."""
     for each, which in ((old, "fitted to"), (new, "to be updated by")):
-        if not isinstance(each, Judged) or not each.takes_more:
+        if not isinstance(each, Judged) or not each.are_choices or each.tally is None:
             raise DataError(
                 "Paired comparisons or choices out of sets can be updated by further ones; the model is "
                 f"{which} {type(each).__name__}. Fit to all the data."
@@ -156,17 +134,12 @@ def with_more(old: Any, new: Any) -> Any:
             f"The new data have options that the model does not know, {shorten(unknown)}"
             f"{suggest(unknown[0], old.labels)}; fit to all the data."
         )
-    return old.plus(new)
-
-
-def _without_covariates() -> DataError:
-    """The error where covariates are asked of data that have none."""
-    return DataError("Covariates are for comparisons of two options; choices out of larger sets have none.")
+    if old.covariate_names or new.covariate_names:
+        raise DataError("Comparisons with covariates cannot be updated by further ones; fit to all the data.")
+    return old.together([new], old.labels)
 
 
 def not_pairs(data: Any) -> str:
     """The sentence where something else than paired comparisons was given."""
-    return (
-        "This needs PairedComparisons, or a square table of counts (row chosen over column); got "
-        f"{type(data).__name__}."
-    )
+    needed = "This needs PairedComparisons, or a square table of counts (row chosen over column)"
+    return f"{needed}; got {type(data).__name__}."

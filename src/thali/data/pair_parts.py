@@ -392,18 +392,11 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     return found[0], found[1]
 
 
-def over_labels(data: "PairedComparisons", labels: tuple[str, ...]) -> "PairedComparisons":
-    """The same comparisons with these options, all of their own among them; who answered is forgotten."""
-    return _counted_together([data], labels)
-
-
-def together(data: "PairedComparisons", others: "Sequence[PairedComparisons]") -> "PairedComparisons":
-    """The comparisons of all, which have the same options; who answered is forgotten."""
-    return _counted_together([data, *others], data.labels)
-
-
-def _counted_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]) -> "PairedComparisons":
-    """The comparisons of all parts, of these options."""
+def together(
+    data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
+) -> "PairedComparisons":
+    """The comparisons of all, of these options; who answered is forgotten."""
+    parts = [data, *others]
     place_of = {label: place for place, label in enumerate(labels)}
     places = [np.array([place_of[label] for label in part.labels]) for part in parts]
     sides = [(place[part.first], place[part.second]) for part, place in zip(parts, places, strict=True)]
@@ -413,20 +406,7 @@ def _counted_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, .
     )
     columns = np.append(first, second), np.append(second, first), np.append(wins, losses)
     found = added_up(len(labels), *columns, np.append(tied, 0.0 * tied))
-    return parts[0]._made_of(labels, *found, None, None, None)
-
-
-def plus(data: "PairedComparisons", new: "PairedComparisons") -> "PairedComparisons":
-    """The same and further comparisons of these options; who made them is forgotten.
-
-    Raises
-    ------
-    DataError
-        If any of them have covariates.
-    """
-    if data.covariates is not None or new.covariates is not None:
-        raise DataError("Comparisons with covariates cannot be updated by further ones; fit to all the data.")
-    return _counted_together([data, new], data.labels)
+    return data._made_of(labels, *found, None, None, None)
 
 
 def of_subjects(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":

@@ -13,7 +13,7 @@ from thali.inference.warn import warn
 from . import pair_parts, pair_tables
 from .answers import Answers
 from .columns import square_cells
-from .connectivity import disconnected, group_numbers
+from .connectivity import connected, disconnected
 from .covariates import Cells, Covariates
 from .judged import Judged, Tally
 from .kinds import PAIRS
@@ -90,7 +90,7 @@ class PairedComparisons(Judged):
 
     kind = PAIRS
     _ANSWER = ("comparison", "comparisons")
-    tell_people = True
+    are_choices = True
     _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates")
 
     labels: tuple[str, ...]
@@ -139,9 +139,7 @@ class PairedComparisons(Judged):
     by_subject = pair_parts.by_subject
     by_group = pair_parts.by_group
     by_order = pair_parts.by_order
-    over_labels = pair_parts.over_labels
     together = pair_parts.together
-    plus = pair_parts.plus
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
@@ -208,10 +206,7 @@ class PairedComparisons(Judged):
     @property
     def never_compared(self) -> list[str]:
         """Labels of the options without a single comparison."""
-        compared = np.zeros(self.n_options, dtype=bool)
-        compared[self.first] = True
-        compared[self.second] = True
-        return [self.labels[k] for k in np.flatnonzero(~compared)]
+        return self._besides(self.first, self.second)
 
     never_judged = never_compared
 
@@ -234,11 +229,6 @@ class PairedComparisons(Judged):
     def cells(self) -> Cells:
         """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
         return pair_parts.cells_of(self)
-
-    @property
-    def takes_more(self) -> bool:
-        """Further comparisons can be added."""
-        return True
 
     @property
     def tally(self) -> Tally:
@@ -282,11 +272,7 @@ class PairedComparisons(Judged):
         >>> PairedComparisons.from_pairs([("a", "b"), ("c", "d"), ("d", "e")]).components()
         [['c', 'd', 'e'], ['a', 'b']]
         """
-        count, group = group_numbers(self.n_options, self.first, self.second)
-        groups: list[list[str]] = [[] for _ in range(count)]
-        for label, number in zip(self.labels, group, strict=True):
-            groups[number].append(label)
-        return sorted(groups, key=len, reverse=True)
+        return connected(self.labels, self.first, self.second)
 
     def refuse_ties(self) -> None:
         """Raise the `DataError` of whatever knows choices alone, if there are ties."""

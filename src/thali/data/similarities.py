@@ -90,7 +90,6 @@ class Similarities(Judged):
     kind = SIMILARITIES
     option_word = "object"
     _ANSWER = ("similarity", "similarities")
-    are_counted = False
     _FIELDS = ("labels", "first", "second", "values", "judgements", "sigma", "_lowest_diagonal")
 
     labels: tuple[str, ...]
@@ -383,30 +382,26 @@ class Similarities(Judged):
     @property
     def never_measured(self) -> list[str]:
         """Labels of the objects in no measured pair."""
-        measured = np.zeros(self.n_options, dtype=bool)
-        measured[self.first] = measured[self.second] = True
-        return [self.labels[k] for k in np.flatnonzero(~measured)]
+        return self._besides(self.first, self.second)
 
     never_judged = never_measured
 
-    def over_labels(self, labels: tuple[str, ...]) -> "Similarities":
-        """The same similarities with these objects, all of their own among them."""
+    def together(self, others: "Sequence[Similarities]", labels: tuple[str, ...]) -> "Similarities":
+        """The same similarities with these objects, all of their own among them.
+
+        Raises
+        ------
+        DataError
+            If there are others; see `from_subjects`.
+        """
+        if others:
+            raise DataError("Similarities are not counted together; Similarities.from_subjects has their means.")
         place = np.array([labels.index(label) for label in self.labels])
         first, second = place[self.first], place[self.second]
         low, high = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((high, low))
         pairs = low[order], high[order], self.values[order], self.judgements[order]
         return self._made_of(labels, *pairs, self.sigma, self._lowest_diagonal)
-
-    def together(self, others: "Sequence[Similarities]") -> "Similarities":
-        """Refuse what is for answers that are counted: the mean of similarities is another datum.
-
-        Raises
-        ------
-        DataError
-            Always; see `from_subjects`.
-        """
-        raise DataError("Similarities are not counted together; Similarities.from_subjects has their means.")
 
     def to_square(self) -> "pd.DataFrame":
         """The similarities as a square table; NaN on its diagonal and where not measured."""

@@ -328,9 +328,7 @@ class Triplets(Judged):
     @property
     def never_asked(self) -> list[str]:
         """Labels of the objects that are in no set."""
-        there = np.zeros(self.n_options, bool)
-        there[self.first] = there[self.second] = True
-        return [self.labels[k] for k in np.flatnonzero(~there)]
+        return self._besides(self.first, self.second)
 
     never_judged = never_asked
 

@@ -106,12 +106,7 @@ def names_of(groups: Any, count: int, what: str) -> list[str]:
 
 def pooled(groups: list[PairedComparisons]) -> PairedComparisons:
     """All comparisons of all groups together."""
-    if len(groups) == 1:
-        return groups[0]
-    import pandas as pd
-
-    frames = [group.to_frame().astype({"chosen": str, "rejected": str}) for group in groups]
-    return PairedComparisons.from_frame(pd.concat(frames), count="count", labels=groups[0].labels, weights=True)
+    return groups[0] if len(groups) == 1 else groups[0].together(groups[1:], groups[0].labels)
 
 
 def complete(data: PairedComparisons, what: str) -> None:

@@ -40,7 +40,7 @@ def check_weights(weights: Any, is_grouped: bool) -> None:
 def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
     groups = data if isinstance(data, Groups) else Groups(data)
-    if weights == COMMON and not groups.are_counted:
+    if weights == COMMON and not groups.are_choices:
         one = Setting("weights", COMMON), " is for choices; of similarities fit the means of all groups"
         raise ArgumentError(*one, " (Similarities.from_subjects).")
     return groups.pooled() if weights == COMMON else groups
