@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import DataError
 
-from .choice_sets import counted_answers
+from .choice_rows import counted_answers
 from .people import people_by
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from thali.inference.warn import warn
 from . import choice_groups, choice_rows
 from .answers import Answers, Who
 from .best_worst_rows import example_of, long_table, rankings_of_answers
-from .choice_sets import aggregated
 from .choice_table import long_occasions
 from .connectivity import connected, disconnected
 from .judged import Judged, Tally
@@ -256,7 +255,7 @@ class Choices(Judged):
         [('tea', 'water'), ('tea', 'milk', 'water')]
         """
         rows = rankings_of_answers(self)
-        return self._made_of(rows.labels, rows.respondents, *aggregated(rows), rows.people)
+        return self._made_of(rows.labels, rows.respondents, *choice_rows.aggregated(rows), rows.people)
 
     def _freeze(self, *fields: Any) -> "Choices":
         super()._freeze(*fields)

@@ -438,6 +438,17 @@ def _positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
     return [place[name] for name in names]
 
 
+def ties_unknown(ties: float, comparisons: float) -> DataError:
+    """The error where data with ties meet a model or a test of choices alone."""
+    are = "is a tie" if ties == 1 else "are ties"
+    return DataError(
+        f"{ties:,} of the {plural(comparisons, 'comparison')} {are}, and this is for choices alone; say what a tie "
+        "counts: half a choice of either option, ",
+        Message(InPython("data.without_ties('half')", "--ties half"), ", or nothing, "),
+        Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
+    )
+
+
 def with_known(
     data: "PairedComparisons", forward: np.ndarray | None, answers: Answers | None, covariates: Covariates | None
 ) -> "PairedComparisons":

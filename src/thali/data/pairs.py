@@ -19,7 +19,6 @@ from .judged import Judged, Tally
 from .kinds import PAIRS
 from .people import column_facts
 from .suspicious import alike_labels, percentages, warn_of
-from .ties import tie_cells, ties_unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +109,7 @@ class PairedComparisons(Judged):
         if ties is None:
             self._freeze(*pair_tables.fields_of_rows(names, *cells))
         else:
-            first, second, tied = tie_cells(ties, names, weights)
+            first, second, tied = pair_tables.tie_cells(ties, names, weights)
             winner, loser = np.append(cells[0], first), np.append(cells[1], second)
             counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
             self._freeze(*pair_tables.fields_of_rows(names, winner, loser, *counted))
@@ -277,7 +276,7 @@ class PairedComparisons(Judged):
     def refuse_ties(self) -> None:
         """Raise the `DataError` of whatever knows choices alone, if there are ties."""
         if self.tied.any():
-            raise ties_unknown(self.n_ties, self.n_comparisons)
+            raise pair_parts.ties_unknown(self.n_ties, self.n_comparisons)
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""
