@@ -15,7 +15,7 @@ from .frames import as_frame
 from .judged import Judged
 from .kinds import SIMILARITIES
 from .suspicious import unusual_similarities
-from .symmetric import Measured, from_dissimilarities, measured_pairs, refuse_extremes
+from .symmetric import Measured, from_dissimilarities, mean_of_subjects, measured_pairs, refuse_extremes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -290,8 +290,6 @@ class Similarities(Judged):
         >>> Similarities.from_subjects(people)
         Similarities(2 objects, 1 similarity of 2 judgements, sigma 0.141)
         """
-        from .subjects import mean_of_subjects
-
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error", "deviation"))
         one_of("symmetrize", symmetrize, (None, "mean"))

@@ -1,17 +1,18 @@
-"""From a square table of similarities, whole or one triangle of it, to the pairs that were measured."""
+"""From square tables of similarities, of one or several people, to the pairs that were measured."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._labels import shorten
 from thali.errors import DataError, Setting
 
-from .checks import checked_numbers
-from .judgements import agreed, judgement_table, refuse_unknown
-from .squares import Words, cell, square_table
+from .checks import MAX_COUNTED, checked_numbers
+from .squares import Words, cell, mismatch, square_table
 
 MATRIX = Words("matrix", "object", "Long tables are read by Similarities.from_frame.")
+JUDGEMENTS = Words("judgements", "object", "It holds, for each cell of `matrix`, how many judgements that is of.")
 LARGEST = 1e100
 ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were written
 
@@ -217,3 +218,126 @@ def _returned(similarity: Any, pairs: int) -> np.ndarray:
             f"`how` must return {pairs:,} finite numbers, one similarity for each dissimilarity; got {got}."
         )
     return values
+
+
+def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
+    """The numbers of judgements, objects by objects in this order; NaN where there are none, and on the diagonal."""
+    if hasattr(judgements, "tocoo"):
+        judgements = judgements.toarray()
+    own, table = square_table(judgements, None, JUDGEMENTS)
+    n = len(names)
+    if len(own) != n:
+        raise DataError(f"`judgements` must have the shape of `matrix`, {n} by {n}; got {len(own)} by {len(own)}.")
+    if hasattr(judgements, "columns") and own != tuple(map(str, range(n))):
+        if set(own) != set(names):
+            raise DataError(f"`judgements` must bear the labels of `matrix`. {mismatch(own, names)}")
+        place = [own.index(name) for name in names]
+        table = table[np.ix_(place, place)]
+    if table.dtype.kind not in "biuf":
+        table = table.astype(object)
+        np.fill_diagonal(table, None)
+    table = checked_numbers(table, lambda k: cell(names, k // n, k % n), "number of judgements").reshape(n, n)
+    np.fill_diagonal(table, np.nan)
+    wrong = (table < 0) | (table > MAX_COUNTED)
+    if wrong.any():
+        k = int(wrong.argmax())
+        raise DataError(
+            f"The number of judgements {cell(names, k // n, k % n)} is {table.flat[k]:g}; it must be above 0 and at "
+            "most 2^53 where a similarity was measured, and 0 or empty elsewhere."
+        )
+    table[table == 0] = np.nan
+    return table
+
+
+def agreed(names: tuple[str, ...], table: np.ndarray) -> np.ndarray:
+    """The number of each pair, objects by objects; NaN where neither side of the diagonal has one.
+
+    Where only one of n_ij and n_ji is there, it is the pair's.
+    """
+    differ = ~np.isnan(table) & ~np.isnan(table.T) & (table != table.T)
+    if differ.any():
+        i, j = divmod(int(differ.argmax()), len(table))
+        raise DataError(
+            f"`judgements` must be symmetric, as the similarities are; it is {table[i, j]:g} {cell(names, i, j)} and "
+            f"{table[j, i]:g} {cell(names, j, i)}."
+        )
+    return np.where(np.isnan(table), table.T, table)
+
+
+def refuse_unknown(names: tuple[str, ...], first: np.ndarray, second: np.ndarray, numbers: np.ndarray) -> None:
+    """Raise the error for a measured similarity without its number of judgements."""
+    unknown = np.isnan(numbers)
+    if unknown.any():
+        k = int(unknown.argmax())
+        raise DataError(
+            f"The similarity {cell(names, int(first[k]), int(second[k]))} was measured, but `judgements` is empty or 0 "
+            "there; write how many judgements it is the mean of, or leave the similarity empty (NaN)."
+        )
+
+
+def mean_of_subjects(
+    matrices: Any, labels: Iterable[Any] | None, symmetrize: str | None, sigma: Any
+) -> tuple[Measured, float | None]:
+    """The mean over those who judged a pair, and sigma of the kind named, None if it cannot be told.
+
+    A "deviation" is that of the mean itself, however many judged the pair.
+    """
+    labels = None if labels is None else tuple(labels)
+    people = [_of_one(number, each, labels, symmetrize) for number, each in enumerate(_listed(matrices), start=1)]
+    names = people[0].labels
+    n = len(names)
+    judged = np.full((len(people), n, n), np.nan)
+    for number, (person, one) in enumerate(zip(judged, people, strict=True), start=1):
+        if set(one.labels) != set(names):
+            raise DataError(
+                f"Every person's table must bear the same labels; those of person {number} are "
+                f"{shorten(one.labels)}, those of person 1 {shorten(names)}."
+            )
+        place = np.array([names.index(label) for label in one.labels])
+        a, b = place[one.first], place[one.second]
+        person[a, b] = person[b, a] = one.values
+    i, j = np.triu_indices(n, k=1)
+    pairs = judged[:, i, j]
+    there = ~np.isnan(pairs).all(axis=0)
+    first, second, pairs = i[there].astype(np.int64), j[there].astype(np.int64), pairs[:, there]
+    mean = np.nanmean(pairs, axis=0) if pairs.size else np.empty(0)
+    lowest = all(person.lowest_diagonal for person in people)
+    layout, zeros = next(((one.layout, True) for one in people if one.zeros_not_read), ("mean of people", False))
+    judges = (~np.isnan(pairs)).sum(axis=0)
+    numbers = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
+    found = Measured(names, first, second, mean, numbers, layout, zeros, lowest)
+    return found, _sigma(pairs, mean, judges, sigma) if pairs.size else None
+
+
+def _listed(matrices: Any) -> list[Any]:
+    if hasattr(matrices, "ndim") and (matrices.ndim != 3 or not len(matrices)):
+        raise DataError(
+            f"`matrices` must be a list of square tables, or an array people x objects x objects; got shape "
+            f"{tuple(matrices.shape)}."
+        )
+    try:
+        people = list(matrices)
+    except TypeError:
+        raise DataError(f"`matrices` must be a list of square tables; got {type(matrices).__name__}.") from None
+    if not people:
+        raise DataError("`matrices` must hold the table of one person at least; got none.")
+    return people
+
+
+def _of_one(number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None) -> Measured:
+    try:
+        return measured_pairs(matrix, labels, symmetrize)
+    except DataError as error:
+        raise DataError(f"Person {number}: ", error) from None
+
+
+def _sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, kind: Any) -> float | None:
+    squares = np.nansum((pairs - mean) ** 2, axis=0)
+    several = judges > 1
+    if not several.any():
+        return None
+    if kind == "deviation":
+        sigma = float(np.sqrt(squares[several] / (judges[several] - 1)).mean())
+    else:
+        sigma = float(np.sqrt(squares.sum() / (judges - 1).sum()))
+    return sigma if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())) else None

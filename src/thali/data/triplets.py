@@ -20,12 +20,12 @@ from .triplet_rows import (
     agreed,
     of_objects,
     positions,
+    questions_of_sets,
     refuse_repeated,
     row_name,
     three_columns,
     times_of,
 )
-from .triplet_sets import questions_of_sets
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import suggest
-from thali.data.triplet_sets import pairs_in
+from thali.data.triplet_rows import pairs_in
 from thali.data.triplets import Triplets
 from thali.errors import ArgumentError, DataError
 from thali.inference.numerics.ranks import average_ranks
