@@ -1,0 +1,86 @@
+"""What every kind of judgement says of itself under one name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.data import kinds
+from thali.data.judged import with_more
+from thali.errors import DataError
+
+PAIRS = th.PairedComparisons([[0, 7, 0], [3, 0, 0], [0, 0, 0]], labels=["tea", "milk", "beer"])
+TIED = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"], ties=[[0, 2], [2, 0]])
+SETS = th.Choices.from_rankings([["tea", "milk", "beer"], ["milk", "tea", "beer"]])
+BEST_WORST = th.Choices.from_best_worst(
+    pd.DataFrame({"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]})
+)
+ALIKE = th.Similarities([[1, 0.8, np.nan], [0.8, 1, np.nan], [np.nan, np.nan, 1]], labels=["tea", "milk", "wall"])
+TRIPLETS = th.Triplets([(0, 1, 2), (0, 1, 2), (0, 2, 1)], labels=["tea", "coffee", "brick", "wall"])
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "answers", "never", "ties", "choices"),
+    [
+        (PAIRS, kinds.PAIRS, "10 comparisons", ["beer"], 0, True),
+        (TIED, kinds.PAIRS, "12 comparisons", [], 2, True),
+        (SETS, kinds.CHOICES, "4 choices", [], 0, True),
+        (BEST_WORST, kinds.CHOICES, "1 choice", [], 0, True),
+        (ALIKE, kinds.SIMILARITIES, "1 similarity", ["wall"], 0, False),
+        (TRIPLETS, kinds.TRIPLETS, "3 answers", ["wall"], 0, False),
+        (th.Groups({"a": TIED, "b": TIED}), kinds.PAIR_GROUPS, "24 answers", [], 4, True),
+    ],
+)
+def test_every_kind_answers(data, kind, answers, never, ties, choices):
+    assert (data.kind, data.answers_in_words, data.never_judged) == (kind, answers, never)
+    assert (data.n_ties, data.are_choices, data.covariate_names) == (ties, choices, ())
+    assert data.without_ties("drop").n_ties == 0 and data.with_covariates([]).labels == data.labels
+
+
+@pytest.mark.parametrize(
+    ("data", "sizes", "counts"),
+    [
+        (PAIRS, [2], [7, 3]),
+        (TIED, [3], [7, 3, 2]),
+        (SETS, [2, 2, 3], [1, 0, 1, 0, 1, 1, 0]),
+        (TRIPLETS, [3], [2, 1, 0]),
+    ],
+)
+def test_answers_are_counted_by_question(data, sizes, counts):
+    assert np.diff(data.tally.start).tolist() == sizes and data.tally.counts.tolist() == counts
+
+
+def test_what_a_kind_lacks_is_nothing_or_refused():
+    assert ALIKE.tally is None and BEST_WORST.tally is None and ALIKE.example() == ""
+    for data in (SETS, ALIKE, TRIPLETS):
+        with pytest.raises(DataError, match="^Covariates are for comparisons of two options"):
+            data.with_covariates(["price"])
+        with pytest.raises(DataError, match="^Covariates are for comparisons of two options"):
+            data.with_option_covariates(pd.DataFrame({"price": [1.0, 2.0, 3.0]}))
+    for data in (ALIKE, TRIPLETS):
+        with pytest.raises(DataError, match="do not say who answered"):
+            data.by_group("sex")
+        with pytest.raises(DataError, match="^This needs PairedComparisons"):
+            data.to_comparisons()
+
+
+@pytest.mark.parametrize("data", [TIED, SETS])
+def test_further_answers_join_and_nobody_is_told_apart(data):
+    more = with_more(data, data)
+    assert more.labels == data.labels and more.subjects == ()
+    assert more.tally.counts.tolist() == (2 * data.tally.counts).tolist()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (ALIKE, ALIKE, "the model is fitted to Similarities"),
+        (BEST_WORST, SETS, "the model is fitted to Choices"),
+        (SETS, None, "the model is to be updated by NoneType"),
+        (PAIRS, SETS, "fitted to PairedComparisons, and is to be updated by Choices"),
+        (TIED, PAIRS, "options that the model does not know, 'beer'"),
+    ],
+)
+def test_what_cannot_be_updated(old, new, said):
+    with pytest.raises(DataError, match=said):
+        with_more(old, new)
