@@ -12,7 +12,7 @@ from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali.data.roles import Roles, column_of_people, columns_of_comparisons, columns_of_people
+from thali.data.described_columns import Roles, column_of_people, columns_of_comparisons, columns_of_people
 from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
 from thali.reading.layouts import LAYOUTS

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from thali.data.roles import Roles
+from thali.data.described_columns import Roles
 
 from .practice import warn_of_practice
 from .table import Table, in_file

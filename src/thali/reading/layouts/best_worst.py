@@ -7,7 +7,7 @@ from thali.data.best_worst_long import long_columns
 from thali.data.choices import Choices
 from thali.data.column_names import by_plain_name
 from thali.data.kinds import CHOICES
-from thali.data.roles import Roles
+from thali.data.described_columns import Roles
 from thali.errors import DataError
 
 from ..layout import Lack, Layout, Reading

@@ -7,7 +7,7 @@ from thali.data.choice_table import ALTERNATIVE, CHOICE_ID, CHOSEN, LONG, RESPON
 from thali.data.choices import Choices
 from thali.data.column_names import WEIGHTS, by_plain_name, plain
 from thali.data.kinds import CHOICES
-from thali.data.roles import Roles
+from thali.data.described_columns import Roles
 from thali.errors import DataError
 
 from ..layout import Lack, Layout, Reading

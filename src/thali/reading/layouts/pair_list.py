@@ -16,7 +16,7 @@ from thali.data.pair_columns import (
     uncounted,
 )
 from thali.data.pairs import PairedComparisons
-from thali.data.roles import Roles
+from thali.data.described_columns import Roles
 from thali.data.similar_pairs import tells_similarities
 
 from ..layout import Lack, Layout, Reading

@@ -7,7 +7,7 @@ from thali.data.choices import Choices
 from thali.data.column_names import by_plain_name
 from thali.data.kinds import CHOICES
 from thali.data.ranking_columns import LONG, RANK, RankingColumns, ranking_columns, shown
-from thali.data.roles import Roles
+from thali.data.described_columns import Roles
 
 from ..layout import Lack, Layout, Reading
 from ..table import Table

@@ -5,7 +5,7 @@ from typing import Any
 
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.data.roles import Roles
+from thali.data.described_columns import Roles
 from thali.data.trials import described_sides, near_trials, trial_columns
 from thali.errors import DataError
 

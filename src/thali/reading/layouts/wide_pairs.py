@@ -7,7 +7,7 @@ from thali._labels import shorten
 from thali.data.columns import column
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.data.roles import Roles
+from thali.data.described_columns import Roles
 from thali.data.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
 from thali.data.wide_pairs import outcomes_of_wide
 
