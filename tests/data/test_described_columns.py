@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from thali.data.described_columns import Roles, column_of_people, columns_of_comparisons, columns_of_people
+from thali.data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
 
 PEOPLE = [f"S{k:02}" for k in range(6)]
 PAIRS = [("tea", "milk"), ("milk", "wine"), ("wine", "tea"), ("tea", "cola")]
-ROLES = Roles(("left", "right"), ("winner",), (), "who")
+ROLES = ColumnsRead(("left", "right"), ("winner",), (), "who")
 NOBODY = ROLES._replace(who=None)
 
 

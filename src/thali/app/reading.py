@@ -11,8 +11,8 @@ from thali.cli.boundary import Terminal
 from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
+from thali.data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali.data.described_columns import Roles, column_of_people, columns_of_comparisons, columns_of_people
 from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
 from thali.reading.layouts import LAYOUTS
@@ -138,7 +138,7 @@ def _read(
     return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
 
 
-def _recognised(kind: str, main: tuple[str, ...], roles: Roles | None, data: Any) -> dict[str, str]:
+def _recognised(kind: str, main: tuple[str, ...], roles: ColumnsRead | None, data: Any) -> dict[str, str]:
     """Of what a page asks first the columns that were recognised, as far as a reading says so."""
     found: dict[str, Any] = {}
     if kind == EXPERIMENTS:
@@ -157,7 +157,7 @@ def _recognised(kind: str, main: tuple[str, ...], roles: Roles | None, data: Any
 
 
 def _asked_of_columns(
-    kind: str, data: Any, frame: "pandas.DataFrame", roles: Roles | None, others: list[str]
+    kind: str, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
 ) -> dict[str, Any]:
     """The columns that describe people or comparisons, and one that may say who answered, with some of its cells."""
     if kind == EXPERIMENTS:

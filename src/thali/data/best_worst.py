@@ -10,16 +10,13 @@ from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
 from .choice_table import Occasions, coded, in_order
-from .column_names import COUNTS, SUBJECT, by_plain_name, plain
 from .columns import column, count_column
 from .people import people_table
+from .roles import BEST, COUNT, RESPONDENT, WORST, by_plain_name, plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BEST = ("best", "most", "mostimportant", "mostpreferred", "bestoption", "beste", "bester", "meilleur", "mejor")
-WORST = ("worst", "least", "leastimportant", "leastpreferred", "worstoption", "schlechteste", "schlechtester", "pire")
-WORST += ("peor",)
 _MARKS = ("abcdefghijklmnopqrstuvwxyz", [str(k) for k in range(1, 40)], [str(k) for k in range(40)])
 
 
@@ -52,8 +49,8 @@ def best_worst_columns(
             column(frame, name)
     own = by_plain_name(names)
     found = {role: given.get(role) for role in ("best", "worst", "subject", "count")}
-    for role, usual in (("best", BEST), ("worst", WORST), ("subject", SUBJECT), ("count", COUNTS)):
-        found[role] = found[role] or next((own[name] for name in usual if name in own), None)
+    for role, usual in (("best", BEST), ("worst", WORST), ("subject", RESPONDENT), ("count", COUNT)):
+        found[role] = found[role] or usual.among(own)
     best, worst = found["best"], found["worst"]
     for role, name in (("best", best), ("worst", worst)):
         if name is None:

@@ -8,10 +8,10 @@ import numpy as np
 from thali._labels import as_label
 from thali.errors import DataError
 
-from .best_worst import BEST, WORST, BestWorstColumns
-from .choice_table import ALTERNATIVE, CHOICE_ID, coded
-from .column_names import COUNTS, SUBJECT, by_plain_name
+from .best_worst import BestWorstColumns
+from .choice_table import coded
 from .columns import column
+from .roles import ALTERNATIVE, BEST, COUNT, RESPONDENT, TASK, WORST, by_plain_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,20 +39,16 @@ class LongBestWorst(NamedTuple):
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:
     """The columns by their names, but for those given (best, worst, subject, count); None: another shape."""
     own = by_plain_name([str(name) for name in frame.columns])
-
-    def first(names: tuple[str, ...], taken: tuple[str | None, ...] = ()) -> str | None:
-        return next((own[name] for name in names if name in own and own[name] not in taken), None)
-
-    best, worst = given.get("best") or first(BEST), given.get("worst") or first(WORST)
-    task = first(CHOICE_ID)
-    option = first(ALTERNATIVE, (best, worst, task))
+    best, worst = given.get("best") or BEST.among(own), given.get("worst") or WORST.among(own)
+    task = TASK.among(own)
+    option = ALTERNATIVE.among(own, (best, worst, task))
     if best is None or worst is None or task is None or option is None:
         return None
     cells = {as_label(value).lower() for name in (best, worst) for value in column(frame, name)}
     if not cells <= set(_MARKS) | set(_BLANKS):
         return None
-    subject = given.get("subject") or first(SUBJECT, (best, worst, task, option))
-    count = given.get("count") or first(COUNTS, (best, worst, task, option, subject))
+    subject = given.get("subject") or RESPONDENT.among(own, (best, worst, task, option))
+    count = given.get("count") or COUNT.among(own, (best, worst, task, option, subject))
     return LongBestWorst(best, worst, option, task, subject, count)
 
 

@@ -9,26 +9,13 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from .column_names import COUNTS, by_plain_name
 from .columns import column, count_column
 from .frames import as_frame
 from .people import people_table
+from .roles import ALTERNATIVE, AVAILABLE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, by_plain_name
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# What the columns of a long table are called elsewhere (logitr, mlogit, xlogit, pylogit, biogeme, choice-learn,
-# torch-choice, bambi), the likelier first; compared as `thali.data.column_names.plain` does.
-CHOICE_ID = ("choiceid", "choicesid", "chid", "obsid", "ids", "occasion", "occasionid", "choiceoccasion", "situation")
-CHOICE_ID += ("choicesituation", "situationid", "task", "taskid", "choicetask", "choiceset", "choicesetid", "setid")
-CHOICE_ID += ("trial", "trialid", "question", "session", "sessionindex", "caseid", "case", "obs", "observation")
-ALTERNATIVE = ("alternative", "alternatives", "alternativeid", "alt", "alts", "altid", "item", "items", "itemid")
-ALTERNATIVE += ("itemindex", "option", "options", "optionid", "concept", "mode", "brand", "product")
-CHOSEN = ("chosen", "choice", "choices", "ischosen", "selected", "picked", "outcome", "chose", "response", "y")
-AVAILABLE = ("available", "avail", "availability", "isavailable", "av", "offered")
-RESPONDENT = ("respondent", "respondentid", "resp", "respid", "panel", "panels", "panelid", "individual", "indiv")
-RESPONDENT += ("individualid", "person", "personid", "subject", "subjectid", "participant", "household", "householdid")
-RESPONDENT += ("sysrespnum", "respnum", "user", "userid", "userindex", "consumer", "customer", "id")
 
 LONG = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
 
@@ -184,20 +171,13 @@ def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> 
 
 def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
     """The columns by role: those that were named, and those that bear a usual name; None for what may be missing."""
-    usual = {
-        "choice_id": CHOICE_ID,
-        "alternative": ALTERNATIVE,
-        "chosen": CHOSEN,
-        "available": AVAILABLE,
-        "respondent": RESPONDENT,
-        "count": COUNTS,
-    }
+    usual = {role.name: role for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)}
     own = by_plain_name([str(each) for each in frame.columns])
     found: dict[str, str | None] = {}
     taken = {name for name in names.values() if name is not None}
     for role, name in names.items():
         if name is None:
-            likely = [own[alias] for alias in usual[role] if alias in own and own[alias] not in taken]
+            likely = list(usual[role].each(own, taken))
             if role == "respondent" and "choice_id" in names:  # a long table has several rows of each: not row numbers
                 likely = [each for each in likely if not column(frame, each).is_unique]
             name = likely[0] if likely else None

@@ -9,9 +9,9 @@ import numpy as np
 
 from thali._labels import as_label
 
-from .column_names import CHOSEN_OF_TWO, GOALS, RESPONSE_TIMES, RESULT, SHORT_GOALS, TRIALS, plain
 from .columns import column
 from .people import differing_columns
+from .roles import CHOSEN_OF_TWO, GOALS, RESPONSE_TIME, RESULT, SHORT_GOALS, TRIAL, plain
 from .side_columns import side_columns
 
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ _LEAST_PEOPLE, _LEAST_ANSWERS = 5, 2  # of a column that may say who answered: d
 _CHANCE = 1e-3  # below which numbers that rise from row to row are no chance
 _LOOKED_AT = 100  # cells that must be dates
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
-_SAID = {*CHOSEN_OF_TWO, *RESULT, *GOALS, *RESPONSE_TIMES, *TRIALS, *(name for two in SHORT_GOALS for name in two)}
+_SAID = {name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms}
+_SAID |= {name for two in SHORT_GOALS for name in two}
 
 
-class Roles(NamedTuple):
+class ColumnsRead(NamedTuple):
     """The columns that a layout reads."""
 
     options: tuple[str, ...]  # what was compared, or offered; of pairs those of the two options
@@ -55,7 +56,7 @@ def columns_of_people(people: "pd.DataFrame | None") -> list[str]:
     return [name for name, of in each.items() if not _is_date(of) and not (_is_text(of) and of.is_unique)]
 
 
-def columns_of_comparisons(frame: "pd.DataFrame", roles: Roles) -> list[str]:
+def columns_of_comparisons(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
     """The columns that may describe the first of two options over the second.
 
     Not among them are those that say who answered or describe who did, the options, what came of it, or how long it
@@ -76,7 +77,7 @@ def columns_of_comparisons(frame: "pd.DataFrame", roles: Roles) -> list[str]:
     ]
 
 
-def column_of_people(frame: "pd.DataFrame", roles: Roles, others: Collection[str] = ()) -> str | None:
+def column_of_people(frame: "pd.DataFrame", roles: ColumnsRead, others: Collection[str] = ()) -> str | None:
     """The column that may say who answered, where none is known to: it has many values, each in several rows.
 
     The rows of a value stand together, or something else is the same in them. Of several columns it is the finest.
@@ -84,7 +85,7 @@ def column_of_people(frame: "pd.DataFrame", roles: Roles, others: Collection[str
     Parameters
     ----------
     frame : DataFrame
-    roles : Roles
+    roles : ColumnsRead
     others : collection of str
         Columns that are known to say something else.
     """
@@ -108,15 +109,15 @@ def column_of_people(frame: "pd.DataFrame", roles: Roles, others: Collection[str
     return max(likely, key=lambda name: likely[name], default=None)
 
 
-def _labels(frame: "pd.DataFrame", roles: Roles) -> set[str]:
+def _labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
     """Of the options."""
     return {as_label(value) for name in roles.options for value in column(frame, name).dropna().unique()}
 
 
-def _further(frame: "pd.DataFrame", roles: Roles) -> list[str]:
+def _further(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
     """The columns that no layout reads, and whose name or cells do not show that they say nothing of their rows."""
     names = [str(name) for name in frame.columns]
-    goals = {name for sides in side_columns(names) if sides.stem in GOALS for name in sides.columns}
+    goals = {name for sides in side_columns(names) if sides.stem in GOALS.synonyms for name in sides.columns}
     return [
         name
         for name in names
@@ -154,7 +155,7 @@ def _is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
     return np.array_equal(of_group[groups], codes)
 
 
-def _by_side(frame: "pd.DataFrame", name: str, roles: Roles) -> np.ndarray:
+def _by_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
     """What came of each row as the place of the option, where a cell names one."""
     import pandas as pd
 

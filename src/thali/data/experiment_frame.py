@@ -10,7 +10,6 @@ from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.warn import warn
 
-from .column_names import by_plain_name
 from .columns import column
 from .experiment_chosen import chosen_rows
 from .experiment_levels import (
@@ -29,16 +28,11 @@ from .experiment_none import never_none, none_where, refuse_unnamed_none
 from .experiment_scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
 from .frames import as_frame
 from .people import people_table
+from .roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What the columns are usually called, in lower case without punctuation.
-RESPONDENT = ("respondent", "respondents", "id", "respid", "respondentid", "person", "resp", "panel", "panels")
-RESPONDENT += ("sysrespnum", "respnum", "respondentserial", "responseid")  # Sawtooth's, Qualtrics'
-TASK = ("task", "obsid", "question", "ques", "qes", "choiceid", "chid", "cs", "scenario", "taskno", "tasknumber")
-ALTERNATIVE = ("alternative", "alt", "alternatives", "alts", "altid", "concept", "conceptno")
-CHOSEN = ("chosen", "choice", "selected", "y", "response")
 _MANY_LEVELS = 24
 
 
@@ -150,21 +144,23 @@ def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str
 def _columns(names: list[str], wanted: tuple[Any, ...]) -> tuple[str, str, str | None, str]:
     """The columns of respondent, task, alternative and choice, as named or recognised."""
     roles = (
-        ("respondent", RESPONDENT, "who answered"),
+        ("respondent", RESPONDENT_OF_TASKS, "who answered"),
         ("task", TASK, "which task of the respondent a row belongs to"),
         ("alternative", ALTERNATIVE, ""),
         ("chosen", CHOSEN, "which alternative was chosen (1, the others 0)"),
     )
     found: list[str | None] = []
-    for (role, aliases, meaning), name in zip(roles, wanted, strict=True):
+    for (role, usual, meaning), name in zip(roles, wanted, strict=True):
         if name is not None:
             if str(name) not in names:
                 known = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
                 raise DataError(f"There is no column {str(name)!r}; {known}")
             found.append(str(name))
             continue
-        plain = by_plain_name([n for n in names if n not in [str(w) for w in wanted if w is not None]])
-        present = [plain[alias] for alias in aliases if alias in plain]
+        own = by_plain_name([n for n in names if n not in [str(w) for w in wanted if w is not None]])
+        present = sorted(usual.surely(own), key=names.index)
+        if not present and role != "alternative":  # which a table need not have, and brands are attributes
+            present = list(usual.each(own))[:1]
         if len(present) > 1:
             raise DataError(f"Columns {shorten(present)} could all be the {role}; say which by ", Argument(role), ".")
         if not present and role != "alternative":

@@ -8,10 +8,9 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError
 
-from .choice_table import AVAILABLE, flags
-from .column_names import by_plain_name, plain
+from .choice_table import flags
 from .columns import column
-from .experiment_frame import CHOSEN, RESPONDENT, TASK
+from .roles import AVAILABLE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,9 +55,9 @@ def wide_tasks(
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
     found = dict(given)
-    for role, usual in (("respondent", RESPONDENT), ("task", TASK), ("chosen", CHOSEN)):
+    for role, usual in (("respondent", RESPONDENT_OF_TASKS), ("task", TASK), ("chosen", CHOSEN)):
         if found.get(role) is None:
-            found[role] = next((own[name] for name in usual if name in own), None)
+            found[role] = usual.among(own)
     chosen = found["chosen"]
     if chosen is None:
         return None
@@ -73,21 +72,21 @@ def wide_tasks(
             if wanted is not None:
                 fits = set(wanted) <= set(known)
             else:
-                fits = _are_alternatives(known, picked) or any(plain(name) in AVAILABLE for name in described)
+                fits = _are_alternatives(known, picked) or any(plain(name) in AVAILABLE.sure for name in described)
             if described and fits and (best is None or len(described) > len(best[1])):
                 best = (wanted or known, described)
     if best is None:
         return None
     known, described = best
-    available = next((dict(each) for name, each in described.items() if plain(name) in AVAILABLE), {})
-    attributes = {name: each for name, each in described.items() if plain(name) not in AVAILABLE}
+    available = next((dict(each) for name, each in described.items() if plain(name) in AVAILABLE.sure), {})
+    attributes = {name: each for name, each in described.items() if plain(name) not in AVAILABLE.sure}
     roles = found["respondent"], found["task"], chosen
     return WideTasks(known, attributes, available, *roles, wanted is not None) if attributes else None
 
 
 def numbered_attributes(names: list[str]) -> list[str]:
     """The columns price_1, price_2 and the like, where no column of a choice stands beside them."""
-    if any(name in by_plain_name(names) for name in CHOSEN):
+    if CHOSEN.among(by_plain_name(names)) is not None:
         return []
     for separator in _BETWEEN:
         described = _described(names, separator, True)

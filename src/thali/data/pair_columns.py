@@ -7,41 +7,24 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
-from .column_names import COUNTS, ODD, PLACES, SIDES, SUBJECT, TIES, WEIGHTS, by_plain_name, plain
+from .roles import (
+    CHOSEN_REJECTED,
+    COUNT,
+    ODD,
+    PLACES,
+    RESPONDENT,
+    SIDES,
+    TIES,
+    WEIGHTS,
+    WINS_LOSSES,
+    by_plain_name,
+    plain,
+)
 from .side_columns import side_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Names are compared as column_names.plain makes them.
-CHOSEN_REJECTED = (
-    ("chosen", "rejected"),
-    ("chosen", "notchosen"),
-    ("winner", "loser"),
-    ("won", "lost"),
-    ("preferred", "other"),
-    ("preferred", "notpreferred"),
-    ("preferred", "rejected"),
-    ("selected", "rejected"),
-    ("better", "worse"),
-    ("topitem", "bottomitem"),
-    ("gewählt", "abgelehnt"),
-    ("gewaehlt", "abgelehnt"),
-    ("gewählt", "nichtgewählt"),
-    ("bevorzugt", "abgelehnt"),
-    ("gewinner", "verlierer"),
-    ("sieger", "verlierer"),
-    ("choisi", "rejeté"),
-    ("choisi", "rejete"),
-    ("préféré", "rejeté"),
-    ("gagnant", "perdant"),
-    ("vainqueur", "perdant"),
-    ("elegido", "rechazado"),
-    ("preferido", "rechazado"),
-    ("ganador", "perdedor"),
-    ("i", "j"),
-)
-FOREIGN_COUNTS = ("anzahl", "häufigkeit", "haeufigkeit", "nombre", "fréquence", "effectif", "número", "frecuencia")
 TIMES = (
     "{0}over{1}",
     "{0}wins",
@@ -54,8 +37,6 @@ TIMES = (
     "{0}chosen",
 )
 TIMES += ("n{0}{1}", "w{0}{1}", "x{0}{1}", "wins{0}{1}")
-_WINS_LOSSES = (("wins", "losses"), ("win", "loss"), ("win", "lose"), ("won", "lost"), ("siege", "niederlagen"))
-_WINS_LOSSES += (("victoires", "défaites"), ("victorias", "derrotas"))
 _NEUTRAL = (("row", "col"), ("row", "column"), ("player", "opponent"), ("team", "opponent"), ("option", "other"))
 _NEUTRAL += (("item", "other"),)
 
@@ -111,17 +92,17 @@ def choice_columns(names: list[str]) -> list[PairColumns]:
     two_sided = [
         PairColumns(options, (own[times], own[other]), ties, subject, in_order)
         for options, counted, in_order in twos
-        for times, other in (*counted, *_WINS_LOSSES)
+        for times, other in (*counted, *WINS_LOSSES)
         if there(times, other) and not {own[times], own[other]} & set(options)
     ]
     two_sided = [each for each in two_sided if plain(each.options[0]) not in _counting(sides)]
     if two_sided:
         return two_sided
-    counts = [(own[count],) for count in (*COUNTS, *FOREIGN_COUNTS) if count in own] or [()]
+    counts = [(count,) for count in COUNT.each(own)] or [()]
     return [
         PairColumns((own[chosen], own[rejected]), times, ties, subject)
         for chosen, rejected in CHOSEN_REJECTED
-        if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD} & own.keys())  # a triplet
+        if there(chosen, rejected) and not (chosen == "i" and {"k", *ODD.sure} & own.keys())  # a triplet
         for times in counts
     ]
 
@@ -129,15 +110,13 @@ def choice_columns(names: list[str]) -> list[PairColumns]:
 def _counting(sides: list) -> set[str]:
     """The plain names of columns that count, of all that come in twos."""
     side = {each.side for each in sides} | set(SIDES)
-    return {spelled.format(*each) for each in side for spelled in TIMES} | {
-        name for two in _WINS_LOSSES for name in two
-    }
+    return {spelled.format(*each) for each in side for spelled in TIMES} | {name for two in WINS_LOSSES for name in two}
 
 
 def subject_column(names: list[str]) -> str | None:
     """The column that says who answered, None if there is none; one called "id" may number the rows."""
     own = by_plain_name(names)
-    return next((own[name] for name in SUBJECT if name != "id" and name in own), None)
+    return next(RESPONDENT.surely(own), None)
 
 
 def uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
@@ -150,7 +129,7 @@ def uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
 
 def ties_column(names: list[str]) -> str | None:
     """The column that says how often neither was chosen, None if there is none."""
-    found = [name for name in names if plain(name) in (*TIES, "tij")]
+    found = [name for name in names if plain(name) in (*TIES.sure, "tij")]
     if len(found) > 1:
         raise DataError(f"Columns {shorten(found)} seem to hold ties, all of them; remove or rename all but one.")
     return found[0] if found else None
@@ -196,7 +175,7 @@ def _lone_count(names: list[str], own: dict[str, str]) -> str | None:
                 f"counts in place of {shares[0]!r}: how often {a!r} was chosen and how often {b!r} was, in two columns "
                 "such as 'wins' and 'losses'"
             )
-        times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in TIMES] + [*_WINS_LOSSES]
+        times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in TIMES] + [*WINS_LOSSES]
         for here, other in (*times, *(two[::-1] for two in times)):
             if here in own and other not in own and own[here] not in (a, b):
                 behind = b if here in [first for first, _ in times] else a

@@ -10,38 +10,26 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError
 
-from .choice_table import ALTERNATIVE, CHOICE_ID
-from .column_names import COUNTS, SUBJECT, by_plain_name, plain
 from .columns import column
+from .roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RANKS, OPTIONS, LONG = "ranks", "options", "long"
 SHAPES = (RANKS, OPTIONS, LONG)
-RANK = (
-    "rank",
-    "ranks",
-    "ranking",
-    "place",
-    "position",
-    "pos",
-    "rang",
-    "rangplatz",
-    "platz",
-    "puesto",
-    "rango",
-    "posición",
-)
-_GROUP = (*CHOICE_ID, "race", "event", "ranker", "list")
-_STEMS = {*RANK, "choice", "pref", "preference", "top", "wahl", "choix", "favourite", "favorite"}
-_ORDINALS = (
-    ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
-    ("best", "secondbest", "thirdbest", "fourthbest"),
-    ("1st", "2nd", "3rd", *(f"{k}th" for k in range(4, 100))),
-    ("erste", "zweite", "dritte", "vierte", "fünfte", "sechste"),
-    ("premier", "deuxième", "troisième", "quatrième", "cinquième"),
-    ("primero", "segundo", "tercero", "cuarto", "quinto"),
+_GROUP = TASK.but(vague=f"{TASK.vague} race event ranker list")
+_STEMS = {*RANK.sure, "choice", "pref", "preference", "top", "wahl", "choix", "favourite", "favorite"}
+_ORDINALS = tuple(
+    tuple(map(plain, text.split()))
+    for text in (
+        "first second third fourth fifth sixth seventh eighth ninth tenth",
+        "best secondbest thirdbest fourthbest",
+        " ".join(["1st", "2nd", "3rd", *(f"{k}th" for k in range(4, 100))]),
+        "erste zweite dritte vierte fünfte sechste",
+        "premier deuxième troisième quatrième cinquième",
+        "primero segundo tercero cuarto quinto",
+    )
 )
 _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 _MOST = 60  # columns among which those that hold ranks are looked for
@@ -69,15 +57,15 @@ def ranking_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> R
     """
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
-    subject = given.get("subject") or next((own[name] for name in SUBJECT if name in own), None)
-    count = given.get("count") or next((own[name] for name in COUNTS if name in own), None)
+    subject = given.get("subject") or RESPONDENT.among(own)
+    count = given.get("count") or COUNT.among(own)
     rest = [name for name in names if name not in (subject, count)]
     rank = given.get("rank") or next(
-        (own[n] for n in own if n in RANK or (n.endswith("rank") and own[n] in rest)), None
+        (own[n] for n in own if n in RANK.sure or (n.endswith("rank") and own[n] in rest)), None
     )
-    option = given.get("option") or next((own[name] for name in ALTERNATIVE if name in own), None)
+    option = given.get("option") or OPTION.among(own)
     if rank is not None and option is not None:
-        group = next((own[name] for name in _GROUP if name in own and own[name] not in (rank, option, subject)), None)
+        group = _GROUP.among(own, (rank, option, subject))
         return RankingColumns(LONG, (option, rank), subject, group, count)
     if columns := _by_rank(rest):
         return RankingColumns(RANKS, tuple(columns), subject, None, count)

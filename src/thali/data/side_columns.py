@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .column_names import MORE_SIDES, SIDES, THIRD, by_plain_name
+from .roles import MORE_SIDES, SIDES, THIRD, by_plain_name
 
 
 class Sides(NamedTuple):

@@ -9,8 +9,8 @@ from thali._labels import shorten
 from thali.errors import DataError, InPython
 
 from .checks import checked_numbers
-from .column_names import COUNTS, DISSIMILARITY, OPTION, ROW_COLUMN, SIDES, SIMILARITY, VAGUE_SIMILARITY, by_plain_name
 from .columns import column, count_column, encode
+from .roles import COUNT, DISSIMILARITY, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
 from .symmetric import Measured
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def pair_columns(
     if (first is None) != (second is None):
         raise DataError("Name both columns of objects, `first` and `second`, or neither.")
     if first is None or second is None:
-        pairs = [(a.format(side), a.format(other)) for side, other in SIDES for a in OPTION]
+        pairs = [(a.format(side), a.format(other)) for side, other in SIDES for a in STEMS_OF_SIDES]
         found = [(own[a], own[b]) for a, b in (*pairs, *ROW_COLUMN) if a in own and b in own]
         if not found:
             raise DataError(*_not_similarities(names, own))
@@ -56,14 +56,13 @@ def pair_columns(
         first, second = found[0]
     free = {short: name for short, name in own.items() if name not in (first, second, count)}
     if similarity is None:
-        found = [free[name] for name in SIMILARITY if name in free]
-        found = found or [free[name] for name in VAGUE_SIMILARITY if name in free]
+        found = list(SIMILARITY.surely(free)) or list(SIMILARITY.each(free))
         if not found:
             raise DataError(*_not_similarities(names, free))
         _only_one(list(map(repr, found)), "the similarity")
         similarity = found[0]
     if count is None:
-        found = [free[name] for name in COUNTS if name in free and free[name] != similarity]
+        found = list(COUNT.each(free, (similarity,)))
         _only_one(list(map(repr, found)), "how many judgements a row stands for")
         count = found[0] if found else None
     return PairColumns(first, second, similarity, count)
@@ -72,7 +71,7 @@ def pair_columns(
 def tells_similarities(names: list[str], vaguely: bool) -> bool:
     """Whether these are the columns of such a list; `vaguely`: a column called "rating" will do."""
     own = by_plain_name(names)
-    if not any(name in own for name in (SIMILARITY + VAGUE_SIMILARITY if vaguely else SIMILARITY)):
+    if next(SIMILARITY.each(own) if vaguely else SIMILARITY.surely(own), None) is None:
         return False
     try:
         pair_columns(names)
@@ -131,11 +130,10 @@ def _only_one(found: list[str], what: str) -> None:
 
 
 def _not_similarities(names: list[str], own: dict[str, str]) -> tuple[Any, ...]:
-    for short in DISSIMILARITY:
-        if short in own:
-            return (
-                f"Column {own[short]!r} holds dissimilarities; make similarities of them first",
-                InPython(", as Similarities.from_dissimilarities does of a square table"),
-                ".",
-            )
+    if (name := DISSIMILARITY.among(own)) is not None:
+        return (
+            f"Column {name!r} holds dissimilarities; make similarities of them first",
+            InPython(", as Similarities.from_dissimilarities does of a square table"),
+            ".",
+        )
     return (f"The columns {shorten(names, 12)} are not similarities; {EXPECTED}.",)

@@ -10,7 +10,7 @@ from thali._labels import as_label, plural, short_number, shorten
 from thali.errors import DataError, DataWarning, InPython, Message
 from thali.inference.warn import warn
 
-from .column_names import LOSSES, TIES, plain
+from .roles import LOSSES, TIES, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ def tie_sentence(label: str) -> str:
 
 def is_tie(label: str) -> bool:
     """Whether a label is a word or a sign for a comparison without a winner."""
-    return plain(label) in TIES or label.casefold() in _NOTHING
+    return plain(label) in TIES.sure or label.casefold() in _NOTHING
 
 
 def refuse_ties(labels: Sequence[str], winner: np.ndarray, loser: np.ndarray, counts: np.ndarray) -> None:
@@ -89,7 +89,7 @@ def dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
         str(name)
         for name in frame.columns
         if name not in used
-        and plain(str(name)) in (*LOSSES, *TIES)
+        and plain(str(name)) in (*LOSSES.sure, *TIES.sure)
         and any(as_label(value) not in ("", "0", "0.0") for value in frame[name].tolist())
     ]
     if not dropped:

@@ -1,6 +1,7 @@
 """Comparisons in rows that name both options and say which was chosen, or who won."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,31 +10,43 @@ from thali._labels import plural, short_number, shorten
 from thali.errors import Argument, DataError
 
 from .answers import Who, who_answered
-from .column_names import (
+from .columns import column, count_column, encode, stood_for
+from .covariates import Columns, covariate_columns
+from .roles import (
     CHOSEN_OF_TWO,
-    COUNTS,
+    COUNT,
     GAMES,
     GOALS,
     MORE_SIDES,
-    OPTION,
+    RESPONDENT,
     RESULT,
     SHORT_GOALS,
     SIDES,
-    SUBJECT,
+    STEMS_OF_SIDES,
     WEIGHTS,
     by_plain_name,
     plain,
 )
-from .columns import column, count_column, encode, stood_for
-from .covariates import Columns, covariate_columns
 from .side_columns import Sides, side_columns
 from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_STEMS = {name.format("") for name in OPTION} | {"model", "image", "img", "picture", "stim", "choice", "answer", "club"}
+_STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
+    "model",
+    "image",
+    "img",
+    "picture",
+    "stim",
+    "choice",
+    "answer",
+    "club",
+}
 _STEMS |= {
+    "choice",
+    "answer",
+    "club",
     "name",
     "product",
     "sample",
@@ -106,10 +119,8 @@ def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: 
     taken = {first, second, *(name for name in given.values() if name is not None)}
     verdict = _verdict(own, first, second, given, game, taken, names)
     taken |= set(verdict)
-    subject = given.get("subject") or next(
-        (own[name] for name in SUBJECT if name in own and own[name] not in taken and _repeats(frame, own[name])), None
-    )
-    count = given.get("count") or next((own[name] for name in COUNTS if name in own and own[name] not in taken), None)
+    subject = given.get("subject") or next(filter(partial(_repeats, frame), RESPONDENT.each(own, taken)), None)
+    count = given.get("count") or COUNT.among(own, taken)
     return TrialColumns(first, second, verdict, subject, count, game or home)
 
 
@@ -148,7 +159,7 @@ def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
     """What the table lacks to be one of trials or of games; None if it is nothing like it."""
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
-    verdict = next((own[name] for name in ((*RESULT,) if game else CHOSEN_OF_TWO) if name in own), None)
+    verdict = (RESULT if game else CHOSEN_OF_TWO).among(own)
     try:
         first, second, at_home = _options(frame, names, {}, game)
     except DataError:
@@ -195,7 +206,7 @@ def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
     marks = next((each.side for each in sides if each.columns == (found.first, found.second)), None)
     return any(
         each.side == marks
-        and each.stem not in GOALS
+        and each.stem not in GOALS.synonyms
         and not set(each.columns) & set(found.used)
         and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in each.columns)
         for each in sides
@@ -228,11 +239,11 @@ def _verdict(
     """The column that says what came of it, or the two of goals."""
     if (named := given.get("chosen")) is not None:
         return (named,)
-    for name in (*RESULT, *CHOSEN_OF_TWO) if game else (*CHOSEN_OF_TWO, *RESULT):
-        if name in own and own[name] not in taken:
-            return (own[name],)
+    for role in (RESULT, CHOSEN_OF_TWO) if game else (CHOSEN_OF_TWO, RESULT):
+        if (found := role.among(own, taken)) is not None:
+            return (found,)
     for each in side_columns(names):
-        if each.stem in GOALS and not taken & set(each.columns):
+        if each.stem in GOALS.synonyms and not taken & set(each.columns):
             return each.columns
     for home, away in SHORT_GOALS if game else ():
         if home in own and away in own and not taken & {own[home], own[away]}:

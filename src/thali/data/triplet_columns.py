@@ -9,18 +9,14 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import DataError
 
-from .column_names import COUNTS, ODD, by_plain_name, plain
 from .columns import column, count_column
+from .roles import ANCHOR, COUNT, FARTHER, NEARER, ODD, SIMILAR_TWO, by_plain_name, plain
 from .triplet_rows import Questions, encoded, of_objects, pair_keys, refuse_other_sets, refuse_repeated
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ODD_BY_PLACE = ("choice", "chosen", "response", "answer")  # of image1, image2, image3, as THINGS has them
-ANCHORS = ("anchor", "reference", "target", "standard", "probe", "query", "head")
-NEARER = ("near", "nearer", "nearest", "close", "closer", "closest", "positive", "similar", "moresimilar")
-FARTHER = ("far", "farther", "farthest", "further", "distant", "negative", "dissimilar", "lesssimilar")
-CHOSEN = (("chosen1", "chosen2"), ("pair1", "pair2"), ("similar1", "similar2"), ("pick1", "pick2"), ("same1", "same2"))
 OBJECTS = ("object", "image", "item", "stimulus", "stim", "concept", "word", "picture", "thing", "option", "face", "")
 LETTERS = (("a", "b", "c"), ("i", "j", "k"), ("first", "second", "third"), ("left", "middle", "right"))
 LETTERS += (("left", "center", "right"), ("left", "centre", "right"), ("links", "mitte", "rechts"))
@@ -62,15 +58,14 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) ->
     """The columns by their usual names, but for those given; None if they are not those of triplets."""
     given = {name: value for name, value in (given or {}).items() if value is not None}
     own = by_plain_name(names)
-    count = given.get("count") or next((own[name] for name in COUNTS if name in own), None)
+    count = given.get("count") or COUNT.among(own)
     rest: dict[str, Any] = {"count": count, "question": given.get("question")}
     if "anchor" in given or not {"objects", "odd", "chosen"} & set(given):
-        usual = zip(("anchor", "nearer", "farther"), (ANCHORS, NEARER, FARTHER), strict=True)
-        sides = [given.get(role) or next((own[name] for name in words if name in own), "") for role, words in usual]
+        sides = [given.get(role.name) or role.among(own) or "" for role in (ANCHOR, NEARER, FARTHER)]
         if all(sides):
             return TripletColumns(tuple(sides), **rest)
-    odd = given.get("odd") or next((own[name] for name in ODD if name in own), None)
-    pairs = [(own[a], own[b]) for a, b in CHOSEN if a in own and b in own]
+    odd = given.get("odd") or ODD.among(own)
+    pairs = [(own[a], own[b]) for a, b in SIMILAR_TWO if a in own and b in own]
     chosen = given.get("chosen") or (None if "odd" in given else pairs[0] if pairs else None)
     taken = {plain(name) for name in (odd, count, *(chosen or ())) if name is not None}
     objects = given.get("objects") or _series({name: each for name, each in own.items() if name not in taken})
@@ -86,8 +81,8 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) ->
 def incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
     """Three columns that are called as the objects of a triplet, and the column that is called as the odd one out."""
     own = by_plain_name(names)
-    odd = next((own[name] for name in ODD if name in own), None)
-    objects = _series({name: each for name, each in own.items() if name not in ODD})
+    odd = ODD.among(own)
+    objects = _series({name: each for name, each in own.items() if name not in ODD.sure})
     return (objects if len(objects) == 3 else ()), odd
 
 

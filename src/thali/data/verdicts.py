@@ -8,8 +8,8 @@ import numpy as np
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
-from .column_names import MORE_SIDES, SIDES, TIE_WORDS, plain
 from .columns import stood_for
+from .roles import MORE_SIDES, SIDES, TIE_WORDS, plain
 
 if TYPE_CHECKING:
     import pandas as pd

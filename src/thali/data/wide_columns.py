@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._labels import as_label
 
-from .column_names import COUNTS, SUBJECT, TIE_WORDS, by_plain_name, plain
+from .roles import COUNT, RESPONDENT, TIE_WORDS, by_plain_name, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +41,8 @@ def wide_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Wide
     """The columns of pairs by their names, or by what they hold; None if there are none."""
     names = [str(name) for name in frame.columns]
     own = by_plain_name(names)
-    subject = given.get("subject") or next((own[name] for name in SUBJECT if name in own), None)
-    count = given.get("count") or next((own[name] for name in COUNTS if name in own), None)
+    subject = given.get("subject") or RESPONDENT.among(own)
+    count = given.get("count") or COUNT.among(own)
     rest = [name for name in names if name not in (subject, count)]
     texts = {name: {as_label(value) for value in frame[name].dropna().unique()[:MANY]} - {""} for name in rest}
     for order, found in (

@@ -10,9 +10,9 @@ from thali.errors import Argument, DataError, DataWarning, Message
 from thali.inference.warn import warn
 
 from .answers import Who, who_answered
-from .column_names import TIE_WORDS, WEIGHTS, plain
 from .columns import count_column
 from .people import people_table
+from .roles import TIE_WORDS, WEIGHTS, plain
 from .trials import Outcomes
 from .verdicts import FIRST, SECOND, TIE, meanings
 from .wide_columns import Pair, WideColumns

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from thali.data.described_columns import Roles
+from thali.data.described_columns import ColumnsRead
 
 from .practice import warn_of_practice
 from .table import Table, in_file
@@ -24,7 +24,7 @@ class Reading:
     # Of a table whose rows add up: the columns that count comparisons are made of, and which of them are counts. Rows
     # that are alike in the former may be read as one. None: every row must be seen.
     counted: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    roles: Roles | None = None  # the columns that it reads, of rows that hold answers
+    roles: ColumnsRead | None = None  # the columns that it reads, of rows that hold answers
 
     def build(self) -> tuple[Any, str]:
         """The data, and a sentence that says how they were read; errors name the file."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from thali._labels import as_label
-from thali.data.column_names import plain
+from thali.data.roles import plain
 from thali.errors import DataWarning, Message, Setting
 from thali.inference.warn import warn
 
@@ -15,15 +15,19 @@ from .where import Condition, Where
 if TYPE_CHECKING:
     from .table import Table
 
-# As `plain` has them, without a number or one of _PARTS behind them.
-_WORDS = ("practice", "practise", "practicing", "pract", "prac", "training", "warmup", "warmingup")
-_WORDS += ("catch", "attentioncheck", "demo", "demonstration", "tutorial", "familiarization")
-_WORDS += ("familiarisation", "übung", "übungen", "uebung", "uebungen", "probe", "probedurchlauf", "vorübung")
-_WORDS += ("eingewöhnung", "aufwärmen", "aufwaermen", "entraînement", "entrainement", "échauffement", "echauffement")
-_WORDS += ("démo", "démonstration", "práctica", "practica", "entrenamiento", "ensayodepráctica", "calentamiento")
+# Without a number or one of _PARTS behind them.
+_WORDS = (
+    "practice practise practicing pract prac training warmup warmingup catch attentioncheck demo demonstration tutorial"
+    " familiarization familiarisation übung übungen uebung uebungen probe probedurchlauf vorübung eingewöhnung"
+    " aufwärmen aufwaermen entraînement échauffement démo démonstration práctica entrenamiento"
+    " ensayodepráctica calentamiento"
+)
 _MANY = 200  # different cells of a column that says something else of its rows
-_PARTS = ("trials", "trial", "blocks", "block", "phase", "rounds", "round", "session", "run", "task", "loop")
-_PARTS += ("durchgänge", "durchgang", "durchlauf", "essai", "essais", "ensayo", "bloque", "bloc")
+_PARTS = (
+    "trials trial blocks block phase rounds round session run task loop durchgänge durchgang durchlauf essai essais"
+    " ensayo bloque bloc"
+)
+_PLAIN_WORDS, _PLAIN_PARTS = (tuple(map(plain, text.split())) for text in (_WORDS, _PARTS))
 
 
 class Marked(NamedTuple):
@@ -54,8 +58,8 @@ def says_practice(text: str) -> bool:
     [True, True, True, False, False, False]
     """
     word = plain(text).rstrip("0123456789")
-    ends = [word, *(word.removesuffix(part) for part in _PARTS)]
-    return any(end in _WORDS or end.removesuffix("s") in _WORDS for end in ends)
+    ends = [word, *(word.removesuffix(part) for part in _PLAIN_PARTS)]
+    return any(end in _PLAIN_WORDS or end.removesuffix("s") in _PLAIN_WORDS for end in ends)
 
 
 def marked(table: "Table", data: Any) -> list[Marked]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from thali._labels import as_label, checked_labels
-from thali.data.column_names import SUBJECT, plain
+from thali.data.roles import RESPONDENT, plain
 from thali.data.squares import mismatch
 from thali.data.suspicious import refuse_lone_totals
 from thali.data.symmetric import is_symmetric
@@ -97,7 +97,7 @@ def other_labels(frame: pd.DataFrame) -> str:
 
 def _is_bare(frame: pd.DataFrame) -> bool:
     """Whether these are as many columns of numbers as rows; a column without any is the edge of a triangle."""
-    if frame.shape[0] != frame.shape[1] or any(plain(str(name)) in SUBJECT for name in frame.columns):
+    if frame.shape[0] != frame.shape[1] or any(plain(str(name)) in RESPONDENT.synonyms for name in frame.columns):
         return False
     empty = np.asarray((frame.isna() | frame.isin(list(MISSING))).all(axis=0))
     return all(pd.api.types.is_numeric_dtype(kind) or none for kind, none in zip(frame.dtypes, empty, strict=True))

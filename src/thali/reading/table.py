@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from thali._source import Source, read_source
-from thali.data.column_names import SUBJECT, by_plain_name
 from thali.data.columns import note_thousands, refuse_nested
+from thali.data.roles import RESPONDENT, by_plain_name
 from thali.errors import Argument, DataError
 
 from .cells import CODE, DECIMAL_COMMA, INTEGER, MISSING, NUMBER, Cells, text_cells
@@ -161,7 +161,7 @@ def _workbook(sheets: dict[str, Table]) -> Table:
         return replace(first, sheets=tuple(sheets.items()))
     own = by_plain_name(first.names)
     frames = [table.frame for table in tables]
-    if not any(name in own for name in SUBJECT):
+    if RESPONDENT.among(own) is None:
         frames = [table.frame.assign(subject=title) for title, table in sheets.items()]
     return replace(first, frame=pd.concat(frames))
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import shorten, suggest
-from thali.data.column_names import plain
 from thali.data.experiment_levels import as_number
 from thali.data.experiment_scheme import INSIDE
+from thali.data.roles import plain
 from thali.errors import Argument, ArgumentError, EstimateWarning
 from thali.inference.warn import warn
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from thali.data.best_worst import BEST, WORST, best_worst_columns, series
+from thali.data.best_worst import best_worst_columns, series
 from thali.data.best_worst_long import long_columns
 from thali.data.choices import Choices
-from thali.data.column_names import by_plain_name
+from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
-from thali.data.described_columns import Roles
+from thali.data.roles import BEST, WORST, by_plain_name
 from thali.errors import DataError
 
 from ..layout import Lack, Layout, Reading
@@ -38,13 +38,13 @@ def match(
     return _reading(table, given, weights, str(found), _roles(found, *found.options))
 
 
-def _reading(table: Table, given: dict[str, Any], weights: bool, how: str, roles: Roles | None) -> Reading:
+def _reading(table: Table, given: dict[str, Any], weights: bool, how: str, roles: ColumnsRead | None) -> Reading:
     return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, weights, how), roles=roles)
 
 
-def _roles(found: Any, *options: str) -> Roles:
+def _roles(found: Any, *options: str) -> ColumnsRead:
     """The columns that are read."""
-    return Roles(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.subject)
+    return ColumnsRead(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.subject)
 
 
 def _converted(table: Table, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:
@@ -55,7 +55,7 @@ def _converted(table: Table, given: dict[str, Any], weights: bool, how: str) -> 
 def lacks(table: Table) -> Lack | None:
     """The options beside the best and the worst."""
     own = by_plain_name(table.names)
-    best, worst = (next((own[name] for name in names if name in own), None) for names in (BEST, WORST))
+    best, worst = BEST.among(own), WORST.among(own)
     if best is not None and worst is not None:
         return Lack(
             f"columns 'option1', 'option2', 'option3' of what was offered beside {best!r} and {worst!r}", near=3

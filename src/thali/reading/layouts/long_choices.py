@@ -3,11 +3,11 @@
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.choice_table import ALTERNATIVE, CHOICE_ID, CHOSEN, LONG, RESPONDENT, is_long_table, roles
+from thali.data.choice_table import LONG, is_long_table, roles
 from thali.data.choices import Choices
-from thali.data.column_names import WEIGHTS, by_plain_name, plain
+from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
-from thali.data.described_columns import Roles
+from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK, WEIGHTS, by_plain_name, plain
 from thali.errors import DataError
 
 from ..layout import Lack, Layout, Reading
@@ -15,9 +15,9 @@ from ..table import Table
 
 NAME = "long table of choices"
 _NEEDED = (
-    ((*CHOICE_ID, *RESPONDENT), Lack("a column that numbers the occasions", "choice_id")),
-    (ALTERNATIVE, Lack("a column of alternatives", "alternative")),
-    (CHOSEN, Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
+    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the occasions", "choice_id")),
+    ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
+    ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
 )
 NAMED_BY = ("choice_id", "alternative")
 COLUMNS = ("choice_id", "alternative", "chosen", "respondent")
@@ -37,13 +37,15 @@ def match(table: Table, **columns: str | None) -> Reading | None:
     return Reading(CHOICES, NAME, _how(found), table, lambda: _converted(table, named), sure, roles=_roles(found))
 
 
-def _roles(found: dict[str, str | None]) -> Roles:
+def _roles(found: dict[str, str | None]) -> ColumnsRead:
     """The columns that are read; an occasion of everybody's own says who answered."""
 
     def named(*roles: str) -> tuple[str, ...]:
         return tuple(name for role in roles if (name := found[role]) is not None)
 
-    return Roles(named("alternative", "choice_id", "available"), named("chosen"), named("count"), found["respondent"])
+    return ColumnsRead(
+        named("alternative", "choice_id", "available"), named("chosen"), named("count"), found["respondent"]
+    )
 
 
 def _converted(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
@@ -67,7 +69,7 @@ def _how(found: dict[str, str | None]) -> str:
 def lacks(table: Table) -> Lack | None:
     """The column that is missing where the two others are there."""
     own = by_plain_name(table.names)
-    missing = [lack for names, lack in _NEEDED if not any(name in own for name in names)]
+    missing = [lack for roles, lack in _NEEDED if all(role.among(own) is None for role in roles)]
     return missing[0]._replace(near=2) if len(missing) == 1 else None
 
 

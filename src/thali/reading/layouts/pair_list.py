@@ -5,6 +5,7 @@ from typing import Any
 
 from thali._labels import plural, shorten
 from thali.data.columns import column
+from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import PAIRS
 from thali.data.pair_columns import (
     PairColumns,
@@ -16,7 +17,6 @@ from thali.data.pair_columns import (
     uncounted,
 )
 from thali.data.pairs import PairedComparisons
-from thali.data.described_columns import Roles
 from thali.data.similar_pairs import tells_similarities
 
 from ..layout import Lack, Layout, Reading
@@ -63,7 +63,7 @@ def _reading(table: Table, found: list[PairColumns], given: dict[str, Any], weig
     convert = partial(_converted, table, found, given, weights)
     one = _completed(found[0], table, given)
     counts = tuple(filter(None, (*one.times, one.ties)))
-    roles = Roles(one.options, (), counts, one.subject) if len(found) == 1 else None
+    roles = ColumnsRead(one.options, (), counts, one.subject) if len(found) == 1 else None
     return Reading(PAIRS, NAME, how, table, convert, counted=_counted(found, given), roles=roles)
 
 

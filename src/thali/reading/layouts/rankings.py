@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from thali.data.choice_table import ALTERNATIVE
 from thali.data.choices import Choices
-from thali.data.column_names import by_plain_name
+from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
-from thali.data.ranking_columns import LONG, RANK, RankingColumns, ranking_columns, shown
-from thali.data.described_columns import Roles
+from thali.data.ranking_columns import LONG, RankingColumns, ranking_columns, shown
+from thali.data.roles import OPTION, RANK, by_plain_name
 
 from ..layout import Lack, Layout, Reading
 from ..table import Table
@@ -40,10 +39,10 @@ def match(
     return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, said, weights), roles=roles)
 
 
-def _roles(found: RankingColumns) -> Roles:
+def _roles(found: RankingColumns) -> ColumnsRead:
     """The columns that are read."""
     options, counts = ((*found.columns, found.group), (found.count,))
-    return Roles(tuple(filter(None, options)), (), tuple(filter(None, counts)), found.subject)
+    return ColumnsRead(tuple(filter(None, options)), (), tuple(filter(None, counts)), found.subject)
 
 
 def _converted(table: Table, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:
@@ -54,7 +53,7 @@ def _converted(table: Table, given: dict[str, Any], unranked: str, weights: bool
 def lacks(table: Table) -> Lack | None:
     """The option beside the rank, or the rank beside the option."""
     own = by_plain_name(table.names)
-    option, rank = (next((own[name] for name in names if name in own), None) for names in (ALTERNATIVE, RANK))
+    option, rank = OPTION.among(own), RANK.among(own)
     if rank is not None and option is None:
         return Lack(f"a column of options beside {rank!r}", "option", 2)
     return None

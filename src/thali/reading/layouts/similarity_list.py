@@ -1,9 +1,9 @@
 """Similarities as a list: two objects a row, and how similar they are."""
 
 from thali._labels import shorten
-from thali.data.column_names import DISSIMILARITY, SIMILARITY, VAGUE_SIMILARITY, by_plain_name
 from thali.data.kinds import SIMILARITIES
 from thali.data.pair_columns import choice_columns
+from thali.data.roles import DISSIMILARITY, SIMILARITY, by_plain_name
 from thali.data.similar_pairs import pair_columns, tells_similarities
 from thali.data.similarities import Similarities
 
@@ -22,7 +22,7 @@ def match(table: Table, known: bool = False, symmetrize: str | None = None) -> R
     names = table.names if table.named else []
     if not tells_similarities(names, vaguely=True):
         own = by_plain_name(names)
-        if not known or not any(name in own for name in (*SIMILARITY, *VAGUE_SIMILARITY, *DISSIMILARITY)):
+        if not known or all(role.among(own) is None for role in (SIMILARITY, DISSIMILARITY)):
             return None
         return Reading(SIMILARITIES, NAME, "table of pairs", table, lambda: _converted(table), sure=False)
     square = table.square

@@ -3,9 +3,9 @@
 from functools import partial
 from typing import Any
 
+from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.data.described_columns import Roles
 from thali.data.trials import described_sides, near_trials, trial_columns
 from thali.errors import DataError
 
@@ -49,7 +49,7 @@ def matched(
     described = [column for column in covariates or () if column in table.names]
     counted = (found.first, found.second, *found.verdict, *described, *counts), counts
     convert = partial(_converted, table, given, game, coding, weights, covariates)
-    roles = Roles((found.first, found.second), found.verdict, counts, found.subject, judged=not game)
+    roles = ColumnsRead((found.first, found.second), found.verdict, counts, found.subject, judged=not game)
     return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles)
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from thali._labels import shorten
 from thali.data.columns import column
+from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.data.described_columns import Roles
 from thali.data.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
 from thali.data.wide_pairs import outcomes_of_wide
 
@@ -33,7 +33,7 @@ def match(
     if found is None:
         return None
     how = f"a column a pair, {shorten(list(found.pairs), 3)}"
-    roles = Roles(tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.subject)
+    roles = ColumnsRead(tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.subject)
     convert = partial(_converted, table, found, coding, weights)
     return Reading(PAIRS, NAME, how, table, convert, sure=found.order == "named", roles=roles)
 

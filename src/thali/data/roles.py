@@ -1,0 +1,481 @@
+"""What a column of a table can hold, and by which names it is recognised: one table of all roles, in four languages.
+
+Names are compared as `plain` makes them: without capitals, accents, blanks and punctuation.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from thali.errors import Argument, DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LANGUAGES = ("English", "German", "French", "Spanish")
+_ACCENTED = re.compile(r"([a-z])[\u0300-\u036f]+")
+
+
+def plain(name: str) -> str:
+    """The name as it is compared.
+
+    Examples
+    --------
+    >>> plain("Choice ID"), plain("model_a"), plain("Élève")
+    ('choiceid', 'modela', 'eleve')
+    """
+    name = name.casefold()
+    if not name.isascii():
+        name = unicodedata.normalize("NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", name)))
+    return re.sub(r"[\s._()\[\]/-]+", "", name)
+
+
+def by_plain_name(names: Iterable[str]) -> dict[str, str]:
+    """Plain name -> the first of the names that has it."""
+    own: dict[str, str] = {}
+    for name in names:
+        own.setdefault(plain(name), name)
+    return own
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a column holds, and what it is called.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument that names the column.
+    meaning : str
+        What the column holds, as it follows "the column of".
+    cell : str
+        What a cell holds, of the constants below.
+    english, german, french, spanish : str
+        Its usual names, between blanks, the likelier first.
+    vague : str
+        Names that say something else in other tables: they count where the table has no other.
+    """
+
+    name: str
+    meaning: str
+    cell: str
+    english: str = field(repr=False)
+    german: str = field(default="", repr=False)
+    french: str = field(default="", repr=False)
+    spanish: str = field(default="", repr=False)
+    vague: str = field(default="", repr=False)
+
+    @cached_property
+    def languages(self) -> dict[str, tuple[str, ...]]:
+        """The names that are sure, by language, as they are compared."""
+        texts = (self.english, self.german, self.french, self.spanish)
+        return {
+            language: tuple(dict.fromkeys(map(plain, text.split())))
+            for language, text in zip(LANGUAGES, texts, strict=True)
+        }
+
+    @cached_property
+    def sure(self) -> tuple[str, ...]:
+        """Those names of all languages, English first."""
+        return tuple(dict.fromkeys(word for words in self.languages.values() for word in words))
+
+    @cached_property
+    def synonyms(self) -> tuple[str, ...]:
+        """All names, the vague ones last."""
+        return tuple(dict.fromkeys((*self.sure, *map(plain, self.vague.split()))))
+
+    def but(self, **changes: str) -> "Role":
+        """The same role with some things different."""
+        return replace(self, **changes)
+
+    def among(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> str | None:
+        """The likeliest column, of names by plain name; None if no column is so called.
+
+        Raises
+        ------
+        DataError
+            If the name means two roles in two languages, and no other name says which language it is.
+        """
+        return next(self.each(own, taken), None)
+
+    def each(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
+        """All columns that are so called, the likeliest first."""
+        return self._called(self.synonyms, own, taken)
+
+    def surely(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> Iterator[str]:
+        """Those of them whose name is not vague."""
+        return self._called(self.sure, own, taken)
+
+    def _called(self, words: Iterable[str], own: Mapping[str, str], taken: Collection[str | None]) -> Iterator[str]:
+        for word in words:
+            if word in own and own[word] not in taken and self._is_meant(word, own):
+                yield own[word]
+
+    def _is_meant(self, word: str, own: Mapping[str, str]) -> bool:
+        """Whether a name means this role, rather than another one in another language."""
+        meanings = _homographs().get(word)
+        if meanings is None or self.name not in meanings:
+            return True
+        spoken = {language for other in own if other != word for language in _language_of().get(other, ())}
+        meant = {role for role, language in meanings.items() if language in spoken}
+        if len(meant) == 1:
+            return self.name in meant
+        said = [f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()]
+        named = [part for role in meanings for part in (" or ", Argument(role))]
+        raise AmbiguousName(
+            f"Column {own[word]!r} may hold {' or '.join(said)}; name it by ", *named[1:], ", or rename the column."
+        )
+
+
+class AmbiguousName(DataError):
+    """The name of a column means two roles in two languages."""
+
+
+# What a cell holds.
+LABEL = "a label"
+COUNT_OF_ROWS = "a number, 0 or more"
+MARK = "1 or 0"
+PLACE = "1, 2, 3, ..."
+NUMBER = "a number"
+ANSWER = "a label, a side or a word"
+
+# Who answered.
+RESPONDENT = Role(
+    "respondent",
+    "who answered",
+    LABEL,
+    "subject subjectid subj subjid participant participantid ppt pid respondent respondentid resp respid person"
+    " personid judge judgeid rater raterid assessor annotator annotatorid evaluator voter user userid worker workerid"
+    " prolificpid responseid runid student panelist consumer pupil child",
+    "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte befragtennummer schüler schülerin"
+    " schueler schuelerin teilnehmer teilnehmerin person",
+    "sujet répondant répondante enquêté élève juge personne individu participante",
+    "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
+    vague="id",
+)
+# The same where each row describes an alternative: what else describes people is no name of them.
+RESPONDENT_OF_TASKS = Role(
+    "respondent",
+    "who answered the tasks",
+    LABEL,
+    "respondent respondents respondentid resp respid person personid subject subjectid participant panel panels"
+    " sysrespnum respnum respondentserial responseid id",
+    "versuchsperson befragter befragte befragtennummer teilnehmer teilnehmerin proband probandin vpn",
+    "répondant répondante enquêté sujet participante",
+    "participante encuestado encuestada sujeto",
+    vague="panelid individual individualid indiv household householdid user userid userindex consumer customer",
+)
+# Which choice, of several by everybody.
+TASK = Role(
+    "choice_id",
+    "the task or occasion",
+    LABEL,
+    "choiceid choicesid chid obsid occasion occasionid choiceoccasion situation choicesituation situationid task taskid"
+    " taskno tasknumber choicetask choiceset choicesetid setid question ques qes cs scenario",
+    "aufgabe aufgabennummer frage fragennummer wahlaufgabe durchgang",
+    "tâche question situation scénario essai",
+    "tarea pregunta situación escenario ensayo",
+    vague="ids trial trialid session sessionindex caseid case obs observation",
+)
+ALTERNATIVE = Role(
+    "alternative",
+    "the alternative",
+    LABEL,
+    "alternative alternatives alternativeid alt alts altid concept conceptno",
+    "alternative konzept",
+    "alternative concept",
+    "alternativa concepto",
+    vague="item items itemid itemindex option options optionid mode brand product produkt produit producto objekt objet"
+    " objeto opción",
+)
+CHOSEN = Role(
+    "chosen",
+    "1 for the chosen alternative and 0 for others",
+    MARK,
+    "chosen choice selected y response",
+    "gewählt gewaehlt wahl auswahl antwort",
+    "choisi choix réponse",
+    "elegido elegida elección respuesta",
+    vague="choices ischosen picked outcome chose",
+)
+AVAILABLE = Role(
+    "available",
+    "1 for what was offered and 0 for the rest",
+    MARK,
+    "available avail availability isavailable av offered",
+    "verfügbar verfuegbar angeboten",
+    "disponible offert",
+    "disponible ofrecido",
+)
+COUNT = Role(
+    "count",
+    "how many such comparisons or choices a row stands for",
+    COUNT_OF_ROWS,
+    "count counts n freq frequency times weight weights",
+    "anzahl häufigkeit haeufigkeit gewicht",
+    "nombre fréquence effectif poids",
+    "frecuencia veces peso",
+    vague="número",  # which numbers the trials elsewhere
+)
+WEIGHTS = tuple(map(plain, ("weight", "weights", "gewicht", "poids", "peso")))  # counts that may be fractional
+
+# Two options and what came of them.
+FIRST = Role("first", "the first of two options", LABEL, "first")
+SECOND = Role("second", "the second of two options", LABEL, "second")
+CHOSEN_OF_TWO = Role(
+    "chosen",
+    "which of the two was chosen",
+    ANSWER,
+    "chosen choice winner preferred preference prefers selected picked choose chose pref response answer resp vote"
+    " verdict decision judgment judgement better key keyresp keyrespkeys mouseclickedname buttonpressed",
+    "gewählt gewaehlt wahl antwort gewinner gewinnerin sieger siegerin bevorzugt",
+    "choix choisi réponse gagnant gagnante vainqueur préféré préférée",
+    "elegido elegida elección respuesta ganador ganadora preferido preferida",
+)
+REJECTED = Role("rejected", "the option that was not chosen", LABEL, "rejected")  # by its partner, see CHOSEN_REJECTED
+LOSSES = Role(
+    "losses",
+    "how often it was chosen instead",
+    COUNT_OF_ROWS,
+    "loss losses lose loses lost defeats",
+    "niederlage niederlagen",
+    "défaite défaites",
+    "derrota derrotas",
+)
+TIES = Role(
+    "ties",
+    "how often neither was chosen",
+    COUNT_OF_ROWS,
+    "tie ties tied draw draws drawn undecided nopreference indifferent equal both neither",
+    "unentschieden gleich remis",
+    "nul nuls égalité égalités",
+    "empate empates",
+)
+HOME = Role("home", "who played at home", LABEL, "home")
+AWAY = Role("away", "who played away", LABEL, "away")
+RESULT = Role(
+    "result",
+    "the result",
+    ANSWER,
+    "result ftr fulltimeresult outcome res score",
+    "ergebnis resultat",
+    "résultat",
+    "resultado",
+)
+
+# Sets of options.
+OPTION = Role("option", "the option, beside its rank", LABEL, ALTERNATIVE.english).but(
+    german=ALTERNATIVE.german, french=ALTERNATIVE.french, spanish=ALTERNATIVE.spanish, vague=ALTERNATIVE.vague
+)
+RANK = Role(
+    "rank",
+    "the rank, 1 for the best",
+    PLACE,
+    "rank ranks ranking place position pos",
+    "rang rangplatz platz",
+    "rang place",
+    "puesto rango posición",
+)
+BEST = Role(
+    "best",
+    "the best",
+    ANSWER,
+    "best most mostimportant mostpreferred bestoption",
+    "beste bester bestes",
+    "meilleur meilleure",
+    "mejor",
+)
+WORST = Role(
+    "worst",
+    "the worst",
+    ANSWER,
+    "worst least leastimportant leastpreferred worstoption",
+    "schlechteste schlechtester schlechtestes",
+    "pire",
+    "peor",
+)
+
+# Objects that are judged alike.
+SIMILARITY = Role(
+    "similarity",
+    "how similar two objects are",
+    NUMBER,
+    "similarity similarities sim sij meansimilarity similarityrating proximity affinity",
+    "ähnlichkeit aehnlichkeit",
+    "similarité similitude ressemblance",
+    "similitud semejanza parecido",
+    vague="s rating meanrating score value",
+)
+DISSIMILARITY = Role(
+    "dissimilarity",
+    "how dissimilar two objects are",
+    NUMBER,
+    "dissimilarity dissimilarities distance dist d dij",
+    "unähnlichkeit unaehnlichkeit distanz abstand",
+    "dissimilarité distance",
+    "disimilitud distancia",
+)
+OBJECTS = Role("objects", "the objects that were shown together", LABEL, "objects")
+ODD = Role(
+    "odd",
+    "the odd one out",
+    ANSWER,
+    "odd oddone oddoneout oddobject odditem oddimage oddball outlier different",
+    "anders unähnlichste unaehnlichste außenseiter",
+    "intrus différent",
+    "intruso diferente",
+)
+ANCHOR = Role(
+    "anchor",
+    "the object that two others were compared with",
+    LABEL,
+    "anchor reference target standard probe query head",
+    "anker referenz",
+    "référence",
+    "referencia",
+)
+NEARER = Role(
+    "nearer",
+    "the one that is more like it",
+    LABEL,
+    "near nearer nearest close closer closest positive similar moresimilar",
+    "näher naeher ähnlicher aehnlicher",
+    "proche",
+    "cercano",
+)
+FARTHER = Role(
+    "farther",
+    "the other",
+    LABEL,
+    "far farther farthest further distant negative dissimilar lesssimilar",
+    "ferner entfernter unähnlicher unaehnlicher",
+    "éloigné",
+    "lejano",
+)
+
+# What a row says of the trial besides: which it was, and how long it took. No shape reads them.
+TRIAL = Role(
+    "trial",
+    "the number of the trial",
+    NUMBER,
+    "trial trials trialno trialnr trialnumber trialindex trialid trialn trialorder no number index row rowid rowindex"
+    " timeelapsed timestamp",
+    "durchgang durchgangsnummer versuch versuchsnummer nummer nr laufnummer",
+    "essai numéro",
+    "ensayo número",
+)
+RESPONSE_TIME = Role(
+    "response_time",
+    "how long an answer took",
+    NUMBER,
+    "rt rts reactiontime responsetime decisiontime latency keyresprt duration",
+    "reaktionszeit antwortzeit entscheidungszeit",
+    "tempsderéaction tempsderéponse",
+    "tiempodereacción tiempoderespuesta",
+)
+GOALS = Role(
+    "goals",
+    "how often one side scored",
+    NUMBER,
+    "goals goal score points pts ftg g sets runs",
+    "tore punkte",
+    "buts",
+    "goles",
+)
+
+ROLES = (
+    *(RESPONDENT, RESPONDENT_OF_TASKS, TASK, ALTERNATIVE, CHOSEN, AVAILABLE, COUNT),
+    *(FIRST, SECOND, CHOSEN_OF_TWO, REJECTED, LOSSES, TIES, HOME, AWAY, RESULT),
+    *(OPTION, RANK, BEST, WORST, SIMILARITY, DISSIMILARITY, OBJECTS, ODD, ANCHOR, NEARER, FARTHER),
+    *(TRIAL, RESPONSE_TIME, GOALS),
+)
+
+# Names that come in twos: of two sides, or of what was chosen over what.
+
+
+def _twos(text: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of names as they are compared, from a text with commas between the pairs."""
+    pairs = (tuple(map(plain, pair.split())) for pair in text.split(","))
+    return tuple((one, other) for one, other in pairs)
+
+
+SIDES = _twos("a b, i j, 1 2, first second, left right, home away")
+# Further ones, whose columns hold options but no counts of wins; the third of a series, if it is there, is none of two.
+MORE_SIDES = _twos(
+    "l r, one two, home visitor, visitor opponent, white black, links rechts, erste zweite, erster zweiter, heim gast,"
+    " heim auswärts, gauche droite, premier second, première deuxième, domicile extérieur, izquierda derecha, izq der,"
+    " primera segunda, primero segundo, local visitante, player opponent, team opponent"
+)
+GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")  # first sides of those who play
+# First sides by which a table of counts says which option was first, or at home.
+PLACES = ("home", "heim", "domicile", "local", "white", "left", "l", "links", "gauche", "izquierda", "izq")
+THIRD = {"b": "c", "j": "k", "2": "3", "second": "third", "two": "three", "zweite": "dritte"}
+STEMS_OF_SIDES = ("{0}", "option{0}", "item{0}", "alternative{0}", "stimulus{0}", "object{0}", "player{0}", "team{0}")
+STEMS_OF_SIDES += ("{0}option", "{0}item", "{0}team")
+SHORT_GOALS = _twos("fthg ftag, hg ag")  # of the home side and of the other
+ROW_COLUMN = _twos("row column, row col, rows columns")
+CHOSEN_REJECTED = _twos(
+    "chosen rejected, chosen notchosen, winner loser, won lost, preferred other, preferred notpreferred, preferred"
+    " rejected, selected rejected, better worse, topitem bottomitem, gewählt abgelehnt, gewaehlt abgelehnt,"
+    " gewählt nichtgewählt, bevorzugt abgelehnt, gewinner verlierer, sieger verlierer, choisi rejeté,"
+    " préféré rejeté, gagnant perdant, vainqueur perdant, elegido rechazado, preferido rechazado, ganador perdedor, i j"
+)
+WINS_LOSSES = _twos(
+    "wins losses, win loss, win lose, won lost, siege niederlagen, victoires défaites, victorias derrotas"
+)
+SIMILAR_TWO = _twos("chosen1 chosen2, pair1 pair2, similar1 similar2, pick1 pick2, same1 same2")
+
+# Words in cells that say that neither of two was chosen.
+TIE_WORDS = (*TIES.sure, "same", "bothgood", "bothbad", "tiebothbad", "equally", "nodifference", "dontknow")
+TIE_WORDS += ("cannotdecide", "egal", "keine", "keiner", "beide", "weissnicht", "aucun", "aucune", "igual")
+TIE_WORDS += ("ninguno", "ninguna", "ambos", "=", "05", "0,5")
+
+_READ = tuple(role for role in ROLES if role not in (TRIAL, RESPONSE_TIME, GOALS))
+ROLE_NAMES = {role.name: role for role in reversed(ROLES)}
+
+
+@cache
+def _language_of() -> dict[str, tuple[str, ...]]:
+    """The language of each name that only one language has."""
+    found: dict[str, set[str]] = {}
+    for role in ROLES:
+        for language, words in role.languages.items():
+            for word in words:
+                found.setdefault(word, set()).add(language)
+    return {word: tuple(languages) for word, languages in found.items() if len(languages) == 1}
+
+
+@cache
+def _homographs() -> dict[str, dict[str, str]]:
+    """The names that mean one role in one language and another one in another: language by name of the role."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for role in _READ:
+        for language, words in role.languages.items():
+            for word in words:
+                found.setdefault(word, {}).setdefault(role.name, set()).add(language)
+    return {
+        word: {name: languages.pop() for name, languages in meanings.items()}
+        for word, meanings in found.items()
+        if len(meanings) > 1
+        and all(len(languages) == 1 for languages in meanings.values())
+        and len(set().union(*meanings.values())) == len(meanings)
+    }
+
+
+def names_of_columns() -> "pd.DataFrame":
+    """The names by which columns are recognised: a row a role, a column a language.
+
+    Examples
+    --------
+    >>> names_of_columns().loc["who answered", "French"].split(", ")[:2]
+    ['sujet', 'répondant']
+    """
+    import pandas as pd
+
+    shown = [role for role in _READ if len(role.sure) > 1 and role is not OPTION]
+    rows = [(role.english, role.german, role.french, role.spanish) for role in shown]
+    names = [[", ".join(text.split()) for text in row] for row in rows]
+    return pd.DataFrame(names, pd.Index([role.meaning for role in shown], name="a column holds"), list(LANGUAGES))
