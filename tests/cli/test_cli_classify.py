@@ -19,8 +19,8 @@ from thali.model.classifiers.importance import importance
 from thali.model.classifiers.scores import STOPPED, Scores
 from thali.model.settings import Settings
 from thali.posterior import store
-from thali.reading.layouts.covariates import Observations
 from thali.reading.recognise import read
+from thali.reading.shapes.covariates import Observations
 from thali.surfaces.text import part_of
 
 MAP = ["--target", "kind", "--method", "map"]

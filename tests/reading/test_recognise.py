@@ -1,4 +1,4 @@
-"""One loop over the layouts: a file is parsed once, two readings are an ambiguity, none names the nearest layout."""
+"""One loop over the shapes: a file is parsed once, two readings are an ambiguity, none names the nearest shape."""
 
 import pickle
 
@@ -7,8 +7,8 @@ import pytest
 from thali._source import Source
 from thali.data import kinds
 from thali.data.pairs import PairedComparisons
-from thali.reading.layouts import LAYOUTS
 from thali.reading.recognise import RecognitionError, read, recognise
+from thali.reading.shapes import SHAPES
 from thali.reading.table import load, read_table
 
 PAIRS = "chosen,rejected,n\ntea,milk,3\nmilk,tea,1\n"
@@ -71,7 +71,7 @@ def test_a_file_is_opened_and_parsed_once(parses, run, tmp_path, text, words, co
 
 
 @pytest.mark.parametrize(
-    ("text", "kind", "layout"),
+    ("text", "kind", "shape"),
     [
         (PAIRS, kinds.PAIRS, "list of comparisons"),
         (SQUARE, kinds.PAIRS, "square of counts"),
@@ -80,17 +80,17 @@ def test_a_file_is_opened_and_parsed_once(parses, run, tmp_path, text, words, co
         ("a,b,similarity\ntea,milk,0.3\n", kinds.SIMILARITIES, "list of similarities"),
     ],
 )
-def test_the_kind_of_data_is_recognised(text, kind, layout):
+def test_the_kind_of_data_is_recognised(text, kind, shape):
     reading = recognise(table(text))
-    assert (reading.kind, reading.layout) == (kind, layout)
-    assert recognise(table(text), kind).layout == layout
+    assert (reading.kind, reading.shape) == (kind, shape)
+    assert recognise(table(text), kind).shape == shape
 
 
-def test_layouts_have_names_of_their_own_and_known_kinds():
-    assert len({layout.name for layout in LAYOUTS}) == len(LAYOUTS)
+def test_shapes_have_names_of_their_own_and_known_kinds():
+    assert len({shape.name for shape in SHAPES}) == len(SHAPES)
     known = {kinds.PAIRS, kinds.CHOICES, kinds.SIMILARITIES, kinds.TRIPLETS, kinds.CLASSES, kinds.EXPERIMENTS}
-    assert {layout.kind for layout in LAYOUTS} == known
-    assert all(set(layout.named_by) <= set(layout.options) and layout.expected for layout in LAYOUTS)
+    assert {shape.kind for shape in SHAPES} == known
+    assert all(set(shape.named_by) <= set(shape.options) and shape.expected for shape in SHAPES)
 
 
 def test_two_readings_are_an_ambiguity_that_names_both():
@@ -109,7 +109,7 @@ def test_two_readings_are_an_ambiguity_that_names_both():
 
 def test_a_list_of_three_similarities_is_no_square_of_counts():
     text = "a,b,similarity\n1,2,0.5\n1,3,0.2\n2,3,0.4\n"  # as many rows as columns, all numbers
-    assert recognise(table(text)).layout == "list of similarities"
+    assert recognise(table(text)).shape == "list of similarities"
     assert read(Source("x", text.replace("a,b", "i,j").encode()))[0].values.tolist() == [0.5, 0.2, 0.4]
 
 
@@ -148,7 +148,7 @@ def test_data_of_another_kind_than_was_asked_for():
         ("x,y,z", "; expected a long table of choices, a square of counts, "),
     ],
 )
-def test_the_nearest_layout_is_named_and_what_it_lacks(header, nearest):
+def test_the_nearest_shape_is_named_and_what_it_lacks(header, nearest):
     with pytest.raises(RecognitionError) as caught:
         recognise(table(f"{header}\n1,a,x\n1,b,y\n2,a,x\n2,b,z\n"), kinds.PAIRS, kinds.CHOICES)
     assert caught.value.found == () and nearest in str(caught.value)
@@ -157,7 +157,7 @@ def test_the_nearest_layout_is_named_and_what_it_lacks(header, nearest):
 
 def test_rows_may_end_early_in_a_triangle_alone(tmp_path):
     text = ",A,B,C\nA\nB,0.8\nC,0.3,0.4\n"
-    assert recognise(table(text)).layout == "square of similarities"
+    assert recognise(table(text)).shape == "square of similarities"
     for wanted in ((kinds.PAIRS,), (kinds.CLASSES,)):
         with pytest.raises(ValueError, match="data.csv: Line 2 holds 1 cell, but the header names 4 columns"):
             recognise(table(text), *wanted)

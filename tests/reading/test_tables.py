@@ -1,4 +1,4 @@
-"""Files as people have them: encodings, separators, Excel, and the layouts that are recognised."""
+"""Files as people have them: encodings, separators, Excel, and the shapes that are recognised."""
 
 from zipfile import ZipFile
 
@@ -281,25 +281,25 @@ SIMILARITIES = {
 }
 
 
-@pytest.mark.parametrize(("content", "layout"), SIMILARITIES.values(), ids=SIMILARITIES.keys())
-def test_similarities(content, layout, tmp_path):
+@pytest.mark.parametrize(("content", "shape"), SIMILARITIES.values(), ids=SIMILARITIES.keys())
+def test_similarities(content, shape, tmp_path):
     path = in_file(tmp_path, content)
-    assert read(path, kinds.SIMILARITIES) == (ALIKE, READ.format(layout))
+    assert read(path, kinds.SIMILARITIES) == (ALIKE, READ.format(shape))
     assert are_similarities(path)
-    assert read(path, kinds.PAIRS, kinds.SIMILARITIES) == (ALIKE, READ.format(layout))
+    assert read(path, kinds.PAIRS, kinds.SIMILARITIES) == (ALIKE, READ.format(shape))
 
 
 @pytest.mark.parametrize(
-    ("content", "layout"),
+    ("content", "shape"),
     [
         ("1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n", "square table"),
         ("1 0.8 0.3\n0.8 1 0.45\n0.3 0.45 1\n", "square table"),
         ("1,0.8,0.3\n,1,0.45\n,,1\n", "upper triangle"),
     ],
 )
-def test_similarities_without_labels(content, layout, tmp_path):
+def test_similarities_without_labels(content, shape, tmp_path):
     expected = Similarities(ALIKE.matrix)
-    assert read(in_file(tmp_path, content), kinds.PAIRS, kinds.SIMILARITIES) == (expected, READ.format(layout))
+    assert read(in_file(tmp_path, content), kinds.PAIRS, kinds.SIMILARITIES) == (expected, READ.format(shape))
 
 
 def test_missing_similarities_are_counted(tmp_path):

@@ -15,8 +15,8 @@ from thali.data.described_columns import ColumnsRead, column_of_people, columns_
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
-from thali.reading.layouts import LAYOUTS
 from thali.reading.recognise import RecognitionError, recognise
+from thali.reading.shapes import SHAPES
 from thali.reading.table import Table, in_file
 from thali.reading.where import Where
 
@@ -104,7 +104,7 @@ def _found(study: Study) -> Found:
 
 
 def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
-    """What was said of the table, as the layouts take it."""
+    """What was said of the table, as the shapes take it."""
     known = {option.word: option for option in data_options(asked.get("kind", ""))}
     typed = asked.get("typed", {})
     return {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
@@ -132,7 +132,7 @@ def _read(
     whole = recognised(found, spec, of_columns)
     if reading is not None:
         frame = found.table.only(wanted.get(WHERE, Where())).frame
-        main = next(layout.main for layout in LAYOUTS if layout.name == reading.layout)
+        main = next(shape.main for shape in SHAPES if shape.name == reading.shape)
         shown["roles"] = dict.fromkeys(main, "") | _recognised(kind, main, reading.roles, whole[0])
         shown |= _asked_of_columns(kind, whole[0], frame, reading.roles, asked.get("others", []))
     return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))

@@ -16,7 +16,7 @@ from .models import model_for
 
 if TYPE_CHECKING:
     from thali.datasets import Dataset
-    from thali.reading.layout import Reading
+    from thali.reading.shape import Reading
     from thali.reading.table import Table
 
 _CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
@@ -103,7 +103,7 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
     spec : ModelSpec
         The model that they are for.
     wanted : dict
-        What is known of the table besides, as the layouts take it: columns, levels, how to symmetrize.
+        What is known of the table besides, as the shapes take it: columns, levels, how to symmetrize.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the columns of a table are there for: those that a layout reads, those that describe people or comparisons."""
+"""What the columns of a table are there for: those that a shape reads, those that describe people or comparisons."""
 
 import math
 import re
@@ -26,7 +26,7 @@ _SAID |= {name for two in SHORT_GOALS for name in two}
 
 
 class ColumnsRead(NamedTuple):
-    """The columns that a layout reads."""
+    """The columns that a shape reads."""
 
     options: tuple[str, ...]  # what was compared, or offered; of pairs those of the two options
     outcome: tuple[str, ...] = ()  # what came of it, where other columns say so
@@ -115,7 +115,7 @@ def _labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
 
 
 def _further(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """The columns that no layout reads, and whose name or cells do not show that they say nothing of their rows."""
+    """The columns that no shape reads, and whose name or cells do not show that they say nothing of their rows."""
     names = [str(name) for name in frame.columns]
     goals = {name for sides in side_columns(names) if sides.stem in GOALS.synonyms for name in sides.columns}
     return [

@@ -1,1 +1,1 @@
-"""From files to data objects: cells, tables, and the layouts that tables have."""
+"""From files to data objects: cells, tables, and the shapes that tables have."""

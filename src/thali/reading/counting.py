@@ -16,9 +16,9 @@ from thali.inference.progress import Progress
 from thali.inference.warn import warn
 
 from .cells import Cells, separator_of
-from .layout import Reading
 from .practice import Marked, marked, says_practice
 from .recognise import recognise
+from .shape import Reading
 from .table import Table, holds_text, in_file, load, text_table
 from .where import Where
 
@@ -103,7 +103,7 @@ def read_counts(path: Any, progressbar: bool = False, where: Any = None, **optio
     where
         Conditions on the rows, as `recognise` takes them.
     **options
-        Those of the layouts, as `read` takes them.
+        Those of the shapes, as `read` takes them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which data a table holds: each layout is tried, and one of them must match."""
+"""Which data a table holds: each shape is tried, and one of them must match."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,13 +9,13 @@ from thali._source import Source
 from thali.data.columns import column
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
-from .layout import Layout, Reading
-from .layouts import LAYOUTS
+from .shape import Reading, Shape
+from .shapes import SHAPES
 from .shown_labels import read_labels, relabelled, without_file_names
 from .table import Table, in_file, load
 from .where import Where
 
-# Options that name a column: only layouts that know all of those given are tried.
+# Options that name a column: only shapes that know all of those given are tried.
 COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
 COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative", "odd", "anchor", "nearer", "farther")
 COVARIATES = "covariates"  # which names several
@@ -31,7 +31,7 @@ class RecognitionError(DataError):
     wanted : tuple of str
         The kinds that were asked for; none: any.
     nearest : str
-        The layout that the table nearly has; "" if none is near.
+        The shape that the table nearly has; "" if none is near.
     """
 
     found: tuple[str, ...]
@@ -55,8 +55,8 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     *kinds : str
         The kinds of data that are wanted, of `thali.data.kinds`; none: whichever the table holds.
     **options
-        What is known of the table besides: options of the layouts. A named column of choices or classes says which
-        layout it is. `where`: conditions on the rows, as `recognise` takes them.
+        What is known of the table besides: options of the shapes. A named column of choices or classes says which
+        shape it is. `where`: conditions on the rows, as `recognise` takes them.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
 def recognise(
     table: Table,
     *kinds: str,
-    layouts: tuple[Layout, ...] = LAYOUTS,
+    shapes: tuple[Shape, ...] = SHAPES,
     where: Any = None,
     labels: Mapping[str, str] | Path | None = None,
     **options: Any,
@@ -99,7 +99,7 @@ def recognise(
     table : Table
     *kinds, **options
         As for `read`.
-    layouts : tuple of Layout
+    shapes : tuple of Shape
         Those that are known.
     where : str, list of str or Where, optional
         Conditions that hold in all rows that count; the others are left out before the table is looked at.
@@ -114,17 +114,17 @@ def recognise(
     Raises
     ------
     ArgumentError
-        If an option is of another layout than the one that the table has, or a condition cannot be read.
+        If an option is of another shape than the one that the table has, or a condition cannot be read.
     RecognitionError
-        If no layout matches, or several do.
+        If no shape matches, or several do.
     DataError
         If a label of a square is missing or occurs twice, or rows end early in a table that is no triangle.
     """
-    tried = [layout for layout in layouts if not kinds or layout.kind in kinds]
+    tried = [shape for shape in shapes if not kinds or shape.kind in kinds]
     columns = {name for name, value in options.items() if name in (*COLUMNS, COVARIATES) and value is not None}
-    tried = [layout for layout in tried if columns <= set(layout.options)] or tried
-    named = [layout for layout in tried if any(options.get(name) is not None for name in layout.named_by)]
-    triangles = {layout.name for layout in tried if layout.triangle}
+    tried = [shape for shape in tried if columns <= set(shape.options)] or tried
+    named = [shape for shape in tried if any(options.get(name) is not None for name in shape.named_by)]
+    triangles = {shape.name for shape in tried if shape.triangle}
     conditions = Where.of(where)
     with in_file(table.file):
         table = without_file_names(table.only(conditions))
@@ -141,35 +141,35 @@ def recognise(
         sure = [reading for reading in readings if reading.sure] or readings[:1]
         if len(sure) > 1:
             raise _ambiguous(sure, kinds)
-        if table.short_rows and not (sure and sure[0].layout in triangles):
+        if table.short_rows and not (sure and sure[0].shape in triangles):
             raise DataError(table.short_rows)
         if not sure and options.get(COVARIATES) is not None:
             raise RecognitionError(_no_order(table), (), kinds)
         if not sure:
-            others = [layout for layout in layouts if layout not in tried]
+            others = [shape for shape in shapes if shape not in tried]
             raise _unknown(table, tried, [each for each in _matches(others, table, {}) if each.sure], kinds)
-        of_others = {name for layout in layouts if layout.name != sure[0].layout for name in layout.options}
-        of_others -= {name for layout in layouts if layout.name == sure[0].layout for name in layout.options}
+        of_others = {name for shape in shapes if shape.name != sure[0].shape for name in shape.options}
+        of_others -= {name for shape in shapes if shape.name == sure[0].shape for name in shape.options}
         if unused := [name for name, value in options.items() if value is not None and name in of_others]:
             raise ArgumentError(Argument(unused[0]), f" says nothing of this table ({sure[0].how}); leave it out.")
     return sure[0]
 
 
 def check_names(options: dict[str, Any], kind: str) -> None:
-    """Refuse names of columns, and what else is said of a table, that no layout of such data has."""
-    known = {name for layout in LAYOUTS if layout.kind == kind for name in layout.options if name != "known"}
+    """Refuse names of columns, and what else is said of a table, that no shape of such data has."""
+    known = {name for shape in SHAPES if shape.kind == kind for name in shape.options if name != "known"}
     known |= {"where", "labels"}
     if unknown := [name for name in options if name not in known]:
         names = shorten(sorted(known), 40)
         raise ArgumentError(f"There is no argument {unknown[0]!r}; what may be said of a table is {names}.")
 
 
-def _matches(layouts: list[Layout], table: Table, options: dict[str, Any]) -> list[Reading]:
-    """The readings of the layouts that match; the fault of a layout counts only where no other is sure."""
+def _matches(shapes: list[Shape], table: Table, options: dict[str, Any]) -> list[Reading]:
+    """The readings of the shapes that match; the fault of a shape counts only where no other is sure."""
     readings, faults = [], []
-    for layout in layouts:
+    for shape in shapes:
         try:
-            reading = layout.match(table, **{name: options[name] for name in layout.options if name in options})
+            reading = shape.match(table, **{name: options[name] for name in shape.options if name in options})
         except DataError as fault:
             faults.append(fault)
         else:
@@ -187,25 +187,25 @@ def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> DataError:
     return RecognitionError(f"The table can be read as {ways}; say which is meant.", kinds, wanted)
 
 
-def _unknown(table: Table, tried: list[Layout], others: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
-    """The error about a table of another kind, or of none, which names the nearest layout."""
-    kinds = wanted or tuple(dict.fromkeys(layout.kind for layout in tried))
+def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
+    """The error about a table of another kind, or of none, which names the nearest shape."""
+    kinds = wanted or tuple(dict.fromkeys(shape.kind for shape in tried))
     if others:
         found = others[0]
-        message = f"The table holds {found.kind} ({found.layout}: {found.how}), not {_either(kinds)}."
+        message = f"The table holds {found.kind} ({found.shape}: {found.how}), not {_either(kinds)}."
         return RecognitionError(message, (found.kind,), wanted)
-    near = [(layout, lack) for layout in tried if table.named and (lack := layout.lacks(table))]
+    near = [(shape, lack) for shape in tried if table.named and (lack := shape.lacks(table))]
     known = "have no shape that is known" if len(kinds) > 2 else f"are not {_either(kinds)}"
     found = f"The columns {shorten(table.names, 12)} {known}"
     if not near:
-        shapes = "; or ".join(layout.expected for layout in tried)
+        shapes = "; or ".join(shape.expected for shape in tried)
         if len(kinds) > 1:
-            shapes = "a " + ", a ".join(layout.name for layout in tried)
+            shapes = "a " + ", a ".join(shape.name for shape in tried)
         return RecognitionError(f"{found}; expected {shapes}.", (), wanted)
-    layout, lack = max(near, key=lambda each: each[1].near)
+    shape, lack = max(near, key=lambda each: each[1].near)
     name = Clause(", which you may name by ", Argument(lack.option)) if lack.option else ""
-    message = Message(f"{found}. Nearest is a {layout.name}, but for {lack.what}", name, f"; it has {layout.expected}.")
-    return RecognitionError(message, (), wanted, layout.name)
+    message = Message(f"{found}. Nearest is a {shape.name}, but for {lack.what}", name, f"; it has {shape.expected}.")
+    return RecognitionError(message, (), wanted, shape.name)
 
 
 def _no_order(table: Table) -> Message:

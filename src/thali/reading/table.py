@@ -29,7 +29,7 @@ _OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXC
 
 @dataclass(frozen=True)
 class Table:
-    """A table as read, once for all layouts that are tried; its rows are numbered as in the file."""
+    """A table as read, once for all shapes that are tried; its rows are numbered as in the file."""
 
     frame: pd.DataFrame
     file: str  # its name, for errors

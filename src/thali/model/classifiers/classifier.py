@@ -13,7 +13,7 @@ from thali.errors import (
     ThaliWarning,
 )
 from thali.inference.chains import Run, checked_run
-from thali.reading.layouts.covariates import Observations
+from thali.reading.shapes.covariates import Observations
 
 from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group

@@ -1,0 +1,55 @@
+"""Choice experiments as a long table: a row for each alternative of each task, described by attributes."""
+
+from typing import Any
+
+from thali._labels import shorten
+from thali.data.choice_table import LONG, is_long_table, roles
+from thali.data.experiment import ChoiceExperiment
+from thali.data.kinds import EXPERIMENTS
+
+from ..shape import Reading, Shape
+from ..table import Table
+
+NAME = "choice experiment"
+OPTIONS = ("respondent", "task", "alternative", "chosen", "attributes", "levels", "none", "bins")
+
+
+def match(table: Table, known: bool = False, **options: Any) -> Reading | None:
+    """A long table of choices with columns that describe the alternatives; any table if these are `known` to be one.
+
+    The options are those of `ChoiceExperiment.from_frame`.
+    """
+    described = describing_columns(table)
+    if not known and not described:
+        return None
+    how = f"choices of one alternative out of several, which are described by {shorten(described)}"
+    return Reading(EXPERIMENTS, NAME, how, table, lambda: _converted(table, options), sure=bool(described))
+
+
+def _converted(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
+    data = ChoiceExperiment.from_frame(table.frame, **options)
+    return data, str(data)
+
+
+def describing_columns(table: Table) -> list[str]:
+    """The columns of a long table of choices whose values differ between the alternatives of an occasion."""
+    if not is_long_table(table.frame):
+        return []
+    found = roles(table.frame, dict.fromkeys(LONG))
+    keys = dict.fromkeys(found[role] for role in ("respondent", "choice_id") if found[role] is not None)
+    occasions = table.frame.groupby(list(keys), sort=False)
+    further = [name for name in table.names if name not in found.values()]
+    return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
+
+
+SHAPE = Shape(
+    NAME,
+    EXPERIMENTS,
+    match,
+    expected=(
+        "one row for each alternative of a task, with the columns 'respondent', 'task', 'chosen' and those that "
+        "describe the alternatives"
+    ),
+    options=("known", *OPTIONS),
+    main=("respondent", "task", "chosen"),
+)

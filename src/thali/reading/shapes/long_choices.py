@@ -1,0 +1,88 @@
+"""Choices of one option out of several as a long table: a row for each alternative of each occasion."""
+
+from typing import Any
+
+from thali._labels import shorten
+from thali.data.choice_table import LONG, is_long_table, roles
+from thali.data.choices import Choices
+from thali.data.described_columns import ColumnsRead
+from thali.data.kinds import CHOICES
+from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK, WEIGHTS, by_plain_name, plain
+from thali.errors import DataError
+
+from ..shape import Lack, Reading, Shape
+from ..table import Table
+
+NAME = "long table of choices"
+_NEEDED = (
+    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the occasions", "choice_id")),
+    ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
+    ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
+)
+NAMED_BY = ("choice_id", "alternative")
+COLUMNS = ("choice_id", "alternative", "chosen", "respondent")
+
+
+def match(table: Table, **columns: str | None) -> Reading | None:
+    """A table of which a column was named, or whose columns have the usual names; sure if their cells say so, too."""
+    named = {role: name for role, name in columns.items() if name is not None}
+    asked = any(columns.get(name) is not None for name in NAMED_BY)
+    try:
+        found = roles(table.frame, dict.fromkeys(LONG) | named)
+    except DataError:
+        if not asked:
+            return None
+        return Reading(CHOICES, NAME, "long table", table, lambda: _converted(table, named))
+    sure = asked or is_long_table(table.frame)
+    return Reading(CHOICES, NAME, _how(found), table, lambda: _converted(table, named), sure, roles=_roles(found))
+
+
+def _roles(found: dict[str, str | None]) -> ColumnsRead:
+    """The columns that are read; an occasion of everybody's own says who answered."""
+
+    def named(*roles: str) -> tuple[str, ...]:
+        return tuple(name for role in roles if (name := found[role]) is not None)
+
+    return ColumnsRead(
+        named("alternative", "choice_id", "available"), named("chosen"), named("count"), found["respondent"]
+    )
+
+
+def _converted(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
+    found = roles(table.frame, dict.fromkeys(LONG) | named)
+    fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
+    data = Choices(table.frame, **fractional | named)
+    further = [name for name in table.names if name not in found.values()]
+    ignored = f"; not read: {shorten(further)}" if further else ""
+    return data, f"{_how(found)}: {data}{ignored}"
+
+
+def _how(found: dict[str, str | None]) -> str:
+    how = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, occasions {found['choice_id']!r}"
+    if found["respondent"] not in (None, found["choice_id"]):
+        how += f" of respondents {found['respondent']!r}"
+    for role, word in (("available", "offered if"), ("count", "counted by")):
+        how += f", {word} {found[role]!r}" if found[role] is not None else ""
+    return how
+
+
+def lacks(table: Table) -> Lack | None:
+    """The column that is missing where the two others are there."""
+    own = by_plain_name(table.names)
+    missing = [lack for roles, lack in _NEEDED if all(role.among(own) is None for role in roles)]
+    return missing[0]._replace(near=2) if len(missing) == 1 else None
+
+
+SHAPE = Shape(
+    NAME,
+    CHOICES,
+    match,
+    expected=(
+        "one row for each alternative of an occasion, with the columns 'choice_id', 'alternative' and 'chosen' (task, "
+        "obsID; alt, option; choice)"
+    ),
+    options=(*COLUMNS, "count"),
+    named_by=NAMED_BY,
+    lacks=lacks,
+    main=("choice_id", "alternative", "chosen"),
+)

@@ -1,0 +1,32 @@
+"""Paired comparisons as results of games: a row names both sides and says who won, by a result or by goals."""
+
+from typing import Any
+
+from thali.data.kinds import PAIRS
+
+from ..shape import Reading, Shape
+from ..table import Table
+from .trials import GAMES_BY, RESULTS, lacks_of, matched
+
+NAME = "table of results"
+
+
+def match(
+    table: Table, coding: Any = None, weights: bool = False, covariates: Any = None, **columns: str | None
+) -> Reading | None:
+    """A table with two columns of sides and their result, some of them named perhaps."""
+    return matched(NAME, True, table, columns, coding, weights, covariates)
+
+
+SHAPE = Shape(
+    NAME,
+    PAIRS,
+    match,
+    expected=(
+        "a game a row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of either"
+    ),
+    options=(*RESULTS, "coding", "weights", "covariates"),
+    named_by=GAMES_BY,
+    lacks=lambda table: lacks_of(table, True),
+    main=("home", "away", "result"),
+)

@@ -1,0 +1,61 @@
+"""Choice experiments as a wide table: one row a task, one column for each attribute of each alternative."""
+
+from typing import Any
+
+from thali._labels import shorten
+from thali.data.experiment import ChoiceExperiment
+from thali.data.experiment_wide import numbered_attributes, wide_tasks
+from thali.data.kinds import EXPERIMENTS
+
+from ..shape import Lack, Reading, Shape
+from ..table import Table
+
+NAME = "choice experiment with a row a task"
+
+
+def match(
+    table: Table,
+    respondent: str | None = None,
+    task: str | None = None,
+    chosen: str | None = None,
+    alternatives: list[str] | None = None,
+    **more: Any,
+) -> Reading | None:
+    """A table with a choice and columns that are called by attribute and alternative."""
+    given = {"respondent": respondent, "task": task, "chosen": chosen}
+    if not table.named or table.square is not None or any(name not in (None, *table.names) for name in given.values()):
+        return None
+    found = wide_tasks(table.frame, given, alternatives)
+    if found is None:
+        return None
+    return Reading(
+        EXPERIMENTS,
+        NAME,
+        str(found),
+        table,
+        lambda: _converted(table, given | {"alternatives": alternatives} | more, str(found)),
+    )
+
+
+def _converted(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
+    data = ChoiceExperiment.from_wide(table.frame, **options)
+    return data, f"{how}: {data}"
+
+
+def lacks(table: Table) -> Lack | None:
+    """The choice beside columns that are called by attribute and alternative."""
+    described = numbered_attributes(table.names)
+    return (
+        Lack(f"a column of the alternative chosen beside {shorten(described, 4)}", "chosen", 2) if described else None
+    )
+
+
+SHAPE = Shape(
+    NAME,
+    EXPERIMENTS,
+    match,
+    expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
+    options=("respondent", "task", "chosen", "alternatives", "levels", "none", "bins"),
+    lacks=lacks,
+    main=("respondent", "task", "chosen"),
+)

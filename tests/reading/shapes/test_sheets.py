@@ -1,0 +1,80 @@
+"""Workbooks with a sheet a subject: squares of counts, and lists."""
+
+import pytest
+
+from thali.reading.recognise import recognise
+from thali.reading.shapes.squares_by_sheet import NAME
+from thali.reading.table import load
+
+openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+
+
+def workbook(path, sheets):
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return load(path)
+
+
+def square(a, b):
+    return [[None, "tea", "milk"], ["tea", 0, a], ["milk", b, 0]]
+
+
+def test_squares(tmp_path):
+    table = workbook(tmp_path / "x.xlsx", {"VP01": square(3, 1), "VP02": square(0, 2), "notes": [["read me"]]})
+    reading = recognise(table)
+    assert reading.shape == NAME
+    data, sentence = reading.build()
+    assert data.counts.tolist() == [[0, 3], [3, 0]] and data.subjects == ("VP01", "VP02")
+    assert {name: each.counts.tolist() for name, each in data.by_subject().items()} == {
+        "VP01": [[0, 3], [1, 0]],
+        "VP02": [[0, 0], [2, 0]],
+    }
+    assert sentence == (
+        "2 sheets, one a subject, each a square count matrix, row over column: 2 options, 1 pair, 6 comparisons, 2 "
+        "subjects; 2 sheets, 'VP01' to 'VP02' (not read: 'notes')"
+    )
+
+
+def test_lists(tmp_path):
+    rows = [["left", "right", "choice"], ["tea", "milk", "left"], ["milk", "tea", "left"]]
+    data, sentence = recognise(workbook(tmp_path / "x.xlsx", {"ann": rows, "bob": rows})).build()
+    assert data.subjects == ("ann", "bob") and data.n_comparisons == 4 and "subjects 'subject'" in sentence
+
+
+def test_what_is_wrong_names_the_sheet(tmp_path):
+    table = workbook(tmp_path / "x.xlsx", {"VP01": square(3, 1), "VP02": square(-1, 2)})
+    with pytest.raises(
+        ValueError, match="x.xlsx: Sheet 'VP02': The count in row 'tea', column 'milk' is -1, which is neg"
+    ):
+        recognise(table).build()
+    rows = [["left", "right", "choice"], ["tea", "milk", "left"]]
+    lone = workbook(tmp_path / "y.xlsx", {"a": rows, "b": [["x"]]})
+    assert lone.note == "sheet 'a' (not read: 'b')" and lone.sheets == ()
+
+
+def similar(a, b):
+    return [[None, "tea", "milk", "water"], ["tea", 1, a, b], ["milk", a, 1, 0.5], ["water", b, 0.5, 1]]
+
+
+def test_similarities(tmp_path):
+    reading = recognise(workbook(tmp_path / "x.xlsx", {"VP01": similar(0.25, 0.3), "VP02": similar(0.75, 0.3)}))
+    data, sentence = reading.build()
+    assert reading.shape == "workbook with a square of similarities a subject"
+    assert data.values.tolist() == [0.5, 0.3, 0.5] and data.judgements.tolist() == [2, 2, 2]
+    assert data.sigma == pytest.approx((2 * 0.25**2 / 3) ** 0.5)
+    assert sentence == (
+        "2 sheets, one a subject, each a square of similarities: 3 objects, 3 similarities of 2 judgements each, "
+        "sigma 0.204, the means over subjects; the diagonals were not read; 2 sheets, 'VP01' to 'VP02'"
+    )
+    uneven = similar(0.25, 0.3)
+    uneven[1][2] = 0.5
+    with pytest.raises(ValueError, match="Sheet 'b': Similarities must be symmetric"):
+        recognise(workbook(tmp_path / "y.xlsx", {"a": similar(0.25, 0.3), "b": uneven}), "similarities").build()
+    counts = [[None, "tea", "milk", "water"], ["tea", 0, 1, 2], ["milk", 3, 0, 4], ["water", 5, 6, 0]]
+    with pytest.raises(ValueError, match="Sheets 'a' hold similarities, sheets 'b' do not; keep those of one kind."):
+        recognise(workbook(tmp_path / "z.xlsx", {"a": similar(0.25, 0.3), "b": counts}))

@@ -1,0 +1,172 @@
+"""The shapes of trials and of results: which columns they take, what their cells mean, and what they refuse."""
+
+import pandas as pd
+import pytest
+
+import thali as th
+from thali._source import Source
+from thali.data.side_columns import side_columns
+from thali.reading.recognise import recognise
+from thali.reading.shapes import results, trials
+from thali.reading.table import load
+
+WINS = (2, 1, 1)  # the first option won, lost, tied
+
+
+def table(text):
+    return load(Source("x.csv", text.encode()))
+
+
+def made(data):
+    return tuple(int(array[0]) for array in (data.wins, data.losses, data.tied))
+
+
+def rows(header, cells):
+    """A over B twice, B over A once, a tie; the second column of options is the one chosen in row 2."""
+    pairs = ["tea,milk", "milk,tea", "tea,milk", "milk,tea"]
+    return "\n".join([header, *(f"{pair},{cell}" for pair, cell in zip(pairs, cells.split(), strict=True))]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "how"),
+    [
+        ("a,b,chosen", "tea tea milk tie", "the label chosen (a tie: 'tie')"),
+        ("left,right,response", "left right right same", "the side chosen (a tie: 'same')"),
+        ("left,right,key_resp.keys", "arrowleft arrowright arrowright both", "the side chosen (a tie: 'both')"),
+        ("option1,option2,choice", "1 2 2 tie", "the side chosen (a tie: 'tie')"),
+        ("first,second,preferred", "first second second equal", "the side chosen (a tie: 'equal')"),
+        ("img_left,img_right,choice", "l r r neither", "the side chosen (a tie: 'neither')"),
+        ("stim1,stim2,choice", "1 -1 -1 0", "the side chosen (a tie: '0')"),
+        ("model_a,model_b,winner", "model_a model_b model_b tie(bothbad)", "the side chosen (a tie: 'tie(bothbad)')"),
+        ("links,rechts,gewählt", "links rechts rechts unentschieden", "the side chosen (a tie: 'unentschieden')"),
+        ("gauche,droite,choix", "tea tea milk égalité", "the label chosen (a tie: 'égalité')"),
+        ("izquierda,derecha,elegido", "tea tea milk empate", "the label chosen (a tie: 'empate')"),
+    ],
+)
+def test_trials(header, cells, how):
+    reading = recognise(table(rows(header, cells)))
+    assert reading.shape == trials.NAME
+    data, sentence = reading.build()
+    assert made(data) == (2, 1, 1)
+    first, second, chosen = header.split(",")
+    assert sentence == (
+        f"one trial a row, {first!r} against {second!r}, {chosen!r} holds {how}: 2 options, 1 pair, 4 comparisons "
+        "(1 tie)"
+    )
+    frame = pd.read_csv(pd.io.common.StringIO(rows(header, cells)))
+    assert th.PairedComparisons.from_trials(frame) == data
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("home,away,result", "H A A D"),
+        ("HomeTeam,AwayTeam,FTR", "H A A D"),
+        ("home,away,result", "1 2 2 X"),
+        ("home,away,result", "1 -1 -1 0"),
+        ("white,black,result", "1 0 0 0.5"),
+        ("Heim,Gast,Ergebnis", "tea tea milk remis"),
+        ("home,away,home_goals,away_goals", "3,1 0,2 1,2 0,0"),
+        ("visitor,opponent,visitor_score,opponent_score", "3,1 0,2 1,2 2,2"),
+    ],
+)
+def test_results(header, cells):
+    reading = recognise(table(rows(header, cells)))
+    assert reading.shape == results.NAME
+    assert made(reading.build()[0]) == (2, 1, 1)
+
+
+def test_who_answered_and_what_is_constant_within_them():
+    text = "Vp,sex,left,right,choice,rt\n7,f,tea,milk,left,1\n7,f,milk,tea,left,2\n9,m,tea,milk,left,3\n"
+    data, sentence = recognise(table(text)).build()
+    assert "subjects 'Vp': 2 options, 1 pair, 3 comparisons, 2 subjects" in sentence
+    assert data.subjects == ("7", "9") and data.people.to_dict("list") == {"sex": ["f", "m"]}
+    assert {name: made(each) for name, each in data.by_subject().items()} == {"7": (1, 1, 0), "9": (1, 0, 0)}
+
+
+def test_rows_without_an_answer_are_left_out_and_counted():
+    data, sentence = recognise(table("left,right,choice\ntea,milk,left\ntea,milk,\n")).build()
+    assert made(data) == (1, 0, 0) and "; 1 row without an answer left out: " in sentence
+
+
+def test_the_buttons_of_jspsych_begin_at_0():
+    text = "trial_type,trial_index,left,right,response\nb,1,tea,milk,0\nb,2,tea,milk,1\nb,3,tea,milk,0\n"
+    data, sentence = recognise(table(text)).build()
+    assert made(data) == (2, 1, 0) and "the number of the button, 0 for the first, as jsPsych writes it" in sentence
+
+
+def test_columns_and_values_in_any_words():
+    text = "who,X eins,X zwei,Urteil\n1,tea,milk,f\n1,tea,milk,j\n2,tea,milk,g\n2,tea,milk,f\n"
+    columns = {"first": "X eins", "second": "X zwei", "chosen": "Urteil", "respondent": "who"}
+    data, _ = recognise(table(text), **columns, coding={"f": "first", "j": "second", "g": "tie"}).build()
+    assert made(data) == (2, 1, 1) and data.subjects == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "left,right,choice\ntea,milk,coffee\n",
+            "Column 'choice' holds 'coffee' in row 2, which is none of its two options ('tea', 'milk'), a side "
+            "(left, right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+        ),
+        (
+            "left,right,choice\ntea,milk,0\ntea,milk,1\n",
+            "Column 'choice' holds 0 and 1, which do not say which side was chosen; say what they mean by coding, "
+            "or write 'left' and 'right'.",
+        ),
+        (
+            "left,right,choice\n1,2,1\n2,1,1\n",
+            "Column 'choice' may hold labels of options or sides (1, 2, left, right), and the two differ; give the "
+            "options other names, or say what its values mean by coding.",
+        ),
+        ("left,right,choice\ntea,tea,left\n", "'tea' is compared with itself in row 2, column 'left'; remove the row"),
+        (
+            "left,right,choice\ntea,,left\n",
+            "A label is missing in row 2, column 'right'; fill it in or remove the row.",
+        ),
+        ("left,right,choice\ntea,milk,\n", "Column 'choice' holds no answer"),
+        (
+            "home,away,result\nHull,Stoke,W\nHull,Stoke,Q\n",
+            "Column 'result' holds 'Q' in row 3, which is none of its two options ('Hull', 'Stoke'), H, D, A, 1, "
+            "X, 2 or 1, 0, -1 or a word for a tie; mend it, or say what it means by coding.",
+        ),
+        (
+            "home,away,home_goals,away_goals\nHull,Stoke,two,1\n",
+            "The score in row 2, column 'home_goals' is 'two', which is not a number.",
+        ),
+    ],
+)
+def test_what_is_refused(text, sentence):
+    with pytest.raises(ValueError) as caught:
+        recognise(table(text)).build()
+    assert str(caught.value).startswith(f"x.csv: {sentence}")
+
+
+def test_a_coding_says_all_that_it_has_to():
+    frame = pd.DataFrame({"left": ["a", "b"], "right": ["b", "a"], "choice": ["f", "j"]})
+    with pytest.raises(
+        ValueError, match="Column 'choice' holds 'j' in row 1, of which coding does not say what it means"
+    ):
+        th.PairedComparisons.from_trials(frame, coding={"f": "first"})
+    with pytest.raises(ValueError, match="coding must give first, second or tie for each value; got 'left'"):
+        th.PairedComparisons.from_trials(frame, coding={"f": "left", "j": "second"})
+
+
+def test_columns_in_twos():
+    found = {
+        each.columns for each in side_columns(["Model A", "Model B", "x1", "x2", "x3", "left_img", "right_img", "a"])
+    }
+    assert found == {("Model A", "Model B"), ("left_img", "right_img")}  # three of x are no two sides
+
+
+def test_the_options_of_the_command_line(run, tmp_path):
+    (tmp_path / "x.csv").write_text("wer,eins,zwei,u\n1,tea,milk,f\n1,milk,tea,f\n2,tea,milk,f\n")
+    words = ("--first", "eins", "--second", "zwei", "--chosen", "u", "--subject", "wer", "--coding", "f=first,j=second")
+    done = run("fit", tmp_path / "x.csv", *words, "--method", "maximum-likelihood")
+    assert done.code == 0, done.err
+    assert "; 3 comparisons of 2 people, whose answers a posterior takes for independent\n" in done.err
+    done = run("compare", tmp_path / "x.csv", "--models", "BTL", *words, "--draws", 4, "--tune", 0, "--chains", 1)
+    assert "3 comparisons of 2 people" in done.err, done.err
+    done = run("fit", tmp_path / "x.csv", *words[:4], "--method", "maximum-likelihood")
+    assert "name it by --chosen" in done.err and done.code == 2

@@ -1,0 +1,124 @@
+"""The shape of one column a pair: how its columns are known, what their cells mean, and what it refuses."""
+
+import pandas as pd
+import pytest
+
+import thali as th
+from thali._source import Source
+from thali.data.wide_columns import number_of_options, prefmod_pairs
+from thali.errors import DataWarning
+from thali.reading.recognise import recognise
+from thali.reading.shapes.wide_pairs import NAME
+from thali.reading.table import load
+
+PAIRS = [("tea", "milk"), ("tea", "water"), ("milk", "water")]
+FIRST, SECOND, TIE = range(3)
+ANSWERS = [(FIRST, SECOND, TIE), (FIRST, FIRST, FIRST), (SECOND, FIRST, TIE), (FIRST, FIRST, FIRST)]  # of four
+COUNTS = [[0, 3, 3], [1, 0, 2], [1, 0, 0]]  # tea, milk, water
+
+
+def table(text):
+    return load(Source("x.csv", text.encode()))
+
+
+def written(names, words):
+    said = words if callable(words) else lambda _, answer: words[answer]
+    cells = [[said(k, answer) for k, answer in enumerate(row)] for row in ANSWERS]
+    return "\n".join([",".join(names), *(",".join(map(str, row)) for row in cells)]) + "\n"
+
+
+def label(k, answer):
+    return "tie" if answer == TIE else PAIRS[k][answer]
+
+
+@pytest.mark.parametrize("spelled", ["{}>{}", "{} > {}", "{}:{}", "{}/{}", "{} vs {}", "{}_vs_{}", "{} - {}", "{}_{}"])
+@pytest.mark.parametrize("words", [(1, -1, 0), (1, 2, "="), (">", "<", "="), ("first", "second", "both"), label])
+def test_columns_that_name_their_pair(spelled, words):
+    text = written([spelled.format(*pair) for pair in PAIRS], words)
+    reading = recognise(table(text))
+    assert reading.shape == NAME and reading.sure
+    data, sentence = reading.build()
+    assert data.counts.tolist() == COUNTS and data.labels == ("tea", "milk", "water")
+    assert data.ties.tolist() == [[0, 0, 0], [0, 0, 2], [0, 2, 0]] and data.subjects == ("1", "2", "3", "4")
+    assert sentence.startswith("one subject a row, 3 columns of pairs, ")
+    assert th.PairedComparisons.from_wide(pd.read_csv(pd.io.common.StringIO(text))) == data
+
+
+def test_columns_with_the_numbers_of_their_options():
+    data, _ = recognise(table(written(["V12", "V13", "V23"], (1, -1, 0)))).build()
+    assert data.labels == ("1", "2", "3") and data.counts.tolist() == COUNTS
+
+
+def test_columns_that_are_only_numbered_are_in_the_order_of_prefmod():
+    assert ["".join(pair) for pair in prefmod_pairs("abcd")] == ["ab", "ac", "bc", "ad", "bd", "cd"]
+    assert [number_of_options(pairs) for pairs in (1, 2, 3, 6, 10, 11)] == [None, None, 3, 4, 5, None]
+    data, sentence = recognise(table(written(["V1", "V2", "V3"], (1, 2, "")))).build()
+    assert data.counts.tolist() == COUNTS and data.n_ties == 0  # an empty cell is no answer
+    assert "in the order of R's prefmod, 'V1' 1 and 2, 'V2' 1 and 3, 'V3' 2 and 3: " in sentence
+    frame = pd.DataFrame([[1, 2, 1]], columns=["V1", "V2", "V3"])
+    assert th.PairedComparisons.from_wide(frame, labels=["tea", "milk", "water"]).labels == ("tea", "milk", "water")
+
+
+def test_what_prefmod_writes_is_read_with_a_warning():
+    with pytest.warns(
+        DataWarning, match="read as R's prefmod writes them: 0 the first, 1 a tie, 2 the second; if they"
+    ):
+        data, _ = recognise(table(written(["V1", "V2", "V3"], (0, 2, 1)))).build()
+    assert data.counts.tolist() == COUNTS and data.n_ties == 2
+    data, _ = recognise(
+        table(written(["V1", "V2", "V3"], (1, 2, 0))), coding={1: "first", 2: "second", 0: "tie"}
+    ).build()
+    assert data.counts.tolist() == COUNTS and data.n_ties == 2
+
+
+def test_patterns_with_counts():
+    data, sentence = recognise(table("n,C1,C2,C3,SEX\n5,1,1,-1,1\n2,-1,-1,1,2\n0,1,-1,1,2\n")).build()
+    assert data.counts.tolist() == [[0, 5, 5], [2, 0, 2], [2, 5, 0]] and data.subjects == ()
+    assert sentence.startswith("one pattern of answers a row, ") and "counted by 'n'" in sentence
+
+
+def test_subjects_and_what_is_known_of_them():
+    data, sentence = recognise(table("Vp,tea:milk,age\nx,1,30\ny,2,40\n")).build()
+    assert data.subjects == ("x", "y") and data.people["age"].tolist() == [30, 40] and "subjects 'Vp'" in sentence
+
+
+def test_pairs_by_the_two_labels_that_columns_hold():
+    text = "id,Q1,Q2,Q3,sex\n1,tea,tea,milk,f\n2,milk,water,water,m\n"
+    data, _ = recognise(table(text)).build()
+    assert sorted(data.labels) == ["milk", "tea", "water"] and data.n_comparisons == 6
+    assert data.subset(["tea", "milk", "water"]).counts.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "tea:milk,tea:water\n1,0\n0,1\n1,1\n",
+            "The columns of pairs hold 0 and 1 alone, which does not say which option was chosen; say what they "
+            "mean by coding.",
+        ),
+        (
+            "tea:milk,tea:water\ntea,tea\n>,tea\ntea,tea\n",
+            "Column 'tea:milk' holds '>' in row 3, which is neither 'tea' nor 'milk', a code such as 1 and 2 nor a "
+            "word for a tie; mend it, or say what it means by coding.",
+        ),
+    ],
+)
+def test_what_is_refused(text, sentence):
+    with pytest.raises(ValueError) as caught:
+        recognise(table(text)).build()
+    assert str(caught.value) == f"x.csv: {sentence}"
+
+
+def test_what_is_no_column_of_pairs():
+    with pytest.raises(ValueError, match="None of the columns 'x', 'y' is called like a pair, such as 'tea > milk'; "):
+        th.PairedComparisons.from_wide(pd.DataFrame({"x": [1], "y": [2]}))
+    data = th.PairedComparisons.from_wide(pd.DataFrame({"x": [1], "y": [2]}), pairs={"x": ("a", "b"), "y": ("a", "c")})
+    assert data.counts.tolist() == [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
+    with pytest.raises(ValueError, match="`labels` must name the 3 options of the columns; got 2 labels"):
+        th.PairedComparisons.from_wide(pd.DataFrame({"V12": [1], "V13": [2], "V23": [1]}), labels=["a", "b"])
+
+
+def test_as_many_people_as_pairs_are_no_square():
+    data, how = recognise(table("x:y,x:z,y:z\n1,1,2\n1,2,1\n2,2,2\n")).build()
+    assert data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]] and "one subject a row" in how

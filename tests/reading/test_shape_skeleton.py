@@ -1,0 +1,41 @@
+"""The shape that CONTRIBUTING shows works as soon as it stands in the tuple of shapes."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from thali._source import Source
+from thali.data.kinds import PAIRS
+from thali.data.pairs import PairedComparisons
+from thali.reading.recognise import RecognitionError, recognise
+from thali.reading.shapes import SHAPES
+from thali.reading.table import load
+
+TABLE = load(Source("cups.csv", b"one,other,verdict\ntea,milk,one\ntea,milk,other\ncoffee,tea,one\n"))
+
+
+@pytest.fixture
+def skeleton():
+    path = Path(__file__).parents[1] / "skeletons" / "shape.py"
+    spec = importlib.util.spec_from_file_location("shape_skeleton", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_one_more_shape(skeleton):
+    reading = recognise(TABLE, shapes=(*SHAPES, skeleton.SHAPE))
+    assert (reading.kind, reading.shape) == (PAIRS, "table of verdicts")
+    data, sentence = reading.build()
+    assert data == PairedComparisons([[0, 1, 0], [1, 0, 0], [1, 0, 0]], ["tea", "milk", "coffee"])
+    assert sentence == "table of pairs with a verdict: 3 options, 2 pairs, 3 comparisons"
+
+
+def test_without_it_the_table_is_unknown_and_with_it_the_error_names_it(skeleton):
+    with pytest.raises(RecognitionError, match="cups.csv: The columns 'one', 'other', 'verdict' are not paired compar"):
+        recognise(TABLE, PAIRS)
+    unlike = load(Source("x.csv", b"x,y\n1,2\n3,4\n5,6\n"))
+    with pytest.raises(RecognitionError, match=r"or the columns 'one', 'other' and 'verdict' \(one or other\)\.$"):
+        recognise(unlike, PAIRS, shapes=(*SHAPES, skeleton.SHAPE))

@@ -1,0 +1,30 @@
+"""A shape to copy: a table with a row for each pair and, in words, which of the two was preferred.
+
+A new shape of table is one file like this one in `thali/reading/shapes`, one line in its tuple `SHAPES`, and a test.
+"""
+
+from thali.data.kinds import PAIRS
+from thali.data.pairs import PairedComparisons
+from thali.reading.shape import Reading, Shape
+from thali.reading.table import Table
+
+NAME = "table of verdicts"
+COLUMNS = ("one", "other", "verdict")
+
+
+def match(table: Table) -> Reading | None:
+    """A table with these three columns; nothing is converted, and nothing is raised."""
+    if not set(COLUMNS) <= set(table.names):
+        return None
+    return Reading(PAIRS, NAME, "table of pairs with a verdict", table, lambda: converted(table))
+
+
+def converted(table: Table) -> tuple[PairedComparisons, str]:
+    """The data, checked by their own class, and a sentence that says what was read."""
+    rows = table.frame.loc[:, list(COLUMNS)].itertuples(index=False)
+    pairs = [(one, other) if verdict == "one" else (other, one) for one, other, verdict in rows]
+    data = PairedComparisons.from_pairs(pairs)
+    return data, f"table of pairs with a verdict: {data}"
+
+
+SHAPE = Shape(NAME, PAIRS, match, expected="the columns 'one', 'other' and 'verdict' (one or other)")
