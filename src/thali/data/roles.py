@@ -180,6 +180,7 @@ TASK = Role(
     "tarea pregunta situación escenario ensayo",
     vague="ids trial trialid session sessionindex caseid case obs observation",
 )
+TASK_OF_RESPONDENT = TASK.but(name="task")
 ALTERNATIVE = Role(
     "alternative",
     "the alternative",
@@ -267,7 +268,7 @@ RESULT = Role(
 )
 
 # Sets of options.
-OPTION = Role("option", "the option, beside its rank", LABEL, ALTERNATIVE.english).but(
+OPTION = Role("option", "the option", LABEL, ALTERNATIVE.english).but(
     german=ALTERNATIVE.german, french=ALTERNATIVE.french, spanish=ALTERNATIVE.spanish, vague=ALTERNATIVE.vague
 )
 RANK = Role(
@@ -386,10 +387,12 @@ GOALS = Role(
     "goles",
 )
 
+TARGET = Role("target", "the classes", LABEL, "target")  # which is named, never recognised
+
 ROLES = (
-    *(RESPONDENT, RESPONDENT_OF_TASKS, TASK, ALTERNATIVE, CHOSEN, AVAILABLE, COUNT),
+    *(RESPONDENT, RESPONDENT_OF_TASKS, TASK, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN, AVAILABLE, COUNT),
     *(FIRST, SECOND, CHOSEN_OF_TWO, REJECTED, LOSSES, TIES, HOME, AWAY, RESULT),
-    *(OPTION, RANK, BEST, WORST, SIMILARITY, DISSIMILARITY, OBJECTS, ODD, ANCHOR, NEARER, FARTHER),
+    *(OPTION, RANK, BEST, WORST, SIMILARITY, DISSIMILARITY, OBJECTS, ODD, ANCHOR, NEARER, FARTHER, TARGET),
     *(TRIAL, RESPONSE_TIME, GOALS),
 )
 
@@ -475,7 +478,7 @@ def names_of_columns() -> "pd.DataFrame":
     """
     import pandas as pd
 
-    shown = [role for role in _READ if len(role.sure) > 1 and role is not OPTION]
+    shown = [role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)]
     rows = [(role.english, role.german, role.french, role.spanish) for role in shown]
     names = [[", ".join(text.split()) for text in row] for row in rows]
     return pd.DataFrame(names, pd.Index([role.meaning for role in shown], name="a column holds"), list(LANGUAGES))

@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from thali._arguments import between, positive, seed_number, several_whole, share, whole
+from thali.data import roles
 
 from .spec import (
     CELL,
@@ -174,20 +175,28 @@ LABELS = Option(
     default="as they are in the data; names of files without folder and ending",
     metavar="FILE",
 )
-_COLUMN = Option("", "", to=DATA, default="recognised", metavar="COLUMN")
-RESPONDENT = _COLUMN.but(name="respondent", help="The column of who answered.")
-TASK = _COLUMN.but(name="task", help="The column of the task or occasion.")
-ALTERNATIVE = _COLUMN.but(name="alternative", help="The column of the alternative.")
-CHOSEN = _COLUMN.but(name="chosen", help="The column of 1 for the chosen alternative and 0 for others.")
+
+
+def _column(role: roles.Role, of: str = "", beside: str = "") -> Option:
+    """The option that names the column of a role."""
+    help = f"The column of {role.meaning}{beside}."
+    help = f"Of {of}: t{help[1:]}" if of else help
+    return Option(role.name, help, to=DATA, default="recognised", metavar="COLUMN")
+
+
+RESPONDENT = _column(roles.RESPONDENT)
+TASK = _column(roles.TASK_OF_RESPONDENT)
+ALTERNATIVE = _column(roles.ALTERNATIVE)
+CHOSEN = _column(roles.CHOSEN)
 SUBJECT = RESPONDENT.but(typed="subject")
-FIRST = _COLUMN.but(name="first", help="The column of the first of two options.")
-SECOND = _COLUMN.but(name="second", help="The column of the second of two options.")
-REJECTED = _COLUMN.but(name="rejected", help="The column of the option that was not chosen, beside --chosen.")
-LOSSES = _COLUMN.but(name="losses", help="The column that counts how often it was chosen instead, beside --count.")
-COUNT = _COLUMN.but(name="count", help="The column of how many such comparisons or choices a row stands for.")
-HOME = _COLUMN.but(name="home", help="The column of who played at home.")
-AWAY = _COLUMN.but(name="away", help="The column of who played away.")
-RESULT = _COLUMN.but(name="result", help="The column of the result.")
+FIRST = _column(roles.FIRST)
+SECOND = _column(roles.SECOND)
+REJECTED = _column(roles.REJECTED, beside=", beside --chosen")
+LOSSES = _column(roles.LOSSES, beside=", beside --count")
+COUNT = _column(roles.COUNT)
+HOME = _column(roles.HOME)
+AWAY = _column(roles.AWAY)
+RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
     "What a value of the column --chosen or --result, or of columns of pairs, means.",
@@ -196,8 +205,8 @@ CODING = Option(
     default="recognised",
     metavar="VALUE=first|second|tie",
 )
-OPTION = _COLUMN.but(name="option", help="Of rankings: the column of the option, beside --rank.")
-RANK = _COLUMN.but(name="rank", help="Of rankings: the column of the rank, 1 for the best.")
+OPTION = _column(roles.OPTION, "rankings", ", beside --rank")
+RANK = _column(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
     "Of rankings: what the options are that one does not name. absent: not offered; worse: offered, and worse.",
@@ -205,8 +214,8 @@ UNRANKED = Option(
     default="absent",
     words={"absent": "absent", "worse": "worse"},
 )
-BEST = _COLUMN.but(name="best", help="Of best-worst choices: the column of the best.")
-WORST = _COLUMN.but(name="worst", help="Of best-worst choices: the column of the worst.")
+BEST = _column(roles.BEST, "best-worst choices")
+WORST = _column(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
     "Of trials or games: a column that describes the comparison for the first option over the second, such as the"
@@ -252,10 +261,10 @@ OF_TRIPLETS = (
         default="recognised",
         metavar="COLUMN,...",
     ),
-    _COLUMN.but(name="odd", help="Of triplets: the column of the odd one out."),
-    _COLUMN.but(name="anchor", help="Of triplets: the column of the object that two others were compared with."),
-    _COLUMN.but(name="nearer", help="Of triplets: the column of the one that is more like --anchor."),
-    _COLUMN.but(name="farther", help="Of triplets: the column of the other."),
+    _column(roles.ODD, "triplets"),
+    _column(roles.ANCHOR, "triplets"),
+    _column(roles.NEARER, "triplets"),
+    _column(roles.FARTHER, "triplets"),
 )
 TIES = Option(
     "ties",
@@ -365,7 +374,7 @@ MARKET_STUDY = (
 )
 TARGET = Option(
     "target",
-    "The column that holds the classes. All other columns are covariates, which must be numbers.",
+    f"The column of {roles.TARGET.meaning}. All other columns are covariates, which must be numbers.",
     to=DATA,
     metavar="COLUMN",
 )

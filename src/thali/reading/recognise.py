@@ -7,6 +7,7 @@ from typing import Any
 from thali._labels import shorten
 from thali._source import Source
 from thali.data.columns import column
+from thali.data.roles import OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
 from .shape import Reading, Shape
@@ -15,10 +16,12 @@ from .shown_labels import read_labels, relabelled, without_file_names
 from .table import Table, in_file, load
 from .where import Where
 
-# Options that name a column: only shapes that know all of those given are tried.
-COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
-COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative", "odd", "anchor", "nearer", "farther")
-COVARIATES = "covariates"  # which names several
+COVARIATES = "covariates"  # the columns that describe comparisons
+# What decides no shape: who answered and in which task, and what names the shape.
+_DECIDE_NONE = (RESPONDENT.name, TASK_OF_RESPONDENT.name, OBJECTS.name, TARGET.name)
+_COLUMNS = {role.name for shape in SHAPES for role in shape.roles}
+# Only shapes that know all of these that are given are tried.
+_DECIDING = _COLUMNS.difference(_DECIDE_NONE) | {"unranked", COVARIATES}
 
 
 class RecognitionError(DataError):
@@ -121,8 +124,8 @@ def recognise(
         If a label of a square is missing or occurs twice, or rows end early in a table that is no triangle.
     """
     tried = [shape for shape in shapes if not kinds or shape.kind in kinds]
-    columns = {name for name, value in options.items() if name in (*COLUMNS, COVARIATES) and value is not None}
-    tried = [shape for shape in tried if columns <= set(shape.options)] or tried
+    deciding = {name for name, value in options.items() if name in _DECIDING and value is not None}
+    tried = [shape for shape in tried if deciding <= set(shape.options)] or tried
     named = [shape for shape in tried if any(options.get(name) is not None for name in shape.named_by)]
     triangles = {shape.name for shape in tried if shape.triangle}
     conditions = Where.of(where)
@@ -130,11 +133,9 @@ def recognise(
         table = without_file_names(table.only(conditions))
         if labels is not None:
             table = relabelled(table, read_labels(labels) if isinstance(labels, Path) else labels)
-        for name in (*COLUMNS, "respondent", "task"):
-            if name != "unranked" and options.get(name) is not None:
-                column(table.frame, options[name])
-        for name in options.get("objects") or ():
-            column(table.frame, name)
+        for role in sorted(_COLUMNS - {TARGET.name}):  # what classes are in is asked of the shape
+            for name in [options[role]] if isinstance(options.get(role), str) else options.get(role) or ():
+                column(table.frame, name)
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
         readings = _matches(named or tried, table, options | {"known": len(kinds) == 1})

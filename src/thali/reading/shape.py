@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from thali.data.described_columns import ColumnsRead
+from thali.data.roles import Role
 
 from .practice import warn_of_practice
 from .table import Table, in_file
@@ -50,10 +51,16 @@ class Shape:
 
     name: str
     kind: str  # of the data that it holds
-    match: Callable[..., Reading | None]  # of a table and the options below; None: it has another shape
+    match: Callable[..., Reading | None]  # of a table and what is known of it; None: it has another shape
     expected: str  # how such a table looks, for the error about one that has no known shape
-    options: tuple[str, ...] = ()  # keyword arguments of `match`
-    named_by: tuple[str, ...] = ()  # those options that, if given, say that a table has this shape
-    main: tuple[str, ...] = ()  # those options that name the columns which are looked at first
+    roles: tuple[Role, ...] = ()  # of the columns that can be named: keyword arguments of `match`
+    settings: tuple[str, ...] = ()  # its other keyword arguments
+    named_by: tuple[str, ...] = ()  # those that, if given, say that a table has this shape
+    main: tuple[str, ...] = ()  # those that name the columns which are looked at first
     triangle: bool = False  # whether rows may end at the diagonal
     lacks: Callable[[Table], "Lack | None"] = lambda table: None  # what a table that nearly has this shape lacks
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What may be said of a table of this shape: the keyword arguments of `match`."""
+        return (*(role.name for role in self.roles), *self.settings)

@@ -7,7 +7,7 @@ from thali.data.best_worst_long import long_columns
 from thali.data.choices import Choices
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
-from thali.data.roles import BEST, WORST, by_plain_name
+from thali.data.roles import BEST, COUNT, RESPONDENT, WORST, by_plain_name
 from thali.errors import DataError
 
 from ..shape import Lack, Reading, Shape
@@ -73,7 +73,8 @@ SHAPE = Shape(
         "a set of options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' "
         "and 'worst' (most, least); or a row an option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
     ),
-    options=("best", "worst", "respondent", "count", "weights"),
+    roles=(BEST, WORST, RESPONDENT, COUNT),
+    settings=("weights",),
     named_by=("best", "worst"),
     lacks=lacks,
     main=("best", "worst", "respondent"),

@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._labels import plural, shorten, suggest
 from thali.data.kinds import CLASSES
+from thali.data.roles import TARGET
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 from thali.inference.warn import warn
 
@@ -122,7 +123,8 @@ SHAPE = Shape(
     CLASSES,
     match,
     expected="one row for each observation, with a column of classes, which is named, and columns of numbers",
-    options=("known", "target"),
+    roles=(TARGET,),
+    settings=("known",),
     named_by=("target",),
     main=("target",),
 )

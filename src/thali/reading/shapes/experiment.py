@@ -6,12 +6,12 @@ from thali._labels import shorten
 from thali.data.choice_table import LONG, is_long_table, roles
 from thali.data.experiment import ChoiceExperiment
 from thali.data.kinds import EXPERIMENTS
+from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
 
 from ..shape import Reading, Shape
 from ..table import Table
 
 NAME = "choice experiment"
-OPTIONS = ("respondent", "task", "alternative", "chosen", "attributes", "levels", "none", "bins")
 
 
 def match(table: Table, known: bool = False, **options: Any) -> Reading | None:
@@ -50,6 +50,7 @@ SHAPE = Shape(
         "one row for each alternative of a task, with the columns 'respondent', 'task', 'chosen' and those that "
         "describe the alternatives"
     ),
-    options=("known", *OPTIONS),
+    roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
+    settings=("known", "attributes", "levels", "none", "bins"),
     main=("respondent", "task", "chosen"),
 )

@@ -7,7 +7,7 @@ from thali.data.choice_table import LONG, is_long_table, roles
 from thali.data.choices import Choices
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
-from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK, WEIGHTS, by_plain_name, plain
+from thali.data.roles import ALTERNATIVE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, WEIGHTS, by_plain_name, plain
 from thali.errors import DataError
 
 from ..shape import Lack, Reading, Shape
@@ -20,7 +20,6 @@ _NEEDED = (
     ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
 )
 NAMED_BY = ("choice_id", "alternative")
-COLUMNS = ("choice_id", "alternative", "chosen", "respondent")
 
 
 def match(table: Table, **columns: str | None) -> Reading | None:
@@ -81,7 +80,7 @@ SHAPE = Shape(
         "one row for each alternative of an occasion, with the columns 'choice_id', 'alternative' and 'chosen' (task, "
         "obsID; alt, option; choice)"
     ),
-    options=(*COLUMNS, "count"),
+    roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=NAMED_BY,
     lacks=lacks,
     main=("choice_id", "alternative", "chosen"),

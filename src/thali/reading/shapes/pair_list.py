@@ -17,6 +17,7 @@ from thali.data.pair_columns import (
     uncounted,
 )
 from thali.data.pairs import PairedComparisons
+from thali.data.roles import CHOSEN_OF_TWO, COUNT, LOSSES, REJECTED, RESPONDENT
 from thali.data.similar_pairs import tells_similarities
 
 from ..shape import Lack, Reading, Shape
@@ -121,7 +122,8 @@ SHAPE = Shape(
         "the columns 'chosen' and 'rejected' (winner, loser; i, j) and 'count' (n, freq, weight) if rows stand for "
         "several, or 'a', 'b', 'a_over_b', 'b_over_a' (item1, item2, wins1, wins2) and 'ties'"
     ),
-    options=("chosen", "rejected", "count", "losses", "respondent", "weights", "covariates"),
+    roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
+    settings=("weights", "covariates"),
     named_by=("rejected", "losses"),
     lacks=lacks,
     main=("chosen", "rejected", "count"),

@@ -6,7 +6,7 @@ from thali.data.choices import Choices
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
 from thali.data.ranking_columns import LONG, RankingColumns, ranking_columns, shown
-from thali.data.roles import OPTION, RANK, by_plain_name
+from thali.data.roles import COUNT, OPTION, RANK, RESPONDENT, by_plain_name
 
 from ..shape import Lack, Reading, Shape
 from ..table import Table
@@ -67,7 +67,8 @@ SHAPE = Shape(
         "a ranking a row with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or a column an option "
         "that holds its rank, or an option of a ranking a row with the columns 'subject', 'option' and 'rank'"
     ),
-    options=("option", "rank", "respondent", "count", "unranked", "weights"),
+    roles=(OPTION, RANK, RESPONDENT, COUNT),
+    settings=("unranked", "weights"),
     named_by=NAMED_BY,
     lacks=lacks,
     main=("respondent",),

@@ -3,10 +3,11 @@
 from typing import Any
 
 from thali.data.kinds import PAIRS
+from thali.data.roles import AWAY, COUNT, HOME, RESPONDENT, RESULT
 
 from ..shape import Reading, Shape
 from ..table import Table
-from .trials import GAMES_BY, RESULTS, lacks_of, matched
+from .trials import GAMES_BY, lacks_of, matched
 
 NAME = "table of results"
 
@@ -25,7 +26,8 @@ SHAPE = Shape(
     expected=(
         "a game a row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of either"
     ),
-    options=(*RESULTS, "coding", "weights", "covariates"),
+    roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
+    settings=("coding", "weights", "covariates"),
     named_by=GAMES_BY,
     lacks=lambda table: lacks_of(table, True),
     main=("home", "away", "result"),

@@ -52,6 +52,6 @@ SHAPE = Shape(
     SIMILARITIES,
     match,
     expected="a workbook with such a square of similarities for every subject, a sheet each",
-    options=("symmetrize",),
+    settings=("symmetrize",),
     triangle=True,
 )

@@ -52,5 +52,5 @@ SHAPE = Shape(
         "the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row and column; sim, "
         "rating, proximity) and, if rows stand for several judgements, 'count'"
     ),
-    options=("known", "symmetrize"),
+    settings=("known", "symmetrize"),
 )

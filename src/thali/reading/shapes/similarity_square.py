@@ -56,6 +56,6 @@ SHAPE = Shape(
         "a square table of similarities (the first column repeats the labels of the header), whole or one triangle of "
         "it"
     ),
-    options=("symmetrize",),
+    settings=("symmetrize",),
     triangle=True,
 )

@@ -71,5 +71,5 @@ SHAPE = Shape(
     PAIRS,
     match,
     expected="a square table of counts (row over column; the first column repeats the labels of the header)",
-    options=("weights",),
+    settings=("weights",),
 )

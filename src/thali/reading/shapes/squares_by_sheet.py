@@ -43,5 +43,5 @@ SHAPE = Shape(
     PAIRS,
     match,
     expected="a workbook with such a square for every subject, a sheet each",
-    options=("weights",),
+    settings=("weights",),
 )

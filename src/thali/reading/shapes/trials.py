@@ -6,6 +6,7 @@ from typing import Any
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
+from thali.data.roles import CHOSEN_OF_TWO, COUNT, FIRST, RESPONDENT, SECOND
 from thali.data.trials import described_sides, near_trials, trial_columns
 from thali.errors import DataError
 
@@ -88,7 +89,8 @@ SHAPE = Shape(
         "a trial a row, with the columns 'left', 'right' (a, b; option1, option2; model_a, model_b) and 'chosen' "
         "(winner, response), which holds an option, its side or 'tie'"
     ),
-    options=(*OPTIONS, "coding", "weights", "covariates"),
+    roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
+    settings=("coding", "weights", "covariates"),
     named_by=TRIALS_BY,
     lacks=lacks,
     main=("first", "second", "chosen"),

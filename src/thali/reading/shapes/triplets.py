@@ -5,6 +5,7 @@ from typing import Any
 
 from thali._labels import shorten
 from thali.data.kinds import TRIPLETS
+from thali.data.roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD
 from thali.data.triplet_columns import EXPECTED, incomplete_columns, triplet_columns
 from thali.data.triplets import Triplets
 
@@ -60,7 +61,8 @@ SHAPE = Shape(
     TRIPLETS,
     match,
     expected=EXPECTED,
-    options=(*NAMED_BY, "count", "weights"),
+    roles=(OBJECTS, ODD, ANCHOR, NEARER, FARTHER, COUNT),
+    settings=("weights",),
     named_by=NAMED_BY,
     lacks=lacks,
 )

@@ -6,6 +6,7 @@ from thali._labels import shorten
 from thali.data.experiment import ChoiceExperiment
 from thali.data.experiment_wide import numbered_attributes, wide_tasks
 from thali.data.kinds import EXPERIMENTS
+from thali.data.roles import CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
 
 from ..shape import Lack, Reading, Shape
 from ..table import Table
@@ -55,7 +56,8 @@ SHAPE = Shape(
     EXPERIMENTS,
     match,
     expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
-    options=("respondent", "task", "chosen", "alternatives", "levels", "none", "bins"),
+    roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
+    settings=("alternatives", "levels", "none", "bins"),
     lacks=lacks,
     main=("respondent", "task", "chosen"),
 )

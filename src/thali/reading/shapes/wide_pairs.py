@@ -8,6 +8,7 @@ from thali.data.columns import column
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
+from thali.data.roles import COUNT, RESPONDENT
 from thali.data.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
 from thali.data.wide_pairs import outcomes_of_wide
 
@@ -63,7 +64,8 @@ SHAPE = Shape(
         "a subject a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, "
         "-1 and 0 for a tie, or the label chosen"
     ),
-    options=("respondent", "count", "coding", "weights"),
+    roles=(RESPONDENT, COUNT),
+    settings=("coding", "weights"),
     lacks=lacks,
     main=("respondent",),
 )
