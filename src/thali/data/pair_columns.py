@@ -1,5 +1,6 @@
 """Which columns of a list of comparisons hold the options, and which how often each was chosen."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -74,14 +75,17 @@ class PairColumns(NamedTuple):
         return any(plain(name) in WEIGHTS for name in self.times)
 
 
-def choice_columns(names: list[str]) -> list[PairColumns]:
-    """All ways to read these columns as a list; those with times for both sides outdo those without."""
+def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list[PairColumns]:
+    """All ways to read these columns as a list; those with times for both sides outdo those without.
+
+    `taken`: columns of which it is known what they hold.
+    """
     own = by_plain_name(names)
 
     def there(*plain: str) -> bool:
         return all(each in own for each in plain)
 
-    subject = subject_column(names)
+    subject = subject_column(names, taken)
     ties = ties_column(names)
     sides = side_columns(names)
     twos = [
@@ -98,7 +102,7 @@ def choice_columns(names: list[str]) -> list[PairColumns]:
     two_sided = [each for each in two_sided if plain(each.options[0]) not in _counting(sides)]
     if two_sided:
         return two_sided
-    counts = [(count,) for count in COUNT.each(own)] or [()]
+    counts = [(count,) for count in COUNT.each(own, taken)] or [()]
     return [
         PairColumns((own[chosen], own[rejected]), times, ties, subject)
         for chosen, rejected in CHOSEN_REJECTED
@@ -113,10 +117,9 @@ def _counting(sides: list) -> set[str]:
     return {spelled.format(*each) for each in side for spelled in TIMES} | {name for two in WINS_LOSSES for name in two}
 
 
-def subject_column(names: list[str]) -> str | None:
+def subject_column(names: list[str], taken: Collection[str | None] = ()) -> str | None:
     """The column that says who answered, None if there is none; one called "id" may number the rows."""
-    own = by_plain_name(names)
-    return next(RESPONDENT.surely(own), None)
+    return next(RESPONDENT.surely(by_plain_name(names), taken), None)
 
 
 def uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
@@ -135,9 +138,9 @@ def ties_column(names: list[str]) -> str | None:
     return found[0] if found else None
 
 
-def the_columns(names: list[str]) -> PairColumns:
+def the_columns(names: list[str], taken: Collection[str | None] = ()) -> PairColumns:
     """The one way to read these columns as a list."""
-    found = choice_columns(names)
+    found = choice_columns(names, taken)
     if len(found) > 1:
         several = "; or ".join(map(str, found))
         raise DataError(

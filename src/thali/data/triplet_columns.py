@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ODD_BY_PLACE = ("choice", "chosen", "response", "answer")  # of image1, image2, image3, as THINGS has them
-OBJECTS = ("object", "image", "item", "stimulus", "stim", "concept", "word", "picture", "thing", "option", "face", "")
+OBJECTS = ("object", "image", "item", "stimulus", "stim", "concept", "word", "picture", "thing", "option", "face")
+OBJECTS += ("objekt", "objet", "objeto", "bild", "wort", "mot", "")
 LETTERS = (("a", "b", "c"), ("i", "j", "k"), ("first", "second", "third"), ("left", "middle", "right"))
 LETTERS += (("left", "center", "right"), ("left", "centre", "right"), ("links", "mitte", "rechts"))
 LETTERS += (("gauche", "milieu", "droite"), ("izquierda", "centro", "derecha"))

@@ -14,6 +14,7 @@ from thali.errors import Argument, ArgumentError
 from thali.inference.files import check_place
 from thali.inference.jobs import read_index
 from thali.model.finding import TEXT
+from thali.model.options import OF_TABLES
 from thali.model.spec import DATA, FIT, MODEL, ModelSpec
 from thali.surfaces.figures import Figures
 from thali.surfaces.text import text_of
@@ -76,7 +77,7 @@ def run_fit(
     # Whatever the data are: options are looked at before a large file is read.
     if spec is None:
         possible = {word: owned[0][1] for word, owned in by_word().items()}
-        terminal.know([*OWN, *possible.values()])
+        terminal.know([*OWN, *OF_TABLES, *possible.values()])  # who answered is the --subject of most tables
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
         wanted = said_of_table(read)
     asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)

@@ -44,7 +44,7 @@ def match(
     if rejected is not None and covariates is None:
         found = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
         return _reading(table, found, given, weights)
-    found = choice_columns(table.names) if table.named and chosen is None else []
+    found = choice_columns(table.names, (count, losses, respondent)) if table.named and chosen is None else []
     if covariates is not None:
         found = [columns for columns in found if columns.in_order and len(columns.times) == 2]
     both_ways = any(len(columns.times) == 2 for columns in found)
@@ -71,7 +71,7 @@ def _reading(table: Table, found: list[PairColumns], given: dict[str, Any], weig
 def _completed(columns: PairColumns, table: Table, given: dict[str, Any]) -> PairColumns:
     """The columns with those that were named, and that of who answered."""
     times = (given["count"] or next(iter(columns.times), None), given["losses"] or next(iter(columns.times[1:]), None))
-    subject = given["subject"] or columns.subject or subject_column(table.names)
+    subject = given["subject"] or columns.subject or subject_column(table.names, times)
     return columns._replace(times=tuple(filter(None, times)), subject=subject)
 
 
@@ -92,7 +92,7 @@ def _converted(
     table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
     """The comparisons in a list, and how it was read."""
-    columns = _completed(found[0] if len(found) == 1 else the_columns(table.names), table, given)
+    columns = _completed(found[0] if len(found) == 1 else the_columns(table.names, given.values()), table, given)
     described = given["covariates"]
     data = PairedComparisons._of_list(table.frame, columns, weights=weights or columns.weighted, covariates=described)
     people = () if data.people is None else data.people.columns

@@ -1,0 +1,155 @@
+"""The names of columns: every shape is read in four languages, and a name that means two things is asked about."""
+
+from itertools import combinations
+
+import pytest
+
+from thali._source import Source
+from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.roles import LANGUAGES, ROLES, names_of_columns, plain
+from thali.errors import DataError
+from thali.reading.recognise import RecognitionError, read, recognise
+from thali.reading.shapes import SHAPES
+from thali.reading.table import load
+
+# What a table looks like in English, and what its columns are called elsewhere.
+TABLES = {
+    "trials": (
+        "1,tea,milk,left/1,milk,water,right/2,tea,water,left",
+        ("subject,left,right,choice", "Versuchsperson,links,rechts,Wahl", "sujet,gauche,droite,choix")
+        + ("participante,izquierda,derecha,elección",),
+        PAIRS,
+    ),
+    "list": (
+        "tea,milk,3/milk,water,2/water,tea,1",
+        ("winner,loser,count", "Gewinner,Verlierer,Anzahl", "gagnant,perdant,nombre", "ganador,perdedor,veces"),
+        PAIRS,
+    ),
+    "results": (
+        "Hull,Stoke,1/Stoke,Hull,X/Hull,Leeds,2",
+        ("home,away,result", "Heim,Gast,Ergebnis", "domicile,extérieur,résultat", "local,visitante,resultado"),
+        PAIRS,
+    ),
+    "choices": (
+        "1,1,tea,1/1,1,milk,0/2,1,tea,0/2,1,water,1",
+        ("respondent,task,alternative,chosen", "Befragte,Aufgabe,Alternative,gewählt")
+        + ("répondant,tâche,alternative,choisi", "encuestado,tarea,alternativa,elegido"),
+        CHOICES,
+    ),
+    "rankings": (
+        "1,tea,1/1,milk,2/1,water,3/2,milk,1/2,tea,2/2,water,3",
+        ("subject,item,rank", "Teilnehmer,Objekt,Rang", "sujet,objet,rang", "participante,opción,puesto"),
+        CHOICES,
+    ),
+    "best and worst": (
+        "1,tea,milk,water,tea,water/2,tea,milk,water,milk,water",
+        ("subject,item1,item2,item3,best,worst", "Proband,Objekt1,Objekt2,Objekt3,bester,schlechtester")
+        + ("sujet,objet1,objet2,objet3,meilleur,pire", "sujeto,objeto1,objeto2,objeto3,mejor,peor"),
+        CHOICES,
+    ),
+    "similarities": (
+        "tea,milk,.8/tea,water,.3/milk,water,.5",
+        ("object1,object2,similarity", "Objekt1,Objekt2,Ähnlichkeit", "objet1,objet2,ressemblance")
+        + ("objeto1,objeto2,similitud",),
+        SIMILARITIES,
+    ),
+    "odd one out": (
+        "tea,milk,brick,brick/tea,water,brick,brick",
+        ("object1,object2,object3,odd", "Objekt1,Objekt2,Objekt3,Außenseiter", "objet1,objet2,objet3,intrus")
+        + ("objeto1,objeto2,objeto3,intruso",),
+        TRIPLETS,
+    ),
+    "anchors": (
+        "tea,milk,brick/water,milk,brick",
+        ("anchor,nearer,farther", "Anker,näher,ferner", "référence,proche,éloigné", "referencia,cercano,lejano"),
+        TRIPLETS,
+    ),
+    "tasks": (
+        "1,1,a,90,1/1,1,b,150,0/1,2,a,120,0/1,2,b,90,1/2,1,a,90,1/2,1,b,150,0",
+        ("respondent,task,alternative,price,chosen", "Befragter,Aufgabe,Alternative,Preis,Wahl")
+        + ("répondant,tâche,alternative,prix,choix", "encuestado,tarea,alternativa,precio,elección"),
+        EXPERIMENTS,
+    ),
+}
+
+
+def csv(header, rows):
+    return Source("table.csv", "\n".join([header, *rows.split("/")]).encode())
+
+
+@pytest.mark.parametrize("language", range(1, len(LANGUAGES)), ids=LANGUAGES[1:])
+@pytest.mark.parametrize(("rows", "headers", "kind"), TABLES.values(), ids=TABLES)
+def test_every_shape_is_read_in_every_language(rows, headers, kind, language):
+    english, _ = read(csv(headers[0], rows), kind)
+    other, said = read(csv(headers[language], rows), *([kind] if kind == EXPERIMENTS else []))
+    if kind == EXPERIMENTS:  # whose columns keep their names
+        assert (other.n_tasks, other.scheme.names) == (english.n_tasks, (headers[language].split(",")[3],))
+    else:
+        assert other == english and "not used" not in said and "not read" not in said
+
+
+@pytest.mark.parametrize("header", [case for _, headers, _ in TABLES.values() for case in headers])
+def test_capitals_accents_and_blanks_do_not_matter(header):
+    assert plain(header.upper()) == plain(header) == plain(header.replace(",", " ,"))
+
+
+def test_a_name_that_means_two_roles_in_two_languages_is_decided_by_the_language_of_the_others():
+    french, _ = read(csv("gagnant,perdant,nombre", "thé,lait,3/lait,eau,2"))
+    assert (french.n_comparisons, french.subjects) == (5, ())
+    spanish, _ = read(csv("ganador,perdedor,nombre", "té,leche,Ana/leche,agua,Luis"))
+    assert (spanish.n_comparisons, spanish.subjects) == (2, ("Ana", "Luis"))
+
+
+ASKED = (
+    "table.csv: Column 'nombre' may hold who answered (Spanish) or how many such comparisons or choices a row stands "
+    "for (French); name it by respondent or count, or rename the column."
+)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["winner,loser,nombre", "left,right,choice,nombre", "tea>milk,tea>water,milk>water,nombre", "rank1,rank2,nombre"],
+)
+def test_otherwise_it_is_asked_about(header):
+    row = {"winner": "tea,milk,3", "left": "tea,milk,left,3", "tea>milk": "1,2,1,3", "rank1": "tea,milk,3"}
+    with pytest.raises(DataError) as error:
+        read(csv(header, "/".join([row[header.split(",")[0]]] * 2)))
+    assert str(error.value) == ASKED
+
+
+def test_and_an_answer_is_taken():
+    source = csv("winner,loser,nombre", "tea,milk,3/milk,water,2")
+    assert read(source, count="nombre")[0].n_comparisons == 5
+    assert read(source, respondent="nombre")[0].subjects == ("2", "3")
+
+
+def test_the_command_line_names_its_options(run, tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("winner,loser,nombre\ntea,milk,3\nmilk,water,2\n", encoding="utf-8")
+    result = run("fit", path, "--method", "maximum-likelihood")
+    assert result.code != 0
+    assert "name it by --subject or --count, or rename the column." in " ".join(result.err.split())
+
+
+def test_within_a_shape_and_a_language_no_name_means_two_roles():
+    """But for "resp": of trials it is the response, unless there is another one."""
+    for shape in SHAPES:
+        for one, other in combinations(shape.roles, 2):
+            for language in LANGUAGES:
+                assert {*one.languages[language]} & {*other.languages[language]} <= {"resp"}, (shape.name, one, other)
+
+
+def test_every_role_says_what_it_is():
+    table = names_of_columns()
+    assert list(table.columns) == list(LANGUAGES) and (table["English"] != "").all() and table.index.is_unique
+    assert all(role.meaning and not role.meaning.endswith(".") for role in ROLES)
+    assert all(word == plain(word) for role in ROLES for word in role.synonyms)
+
+
+def test_a_column_that_is_named_decides_the_shape_but_not_who_answered():
+    table = load(csv("subject,left,right,choice", TABLES["trials"][0]))
+    assert recognise(table, first="left", second="right").shape == "table of trials"
+    with pytest.raises(DataError, match="There is no column 'person'"):
+        recognise(table, respondent="person")
+    with pytest.raises(RecognitionError, match="Nearest is"):
+        recognise(load(csv("subject,left,right", "1,tea,milk/2,milk,tea")))
