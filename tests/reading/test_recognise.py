@@ -145,7 +145,7 @@ def test_data_of_another_kind_than_was_asked_for():
             "alternative; ",
         ),
         ("alt,choice,size", "but for a column that numbers the occasions, which you may name by choice_id; it has one"),
-        ("x,y,z", "; expected a long table of choices, a square of counts, "),
+        ("x,y,z", "; expected a long table of choices, a table of rankings, "),
     ],
 )
 def test_the_nearest_shape_is_named_and_what_it_lacks(header, nearest):

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import SIMILARITIES
 from thali.errors import Argument, ArgumentError
-from thali.model.registry import SPECS
+from thali.model.registry import SPECS, features_of
 
 from .fields import GROUP
 from .studies import COMPARE, EVIDENCE, FIT, READ, Study
@@ -40,19 +40,14 @@ _OF_FEATURES = (
     Compared("eight features", "8", (EVIDENCE,)),
 )
 _SLOW = ("latent-class-logit", "product-classes")
-_BY_EVIDENCE = (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)  # whose models have evidence
 _OF_MODELS = ("monotone", "ties")  # what is taken over from the fit
 
 
 def candidates(study: Study) -> tuple[Compared, ...]:
     """The models that may be compared on these data."""
     kind = _kind(study)
-    if kind in (PAIRS, CHOICES):
-        return _OF_GROUPS if has_groups(study) else _OF_ASPECTS
-    if kind in (SIMILARITIES, TRIPLETS):
-        return _OF_FEATURES
-    if kind not in (EXPERIMENTS, CLASSES):
-        return ()
+    if features := features_of(kind):
+        return _OF_FEATURES if features != "aspects" else _OF_GROUPS if has_groups(study) else _OF_ASPECTS
     specs = [spec for spec in SPECS if kind in spec.data and spec.options]
     title = speech_in(ENGLISH).title  # the report says it, too
     return tuple(Compared(title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)
@@ -60,7 +55,7 @@ def candidates(study: Study) -> tuple[Compared, ...]:
 
 def has_evidence(study: Study) -> bool:
     """Whether models of such data are compared by evidence."""
-    return _kind(study) in _BY_EVIDENCE
+    return bool(features_of(_kind(study)))
 
 
 def has_groups(study: Study) -> bool:

@@ -12,7 +12,7 @@ from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
 from thali.data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SPECS
 from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
 from thali.reading.recognise import RecognitionError, recognise
@@ -27,7 +27,7 @@ from .words import AppWords, speech_in
 if TYPE_CHECKING:
     import pandas
 
-_UNASKED = (PAIRS, CHOICES, SIMILARITIES, TRIPLETS, EXPERIMENTS)  # kinds that need no column to be named
+_UNASKED = tuple(spec.kind for spec in SPECS if spec.shapes and not spec.by_name)
 _ROWS, _COLUMNS, _CELL = 10, 40, 60  # of the table that are shown; characters of a cell
 _EXAMPLES = 3  # of cells that may say who answered
 

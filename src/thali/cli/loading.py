@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural, shorten
 from thali._source import Source, read_source, read_standard_input
-from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import PAIRS, SPECS
 from thali.errors import Argument, Clause, DataError, Setting
 from thali.model.spec import ModelSpec
 
@@ -76,7 +76,8 @@ def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] |
     `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
     table besides, whichever model's data it is.
     """
-    kinds = (PAIRS, CHOICES, SIMILARITIES, TRIPLETS, *(() if leave_out else (EXPERIMENTS,)))
+    known = [spec for spec in SPECS if spec.shapes and not spec.by_name and not (leave_out and spec.rather_than)]
+    kinds = tuple(spec.kind for spec in known)
     kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, wanted or {}).kind
     return model_for(kind)
 

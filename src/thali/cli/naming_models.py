@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import CHOICES, OF_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import OF_GROUPS
 from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
+from thali.model.registry import features_of
 
 if TYPE_CHECKING:
     from thali.model.spec import ModelSpec
@@ -36,6 +37,7 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
 
     Examples
     --------
+    >>> from thali.data.kinds import PAIRS
     >>> settings = {"lapse": 0.0, "alpha": 1.0}
     >>> parse_models("BTL=unique, 3", settings, PAIRS, ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
     [('BTL', EliminationByAspects(aspects='unique', lapse=0.0)),
@@ -59,7 +61,7 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
     word, _, rest = item.partition(":")
     if kind in OF_GROUPS and word in WEIGHTS:
         return {"weights": word}, rest or "ibp"
-    if kind in (PAIRS, CHOICES) and word == "kinds":
+    if features_of(kind) == "aspects" and word == "kinds":
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
             raise ArgumentError(f"{item!r} in --models must be kinds: and a whole number, such as kinds:2.")
@@ -96,14 +98,14 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
     spec = spec_of_word(item)
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} is fitted to {' or '.join(spec.data)}; these data are {kind}.")
-    if kind in (PAIRS, CHOICES):
+    if features_of(kind) == "aspects":
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
         method: Any = method_meant(settings.get("method", "mcmc"))
         unique, lapse, rule = settings.get("unique", True), settings.get("lapse"), settings.get("best-worst", "ranking")
         return thali.EliminationByAspects(aspects, unique, lapse, alpha, method, best_worst=rule)
-    if kind in (SIMILARITIES, TRIPLETS):
+    if features_of(kind):
         features = _features(item if spec is None else "ibp", settings, labels, kind)
         lapse = {"lapse": settings["lapse"]} if "lapse" in settings else {}
         alpha = None if isinstance(features, dict) else settings.get("alpha")
@@ -131,9 +133,7 @@ def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind
     from .aspects import parse_aspects
 
     if not _is_tree(item):
-        return parse_aspects(
-            item, labels, "--models", ("ibp",) if kind in (SIMILARITIES, TRIPLETS) else ("ibp", "unique")
-        )
+        return parse_aspects(item, labels, "--models", ("ibp", *["unique"] * (features_of(kind) == "aspects")))
     from .relations import read_tree
 
     if settings.get("tree") is None:

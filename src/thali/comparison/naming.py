@@ -5,19 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.kinds import (
-    CHOICE_GROUPS,
-    CHOICES,
-    CLASSES,
-    EXPERIMENTS,
-    OF_GROUPS,
-    OWN,
-    PAIR_GROUPS,
-    PAIRS,
-    SIMILARITIES,
-    SIMILARITY_GROUPS,
-    TRIPLETS,
-)
+from thali.data.kinds import OF_GROUPS, OWN, PAIRS, spec_of_kind
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
@@ -27,19 +15,6 @@ from thali.model.latent_features.model import LatentFeatureModel
 from thali.model.registry import spec_of
 
 from .scorer import Scorer
-
-_EXAMPLES = {
-    PAIRS: "EliminationByAspects()",
-    PAIR_GROUPS: "EliminationByAspects()",
-    CHOICES: "EliminationByAspects()",
-    CHOICE_GROUPS: "EliminationByAspects()",
-    EXPERIMENTS: "HierarchicalLogit()",
-    CLASSES: "PlackettLuceRegression()",
-    SIMILARITIES: "AdditiveClustering()",
-    SIMILARITY_GROUPS: "AdditiveClustering()",
-    TRIPLETS: "AdditiveClustering()",
-    OWN: "LatentFeatureModel(prior, likelihood)",
-}
 
 
 def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
@@ -78,7 +53,9 @@ def models_of_own_data(models: Any) -> dict[str, Any]:
     named = _by_name(models, OWN, ())
     for name, model in named.items():
         if not isinstance(model, LatentFeatureModel):
-            raise ArgumentError(f"{name!r} must be a model for {OWN}, such as {_EXAMPLES[OWN]}; got {model!r}.")
+            raise ArgumentError(
+                f"{name!r} must be a model for {OWN}, such as {spec_of_kind(OWN).example}; got {model!r}."
+            )
     return named
 
 
@@ -92,7 +69,9 @@ def _by_name(models: Any, kind: str, taken: tuple[str, ...]) -> dict[str, Any]:
             f" must be a mapping from name to model, or a list of (name, model); got {type(models).__name__}.",
         ) from None
     if not items:
-        raise ArgumentError(f"models is empty; give at least one model, such as {{'mine': {_EXAMPLES[kind]}}}.")
+        raise ArgumentError(
+            f"models is empty; give at least one model, such as {{'mine': {spec_of_kind(kind).example}}}."
+        )
     named: dict[str, Any] = {}
     for name, model in items:
         if not isinstance(name, str) or not name.strip():
@@ -114,8 +93,9 @@ def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
         alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""
+        example = spec_of_kind(kind).example
         raise ArgumentError(
-            f"{name!r} must be a model of thali for {kind}, such as {_EXAMPLES[kind]}{alternative}; got {model!r}."
+            f"{name!r} must be a model of thali for {kind}, such as {example}{alternative}; got {model!r}."
         )
 
 

@@ -5,29 +5,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from thali.data.choices import Choices
-from thali.data.experiment import ChoiceExperiment
 from thali.data.groups import Groups
-from thali.data.judged import Judged
-from thali.data.kinds import (
-    CHOICE_GROUPS,
-    CHOICES,
-    CLASSES,
-    EXPERIMENTS,
-    PAIR_GROUPS,
-    PAIRS,
-    SIMILARITIES,
-    SIMILARITY_GROUPS,
-    TRIPLETS,
-)
+from thali.data.kinds import CLASSES, SPECS
 from thali.data.pairs import PairedComparisons
+from thali.data.spec import DataSpec, load
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
-from .leave_pairs import ObjectPairs, Pairs, PairSets
-from .leave_rows import Rows
-from .leave_tasks import ChoicesOutOfSets, Choosers, Respondents, Tasks
-from .score_choices import ChoiceScorer, PeopleScorer, TripletScorer
-from .score_pairs import BinomialScorer, GaussianScorer
-from .score_rows import ClassScorer
+from .leave_tasks import Choosers
 from .scorer import Scorer
 from .splitter import Grouped, Splitter
 
@@ -39,26 +23,18 @@ class Way(NamedTuple):
     scorer: Scorer
 
 
-def _by_word(*ways: tuple[type[Splitter], Scorer]) -> dict[str, Way]:
-    return {splitter.leave_out: Way(splitter, scorer) for splitter, scorer in ways}
-
-
-def _of_groups(*ways: tuple[type[Splitter], Scorer]) -> dict[str, Way]:
-    return {splitter.leave_out: Way(partial(Grouped, splitter), scorer) for splitter, scorer in ways}
+def _ways_of(spec: DataSpec, by_groups: bool) -> dict[str, Way]:
+    """The ways of a kind of data, or of several groups of such data, by the values of `leave_out`."""
+    found = {}
+    for splitter, scorer in ((load(splitter), load(scorer)) for splitter, scorer in spec.ways):
+        made = Way(partial(Grouped, splitter), scorer(True)) if by_groups else Way(splitter, scorer())
+        found[splitter.leave_out] = made
+    return found
 
 
 # Of each kind of data the ways by the values of `leave_out`, the usual one first.
-WAYS: dict[str, dict[str, Way]] = {
-    PAIRS: _by_word((Pairs, BinomialScorer())),
-    PAIR_GROUPS: _of_groups((Pairs, BinomialScorer())),
-    CHOICES: _by_word((ChoicesOutOfSets, ChoiceScorer()), (Choosers, PeopleScorer())),
-    CHOICE_GROUPS: _of_groups((ChoicesOutOfSets, ChoiceScorer(True)), (Choosers, PeopleScorer(True))),
-    EXPERIMENTS: _by_word((Tasks, ChoiceScorer()), (Respondents, ChoiceScorer())),
-    CLASSES: _by_word((Rows, ClassScorer())),
-    SIMILARITIES: _by_word((ObjectPairs, GaussianScorer())),
-    SIMILARITY_GROUPS: _of_groups((ObjectPairs, GaussianScorer(True))),
-    TRIPLETS: _by_word((PairSets, TripletScorer())),
-}
+WAYS: dict[str, dict[str, Way]] = {spec.kind: _ways_of(spec, False) for spec in SPECS if spec.ways}
+WAYS |= {spec.groups: _ways_of(spec, True) for spec in SPECS if spec.groups}
 SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
 
 SUBJECT = "subject"
@@ -122,10 +98,10 @@ def kind_of(data: Any) -> str:
     """
     if type(data) is tuple and len(data) == 2:
         return CLASSES
-    if isinstance(data, Judged):
-        return data.kind
-    if isinstance(data, ChoiceExperiment):
-        return EXPERIMENTS
+    one = data.data[0] if isinstance(data, Groups) else data
+    for spec in SPECS:
+        if spec.cls and isinstance(one, load(spec.cls)):
+            return spec.kind if one is data else spec.groups
     raise DataError(
         "compare needs PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for "
         f"classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."

@@ -1,4 +1,6 @@
-"""The kinds of data that models are fitted to, by the names that users read."""
+"""The kinds of data that models are fitted to: their names, as users read them, and one `DataSpec` each."""
+
+from .spec import DataSpec
 
 PAIRS = "paired comparisons"
 CHOICES = "choices out of sets"
@@ -9,12 +11,85 @@ CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
+_SHAPES, _COMPARISON = "thali.reading.shapes", "thali.comparison"
+_CHOICE_SCORER = f"{_COMPARISON}.score_choices:ChoiceScorer"
+
+# In the order in which a table is tried; where no reading is sure, the first one counts.
+SPECS: tuple[DataSpec, ...] = (
+    DataSpec(
+        CHOICES,
+        "thali.data.choices:Choices",
+        f"{_SHAPES}.choices:SHAPES",
+        (
+            (f"{_COMPARISON}.leave_tasks:ChoicesOutOfSets", _CHOICE_SCORER),
+            (f"{_COMPARISON}.leave_tasks:Choosers", f"{_COMPARISON}.score_choices:PeopleScorer"),
+        ),
+        example="EliminationByAspects()",
+        compared="unique,ibp",
+        compared_by_group="common,free,similar",
+        groups="choices out of sets by group",
+    ),
+    DataSpec(
+        EXPERIMENTS,
+        "thali.data.experiment:ChoiceExperiment",
+        f"{_SHAPES}.experiments:SHAPES",
+        (
+            (f"{_COMPARISON}.leave_tasks:Tasks", _CHOICE_SCORER),
+            (f"{_COMPARISON}.leave_tasks:Respondents", _CHOICE_SCORER),
+        ),
+        example="HierarchicalLogit()",
+        compared="multinomial-logit,hierarchical-logit,product-classes",
+        rather_than=CHOICES,
+    ),
+    DataSpec(
+        PAIRS,
+        "thali.data.pairs:PairedComparisons",
+        f"{_SHAPES}.pairs:SHAPES",
+        ((f"{_COMPARISON}.leave_pairs:Pairs", f"{_COMPARISON}.score_pairs:BinomialScorer"),),
+        example="EliminationByAspects()",
+        compared="unique,ibp",
+        compared_by_group="common,free,similar",
+        groups="paired comparisons by group",
+        by_people=True,
+    ),
+    DataSpec(
+        SIMILARITIES,
+        "thali.data.similarities:Similarities",
+        f"{_SHAPES}.similarities:SHAPES",
+        ((f"{_COMPARISON}.leave_pairs:ObjectPairs", f"{_COMPARISON}.score_pairs:GaussianScorer"),),
+        example="AdditiveClustering()",
+        compared="ibp",
+        groups="similarities by group",
+    ),
+    DataSpec(
+        TRIPLETS,
+        "thali.data.triplets:Triplets",
+        f"{_SHAPES}.triplets:SHAPES",
+        ((f"{_COMPARISON}.leave_pairs:PairSets", f"{_COMPARISON}.score_choices:TripletScorer"),),
+        example="AdditiveClustering()",
+        compared="ibp",
+    ),
+    DataSpec(
+        CLASSES,
+        "",
+        f"{_SHAPES}.covariates:SHAPES",
+        ((f"{_COMPARISON}.leave_rows:Rows", f"{_COMPARISON}.score_rows:ClassScorer"),),
+        example="PlackettLuceRegression()",
+        compared="plackett-luce,sparse-logit",
+        by_name=True,
+    ),
+    DataSpec(OWN, "", example="LatentFeatureModel(prior, likelihood)"),
+)
+
 # of several groups of people
-PAIR_GROUPS = "paired comparisons by group"
-CHOICE_GROUPS = "choices out of sets by group"
-SIMILARITY_GROUPS = "similarities by group"
-GROUPED = {PAIRS: PAIR_GROUPS, CHOICES: CHOICE_GROUPS, SIMILARITIES: SIMILARITY_GROUPS}
+GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.groups}
 OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}
+PAIR_GROUPS, CHOICE_GROUPS, SIMILARITY_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[SIMILARITIES]
 
 # of people whose kinds are not known
 PAIR_KINDS = "paired comparisons of kinds of people"
+
+
+def spec_of_kind(kind: str) -> DataSpec:
+    """The data of that kind; of several groups of people, those of each."""
+    return next(spec for spec in SPECS if spec.kind == OF_GROUPS.get(kind, kind))

@@ -2,13 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.data.spec import load
+
 from .choice_logits.spec import HIERARCHICAL, MULTINOMIAL
 from .latent_class.spec import LATENT_CLASS
 from .latent_features.spec import ADDITIVE, ELIMINATION, OPEN
 from .plackett_luce.spec import PLACKETT_LUCE
 from .product_classes.spec import PRODUCT_CLASSES
 from .sparse_logit.spec import SPARSE_LOGIT
-from .spec import ModelSpec, load
+from .spec import ModelSpec
 
 if TYPE_CHECKING:
     import pandas
@@ -54,6 +56,11 @@ def models() -> "pandas.DataFrame":
         for spec in SPECS
     ]
     return pandas.DataFrame(rows, index=pandas.Index([spec.name for spec in SPECS], name="model"))
+
+
+def features_of(kind: str) -> str:
+    """The argument for the features of the models of a kind of data: aspects or features; "" if they have none."""
+    return next((spec.features for spec in SPECS if kind in spec.data and spec.options), "")
 
 
 def class_named(name: str) -> type[Any] | None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
+
+from thali.data.spec import load
 
 # Who takes the value of an option.
 MODEL = "model"  # the constructor
@@ -151,9 +152,3 @@ class ModelSpec:
     def load(self) -> type[Any]:
         """The class of the model."""
         return load(self.cls)
-
-
-def load(home: str) -> type[Any]:
-    """The class at "module:Class"."""
-    module, _, name = home.partition(":")
-    return getattr(import_module(module), name)

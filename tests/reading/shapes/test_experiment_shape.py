@@ -4,7 +4,7 @@ import pytest
 
 from thali._source import Source
 from thali.data.experiment import ChoiceExperiment
-from thali.reading.shapes.experiment import match
+from thali.reading.shapes.experiments.experiment import match
 from thali.reading.table import load
 
 TEXT = "id,task,alt,choice,price\n1,1,a,1,2\n1,1,b,0,3\n1,2,a,0,3\n1,2,b,1,2\n"

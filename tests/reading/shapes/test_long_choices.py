@@ -4,7 +4,7 @@ import pytest
 
 from thali._source import Source
 from thali.data.choices import Choices
-from thali.reading.shapes.long_choices import lacks, match
+from thali.reading.shapes.choices.long_choices import lacks, match
 from thali.reading.table import load
 
 TEXT = "obsID,alt,choice,price\n1,tea,1,2\n1,milk,0,1\n2,tea,0,2\n2,milk,1,1\n"

@@ -7,7 +7,7 @@ import thali as th
 from thali._source import Source
 from thali.errors import DataError
 from thali.reading.recognise import recognise
-from thali.reading.shapes import best_worst, rankings
+from thali.reading.shapes.choices import best_worst, rankings
 from thali.reading.table import load
 
 ORDERS = [["tea", "milk", "water"], ["milk", "water", "tea"], ["tea", "water", "milk"], ["tea", "milk", "water"]]

@@ -3,7 +3,7 @@
 import pytest
 
 from thali._source import Source
-from thali.reading.shapes.similarity_list import match
+from thali.reading.shapes.similarities.similarity_list import match
 from thali.reading.table import load
 
 

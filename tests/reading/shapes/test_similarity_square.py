@@ -4,7 +4,7 @@ import pytest
 
 from thali._source import Source
 from thali.data.similarities import Similarities
-from thali.reading.shapes.similarity_square import match
+from thali.reading.shapes.similarities.similarity_square import match
 from thali.reading.table import load
 
 

@@ -6,7 +6,7 @@ from thali._source import Source
 from thali.data.kinds import SIMILARITIES
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError, DataWarning
-from thali.reading.shapes.square_of_counts import match
+from thali.reading.shapes.pairs.square_of_counts import match
 from thali.reading.table import load
 
 

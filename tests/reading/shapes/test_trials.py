@@ -7,7 +7,7 @@ import thali as th
 from thali._source import Source
 from thali.data.side_columns import side_columns
 from thali.reading.recognise import recognise
-from thali.reading.shapes import results, trials
+from thali.reading.shapes.pairs import results, trials
 from thali.reading.table import load
 
 WINS = (2, 1, 1)  # the first option won, lost, tied

@@ -6,7 +6,7 @@ import thali as th
 from thali._source import Source
 from thali.data import kinds
 from thali.reading.recognise import recognise
-from thali.reading.shapes.wide_experiment import NAME
+from thali.reading.shapes.experiments.wide_experiment import NAME
 from thali.reading.table import load
 
 

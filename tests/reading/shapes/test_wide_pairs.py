@@ -8,7 +8,7 @@ from thali._source import Source
 from thali.data.wide_columns import number_of_options, prefmod_pairs
 from thali.errors import DataWarning
 from thali.reading.recognise import recognise
-from thali.reading.shapes.wide_pairs import NAME
+from thali.reading.shapes.pairs.wide_pairs import NAME
 from thali.reading.table import load
 
 PAIRS = [("tea", "milk"), ("tea", "water"), ("milk", "water")]

@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali._arguments import one_of
-from thali.data.kinds import (
-    CHOICE_GROUPS,
-    CHOICES,
-    CLASSES,
-    EXPERIMENTS,
-    OF_GROUPS,
-    PAIR_GROUPS,
-    PAIRS,
-    SIMILARITIES,
-    TRIPLETS,
-)
+from thali.data.kinds import CLASSES, EXPERIMENTS, OF_GROUPS, PAIR_GROUPS, PAIRS, spec_of_kind
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.jobs import read_index
+from thali.model.registry import features_of
 from thali.model.spec import DATA, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -37,16 +28,6 @@ from .jobs import JOB, OVERWRITE, job_in, noted
 if TYPE_CHECKING:
     import pandas
 
-DEFAULTS = {
-    PAIRS: "unique,ibp",
-    CHOICES: "unique,ibp",
-    PAIR_GROUPS: "common,free,similar",
-    CHOICE_GROUPS: "common,free,similar",
-    SIMILARITIES: "ibp",
-    TRIPLETS: "ibp",
-    CLASSES: "plackett-luce,sparse-logit",
-    EXPERIMENTS: "multinomial-logit,hierarchical-logit,product-classes",
-}
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
 # How models are compared, by default.
@@ -76,7 +57,7 @@ def run_compare(
     data_name : str
         A bundled data set or a file.
     models : str or None
-        What `--models` says; None: those of `DEFAULTS`.
+        What `--models` says; None: those that are usual for such data.
     own : dict
         leave_out, folds, shard, by and sensitivity, which no model has.
     typed : dict
@@ -117,19 +98,20 @@ def run_compare(
         data = data.covariates, data.labels
     data, leave_out = as_left_out(data, own["leave_out"])
     kind = kind_of(data)
+    of_data = spec_of_kind(kind)
     notify(f"{data_name}: {recognised}")
     _refuse_others(kind, data_name, typed, own)
     if leave_out not in (None, *WAYS[kind]):
-        wanted = " or ".join([*WAYS[kind], *[SUBJECT] * (kind in (PAIRS, PAIR_GROUPS))])
+        wanted = " or ".join([*WAYS[kind], *[SUBJECT] * of_data.by_people])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
-    named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
+    usual = of_data.compared_by_group if kind in OF_GROUPS else of_data.compared
+    named = parse_models(models or usual, values, kind, getattr(data, "labels", ()))
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
     if by_evidence:
         run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
     else:
         _say_fits(named, data, kind)
-        latent = OF_GROUPS.get(kind, kind) in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
-        run = (_BUDGET if latent else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
+        run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
     run |= {"shard": shard, "random_seed": values.get("seed")}
     with contextlib.ExitStack() as stack:
         if out is not None:
@@ -239,7 +221,7 @@ def _option(word: str, specs: list[ModelSpec]) -> Option:
 def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) -> ModelSpec:
     """The model whose data these are: one that was named, that an option implies, or the first for such data."""
     for spec in specs:
-        if spec.data[0] in (CLASSES, EXPERIMENTS):
+        if not features_of(spec.data[0]):
             return spec
     of_experiments = ("attributes", "levels", "none", "bins", "monotone")
     if "target" in values:

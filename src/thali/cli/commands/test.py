@@ -7,8 +7,9 @@ from typing import Any
 from thali._labels import plural, suggest
 from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
+from thali.data.spec import load
 from thali.errors import Argument, ArgumentError
-from thali.model.spec import DATA, FEATURES, FIT, ModelSpec, load
+from thali.model.spec import DATA, FEATURES, FIT, ModelSpec
 
 from ..aspects import parse_aspects
 from ..boundary import Terminal, notify

@@ -128,3 +128,6 @@ SHAPE = Shape(
     named_by=("target",),
     main=("target",),
 )
+
+
+SHAPES = (SHAPE,)

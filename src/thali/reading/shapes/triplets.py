@@ -66,3 +66,6 @@ SHAPE = Shape(
     named_by=NAMED_BY,
     lacks=lacks,
 )
+
+
+SHAPES = (SHAPE,)

@@ -8,8 +8,8 @@ from thali.data.kinds import CHOICES
 from thali.data.ranking_columns import LONG, RankingColumns, ranking_columns, shown
 from thali.data.roles import COUNT, OPTION, RANK, RESPONDENT, by_plain_name
 
-from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ...shape import Lack, Reading, Shape
+from ...table import Table
 
 NAME = "table of rankings"
 NAMED_BY = ("option", "rank", "unranked")

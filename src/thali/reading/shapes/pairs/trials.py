@@ -10,8 +10,8 @@ from thali.data.roles import CHOSEN_OF_TWO, COUNT, FIRST, RESPONDENT, SECOND
 from thali.data.trials import described_sides, near_trials, trial_columns
 from thali.errors import DataError
 
-from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ...shape import Lack, Reading, Shape
+from ...table import Table
 
 NAME = "table of trials"
 OPTIONS = ("first", "second", "chosen", "respondent", "count")

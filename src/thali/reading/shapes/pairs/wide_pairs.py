@@ -12,8 +12,8 @@ from thali.data.roles import COUNT, RESPONDENT
 from thali.data.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
 from thali.data.wide_pairs import outcomes_of_wide
 
-from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ...shape import Lack, Reading, Shape
+from ...table import Table
 
 NAME = "table with a column a pair"
 

@@ -5,8 +5,8 @@ from typing import Any
 from thali.data.kinds import PAIRS
 from thali.data.roles import AWAY, COUNT, HOME, RESPONDENT, RESULT
 
-from ..shape import Reading, Shape
-from ..table import Table
+from ...shape import Reading, Shape
+from ...table import Table
 from .trials import GAMES_BY, lacks_of, matched
 
 NAME = "table of results"

@@ -20,8 +20,8 @@ from thali.data.pairs import PairedComparisons
 from thali.data.roles import CHOSEN_OF_TWO, COUNT, LOSSES, REJECTED, RESPONDENT
 from thali.data.similar_pairs import tells_similarities
 
-from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ...shape import Lack, Reading, Shape
+from ...table import Table
 
 NAME = "list of comparisons"
 

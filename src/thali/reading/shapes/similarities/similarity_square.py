@@ -8,9 +8,9 @@ from thali.data.similarities import Similarities
 from thali.data.symmetric import measured_pairs
 from thali.errors import DataError
 
-from ..shape import Reading, Shape
-from ..square import Square, other_labels
-from ..table import Table
+from ...shape import Reading, Shape
+from ...square import Square, other_labels
+from ...table import Table
 
 NAME = "square of similarities"
 

@@ -8,8 +8,8 @@ from thali.data.experiment import ChoiceExperiment
 from thali.data.kinds import EXPERIMENTS
 from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
 
-from ..shape import Reading, Shape
-from ..table import Table
+from ...shape import Reading, Shape
+from ...table import Table
 
 NAME = "choice experiment"
 

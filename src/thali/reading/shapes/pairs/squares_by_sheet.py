@@ -7,8 +7,8 @@ from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 
-from ..shape import Reading, Shape
-from ..table import Table
+from ...shape import Reading, Shape
+from ...table import Table
 
 NAME = "workbook with a square a subject"
 

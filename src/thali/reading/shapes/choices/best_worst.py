@@ -10,8 +10,8 @@ from thali.data.kinds import CHOICES
 from thali.data.roles import BEST, COUNT, RESPONDENT, WORST, by_plain_name
 from thali.errors import DataError
 
-from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ...shape import Lack, Reading, Shape
+from ...table import Table
 
 NAME = "table of best-worst choices"
 

@@ -7,8 +7,8 @@ from thali.data.roles import DISSIMILARITY, SIMILARITY, by_plain_name
 from thali.data.similar_pairs import pair_columns, tells_similarities
 from thali.data.similarities import Similarities
 
-from ..shape import Reading, Shape
-from ..table import Table
+from ...shape import Reading, Shape
+from ...table import Table
 
 NAME = "list of similarities"
 

@@ -10,8 +10,8 @@ from thali.data.kinds import CHOICES
 from thali.data.roles import ALTERNATIVE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, WEIGHTS, by_plain_name, plain
 from thali.errors import DataError
 
-from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ...shape import Lack, Reading, Shape
+from ...table import Table
 
 NAME = "long table of choices"
 _NEEDED = (

@@ -8,8 +8,8 @@ from thali.data.experiment_wide import numbered_attributes, wide_tasks
 from thali.data.kinds import EXPERIMENTS
 from thali.data.roles import CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
 
-from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ...shape import Lack, Reading, Shape
+from ...table import Table
 
 NAME = "choice experiment with a row a task"
 

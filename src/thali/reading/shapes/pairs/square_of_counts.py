@@ -11,10 +11,10 @@ from thali.data.pairs import PairedComparisons
 from thali.data.suspicious import percentages, warn_of
 from thali.errors import DataError
 
-from ..cells import MISSING
-from ..shape import Reading, Shape
-from ..square import Square, other_labels
-from ..table import Table
+from ...cells import MISSING
+from ...shape import Reading, Shape
+from ...square import Square, other_labels
+from ...table import Table
 
 NAME = "square of counts"
 HOW = "square count matrix, row over column"

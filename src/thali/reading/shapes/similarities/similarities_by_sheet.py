@@ -8,8 +8,8 @@ from thali.data.similarities import Similarities
 from thali.data.symmetric import measured_pairs
 from thali.errors import DataError
 
-from ..shape import Reading, Shape
-from ..table import Table
+from ...shape import Reading, Shape
+from ...table import Table
 
 NAME = "workbook with a square of similarities a subject"
 

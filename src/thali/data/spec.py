@@ -1,0 +1,55 @@
+"""What is said of a kind of data without loading it: data only, as `thali.model.spec` says it of models."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A kind of data, as everything above the data knows it.
+
+    Parameters
+    ----------
+    kind : str
+        As users read it, in the plural.
+    cls : str
+        "module:Class"; "" of data that are no class of thali.
+    shapes : str
+        "module:NAME" of the shapes of table that hold such data, a tuple of `thali.reading.shape.Shape`; "": none.
+    ways : tuple of (str, str)
+        What can be left out of them and how its prediction is scored, the usual way first: "module:Class" of a
+        `thali.comparison.splitter.Splitter` and of a `thali.comparison.scorer.Scorer`.
+    example : str
+        A model of such data, as it is written in Python.
+    compared : str
+        The models that `thali compare` compares unless others are named, and those of several groups of people.
+    compared_by_group : str
+        The same of several groups of people.
+    groups : str
+        The kind of such data of several groups of people; "": they are not modelled.
+    by_name : bool
+        Whether a table holds such data only if a column is named.
+    rather_than : str
+        The kind of data that a table is taken for where its columns that describe alternatives are left out.
+    by_people : bool
+        Whether the answers of people can be left out although each unit is of all people together.
+    """
+
+    kind: str
+    cls: str
+    shapes: str = ""
+    ways: tuple[tuple[str, str], ...] = ()
+    example: str = ""
+    compared: str = ""
+    compared_by_group: str = ""
+    groups: str = ""
+    by_name: bool = False
+    rather_than: str = ""
+    by_people: bool = False
+
+
+def load(home: str) -> Any:
+    """What stands at "module:NAME"."""
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)
