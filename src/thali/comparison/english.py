@@ -1,28 +1,5 @@
 """The sentences of what comparisons find out, besides those about the orders of models."""
 
-_DIFFERENCE = "to best: log score minus that of the best model"
-LEGENDS = {
-    "BinomialScorer": "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits:"
-    " information per comparison above guessing; log pred.: mean of the log of the posterior mean of the binomial; to"
-    " best: score minus that of the best model, with its standard error over pairs.",
-    "ChoiceScorer": "log score: mean over choices of the log of the predicted probability, larger is better;"
-    f" {_DIFFERENCE}; standard errors are over {{unit}}s.",
-    "ClassScorer": "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better;"
-    " right: share of rows whose most probable class is theirs; Brier: mean squared distance of the probabilities from"
-    " 0 and 1; to best: log loss minus that of the best model. BASE: the proportions of the classes, and the largest"
-    " class, of the other rows.",
-    "GaussianScorer": "log score: mean over pairs of objects of the log of the predictive density, larger is better;"
-    f" sq. error: mean squared distance of similarities from their predictions; {_DIFFERENCE}. BASE: one normal"
-    " distribution for all.",
-    "TripletScorer": "log score: mean over answers of the log of the predicted probability of the pair named, larger is"
-    f" better; hits: share of answers that name the most probable pair; {_DIFFERENCE}; standard errors are over sets."
-    " BASE: guessing.",
-}
-LEGENDS["PeopleScorer"] = (
-    LEGENDS["ChoiceScorer"]
-    + " together: log of the probability of all choices of a person together, summed over people and divided by the"
-    " number of choices."
-)
 ENGLISH = {
     "asked": "Models were fitted without a {part}, and scored by how they predict it.",
     "comparison.title": "What each model predicts for {units} that it has not seen ({count} {units})",

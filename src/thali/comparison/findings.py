@@ -6,7 +6,7 @@ from thali.model.finding import FILE, FULL, SHOWN, STATISTICS, Finding, Findings
 from thali.model.wording import said
 
 from .by_evidence import EVIDENCE, evidence_sentences
-from .english import ENGLISH, LEGENDS
+from .english import ENGLISH
 from .sentences import sentences, unconverged
 from .ways import SCORERS
 
@@ -44,7 +44,7 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         shown=table[[each for each in scorer.shown if each in table]].rename_axis("model"),
         rows=None,
         picture=Picture("comparison", caption, (table,)) if is_drawn else None,
-        notes=(LEGENDS[type(scorer).__name__].format(unit=attrs["unit"]), *found[1:]),
+        notes=(scorer.legend.format(unit=attrs["unit"]), *found[1:]),
     )
 
 

@@ -10,7 +10,7 @@ from thali.errors import DataError
 from thali.model.registry import spec_of
 
 from .leave_tasks import Occasions
-from .scorer import BASE, WORST, Scorer
+from .scorer import BASE, DIFFERENCE, WORST, Scorer
 from .table import Scores
 
 _ROUNDING = 1e-6  # by which probabilities of a task may miss 1
@@ -61,6 +61,10 @@ class ChoiceScorer(HitScorer):
     )
     counted = "tasks"
     called = "choices"
+    legend = (
+        f"log score: mean over choices of the log of the predicted probability, larger is better; {DIFFERENCE};"
+        " standard errors are over {unit}s."
+    )
     a_unit = "a choice"
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
@@ -95,6 +99,10 @@ class PeopleScorer(ChoiceScorer):
         *("together", "together_se", "together_difference", "together_difference_se"),
     )
     shown = (*ChoiceScorer.shown, "together", "together_se")
+    legend = (
+        f"{ChoiceScorer.legend} together: log of the probability of all choices of a person together, summed over"
+        " people and divided by the number of choices."
+    )
 
     def score_one(self, model: Any, test: Occasions) -> dict[Any, Any]:
         found = super().score_one(model, test)
@@ -145,6 +153,11 @@ class TripletScorer(HitScorer):
     counted = "answers"
     shown = (*HitScorer.shown[:2], "log_score_mcse", *HitScorer.shown[2:])
     called = "answers"
+    legend = (
+        "log score: mean over answers of the log of the predicted probability of the pair named, larger is better;"
+        f" hits: share of answers that name the most probable pair; {DIFFERENCE}; standard errors are over sets. BASE:"
+        " guessing."
+    )
     a_unit = "an answer"
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:

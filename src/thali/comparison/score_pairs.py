@@ -12,7 +12,7 @@ from thali.model.latent_features.answers.ties import log_multinomial
 from thali.model.registry import spec_of
 from thali.posterior.diagnostics import LEAST_DRAWS
 
-from .scorer import BASE, Scorer
+from .scorer import BASE, DIFFERENCE, Scorer
 from .scores import Score, cell_score, mcse, r_hat, score, tied_score
 from .table import Scores
 
@@ -40,6 +40,11 @@ class BinomialScorer(Scorer):
         *("difference", "difference_se", "r_hat"),
     )
     called = "pairs"
+    legend = (
+        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
+        " comparison above guessing; log pred.: mean of the log of the posterior mean of the binomial; to best: score"
+        " minus that of the best model, with its standard error over pairs."
+    )
 
     def score_one(self, model: Any, test: LeftPair) -> dict[Any, Any]:
         p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
@@ -124,6 +129,11 @@ class GaussianScorer(Scorer):
     predicted = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
     shown = ("log_score", "log_score_se", "log_score_mcse", "squared_error", "difference", "difference_se", "r_hat")
     called = "similarities"
+    legend = (
+        "log score: mean over pairs of objects of the log of the predictive density, larger is better; sq. error: mean"
+        f" squared distance of similarities from their predictions; {DIFFERENCE}. BASE: one normal distribution for"
+        " all."
+    )
     own_models = ()  # predictive densities need the draws of a model of thali
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
@@ -132,7 +142,7 @@ class GaussianScorer(Scorer):
         top = densities.max(axis=(0, 1))
         likelihood = np.exp(densities - top)
         mean = likelihood.mean(axis=(0, 1))
-        each = range(test.n_pairs)
+        each = range(len(test.values))
         return {
             "log_score": (top + np.log(mean)).tolist(),
             "log_score_mcse": [mcse(likelihood[..., k]) / float(mean[k]) for k in each],

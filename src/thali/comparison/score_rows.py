@@ -33,6 +33,12 @@ class ClassScorer(Scorer):
     kept: ClassVar[dict[str, str]] = {"hits": "accuracy", "brier": "brier"}
     shown = ("log_loss", "log_loss_se", "accuracy", "accuracy_se", "brier", "difference", "difference_se")
     called = "rows"
+    legend = (
+        "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better; right: share of"
+        " rows whose most probable class is theirs; Brier: mean squared distance of the probabilities from 0 and 1; to"
+        " best: log loss minus that of the best model. BASE: the proportions of the classes, and the largest class, of"
+        " the other rows."
+    )
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         covariates, truth, proportions = test

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BASE = "BASE"  # the reference row that knows nothing of what distinguishes the units
 WORST = 3  # predictions that are named
+DIFFERENCE = "to best: log score minus that of the best model"  # of legends
 
 
 class Scorer(ABC):
@@ -43,6 +44,7 @@ class Scorer(ABC):
     predicted: ClassVar[tuple[str, ...]] = ()  # fields that `attrs["predictions"]` tells of every unit
     shown: ClassVar[tuple[str, ...]]  # the columns that a reader wants to see
     called: ClassVar[str]  # what units are called in sentences, in the plural
+    legend: ClassVar[str]  # what the columns that are shown mean; {unit} is what is left out together
 
     def __init__(self, of_groups: bool = False) -> None:
         self.name = ("Group" if of_groups else "") + type(self).__name__

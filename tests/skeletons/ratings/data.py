@@ -1,0 +1,48 @@
+"""Ratings of objects on a scale."""
+
+from typing import Any
+
+import numpy as np
+
+from thali._labels import as_label, plural
+from thali.data.checks import checked_numbers
+from thali.data.columns import column
+from thali.data.frozen import Frozen
+from thali.errors import DataError
+
+
+class Ratings(Frozen):
+    """Ratings of objects, a number each: equal fields make equal data, and nothing can be changed."""
+
+    _FIELDS = ("labels", "object", "values")
+    labels: tuple[str, ...]
+    object: np.ndarray  # (ratings,) positions in labels
+    values: np.ndarray  # (ratings,)
+
+    def __init__(self, objects: Any, values: Any) -> None:
+        texts = [as_label(each) for each in objects]
+        labels = tuple(dict.fromkeys(texts))
+        numbers = np.asarray(values, float)
+        if not texts or numbers.shape != (len(texts),) or not np.isfinite(numbers).all():
+            raise DataError(f"values must be one finite number for each of {len(texts)} objects.")
+        self._freeze(labels, np.array([labels.index(text) for text in texts]), numbers)
+
+    @classmethod
+    def from_frame(cls, frame: Any, option: str, rating: str) -> "Ratings":
+        """The ratings in two columns; errors name the row."""
+        cells = column(frame, rating).to_numpy(dtype=object)
+        values = checked_numbers(cells, lambda k: f"in row {frame.index[k]}, column {rating!r}", "rating")
+        if np.isnan(values).any():
+            row = frame.index[int(np.isnan(values).argmax())]
+            raise DataError(f"There is no rating in row {row}, column {rating!r}; fill it in or remove the row.")
+        return cls(column(frame, option), values)
+
+    def take(self, which: np.ndarray) -> "Ratings":
+        """Some of the ratings, of the same objects."""
+        return type(self)._made_of(self.labels, self.object[which], self.values[which])
+
+    def __str__(self) -> str:
+        return f"{plural(len(self.labels), 'object')}, {plural(len(self.values), 'rating')}"
+
+    def _details(self) -> Any:
+        return (("objects", self.labels),)

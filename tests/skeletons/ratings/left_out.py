@@ -1,0 +1,51 @@
+"""What is left out of ratings, and how its prediction is scored."""
+
+from typing import Any
+
+import numpy as np
+
+from thali.comparison.score_pairs import GaussianScorer
+from thali.comparison.splitter import Splitter
+
+from .data import Ratings
+
+
+class Answers(Splitter):
+    """Leaves out random ratings; a part is a mask of them."""
+
+    leave_out = what = "rating"
+    data: Ratings
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return np.arange(len(self.data.values))
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {"values": self.data.values, "judgements": np.ones(len(self.data.values))}
+
+    def train(self, part: np.ndarray) -> tuple[Ratings]:
+        return (self.data.take(~part),)
+
+    def test(self, part: np.ndarray) -> Ratings:
+        return self.data.take(part)
+
+    def labels(self, units: np.ndarray) -> Any:
+        import pandas as pd
+
+        names = [self.data.labels[k] for k in self.data.object[units]]
+        return pd.MultiIndex.from_arrays([units, names], names=["rating", "object"])
+
+
+class RatingScorer(GaussianScorer):
+    """ln of the posterior mean of the normal density of each rating; whoever scores otherwise derives from `Scorer`."""
+
+    counted = "ratings"
+    table = ("log_score", "difference", "difference_se", "squared_error", "squared_error_se", "ratings", "r_hat")
+    units, unit, called = "ratings", "rating", "ratings"
+    legend = "log score: mean over ratings of the log of the predictive density, larger is better."
+
+    def headline(self, table: Any, best: str) -> str:
+        return f"{best} predicts the ratings left out best: log score {table.loc[best, 'log_score']:.3f} a rating."
+
+    def prediction(self, row: Any) -> str:
+        return f"{row.object} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"

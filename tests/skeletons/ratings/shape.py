@@ -1,0 +1,46 @@
+"""The shape of table: a rating a row, with the column of what was rated."""
+
+from thali.data.roles import ALTERNATIVE, NUMBER, Role, by_plain_name
+from thali.reading.shape import Lack, Reading, Shape
+from thali.reading.table import Table
+
+from .data import Ratings
+from .spec import KIND
+
+NAME = "list of ratings"
+RATED = ALTERNATIVE.but(name="option", meaning="what was rated", vague=f"object objects {ALTERNATIVE.vague}")
+RATING = Role("rating", "the rating", NUMBER, "rating stars", "bewertung sterne", "note", "nota", vague="score")
+
+
+def match(table: Table, option: str | None = None, rating: str | None = None) -> Reading | None:
+    """A table with both columns, by their names or named; nothing is converted, and nothing is raised."""
+    own = by_plain_name(table.names)
+    rated, rating = option or RATED.among(own), rating or RATING.among(own)
+    if not table.named or rated is None or rating is None:
+        return None
+    how = f"a rating a row, {rating!r} of {rated!r}"
+    return Reading(KIND, NAME, how, table, lambda: _converted(table, rated, rating))
+
+
+def _converted(table: Table, rated: str, rating: str) -> tuple[Ratings, str]:
+    data = Ratings.from_frame(table.frame, rated, rating)
+    return data, f"a rating a row, {rating!r} of {rated!r}: {data}"
+
+
+def lacks(table: Table) -> Lack | None:
+    """The rating beside what was rated."""
+    rated = RATED.among(by_plain_name(table.names))
+    return None if rated is None else Lack(f"a column of ratings beside {rated!r}", "rating", 2)
+
+
+SHAPES = (
+    Shape(
+        NAME,
+        KIND,
+        match,
+        expected="the columns 'object' (item, option) and 'rating'",
+        roles=(RATED, RATING),
+        named_by=("rating",),
+        lacks=lacks,
+    ),
+)
