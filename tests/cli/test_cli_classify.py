@@ -20,7 +20,7 @@ from thali.model.classifiers.scores import STOPPED, Scores
 from thali.model.settings import Settings
 from thali.posterior import store
 from thali.reading.recognise import read
-from thali.reading.shapes.covariates import Observations
+from thali.data.rows import Observations
 from thali.surfaces.text import part_of
 
 MAP = ["--target", "kind", "--method", "map"]

@@ -12,7 +12,7 @@ from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
 from thali.data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SPECS
+from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS
 from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
 from thali.reading.recognise import RecognitionError, recognise
@@ -79,11 +79,12 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
                 shown |= _first_rows(found.table.only(wanted.get(WHERE, Where())))
         kind, data, shown["said"], shown["could_be"] = _read(found, asked, wanted, shown)
         shown["kind"] = kind
-        shown["questions"] = _questions(kind, data, asked.get("typed", {}), shown["offered"])
-        shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
+        of_kind = _OF_KIND.get(kind, _OF_OTHERS)
+        shown["questions"] = of_kind.questions(data, asked.get("typed", {}), shown["offered"])
+        shown["facts"] = [_fact(*fact) for fact in of_kind.facts(data)]
         shown["size"] = shown["facts"][0][1]
-        shown["parts"] = _parts(kind, data)
-        shown["attributes"] = [each.name for each in data.scheme.attributes] if kind == EXPERIMENTS else []
+        shown["parts"] = _parts(data)
+        shown["attributes"] = of_kind.attributes(data)
     except RecognitionError as error:
         shown |= {"problem": error.render(words), "found": list(error.found)}
     except ThaliError as error:
@@ -118,8 +119,8 @@ def _read(
     What the columns can be asked is shown even if the answers cannot be used.
     """
     kind, reading = asked.get("kind", ""), None
-    if not kind and "target" in wanted:
-        kind = CLASSES
+    if not kind:
+        kind = next((spec.kind for spec in SPECS if spec.by_name in wanted), "")
     if found.bundled is not None:
         kind = found.bundled.kind
     else:
@@ -133,18 +134,20 @@ def _read(
     if reading is not None:
         frame = found.table.only(wanted.get(WHERE, Where())).frame
         main = next(shape.main for shape in SHAPES if shape.name == reading.shape)
-        shown["roles"] = dict.fromkeys(main, "") | _recognised(kind, main, reading.roles, whole[0])
-        shown |= _asked_of_columns(kind, whole[0], frame, reading.roles, asked.get("others", []))
+        of_kind = _OF_KIND.get(kind, _OF_OTHERS)
+        named = of_kind.recognised(main, reading.roles, whole[0])
+        shown["roles"] = dict.fromkeys(main, "") | {name: each for name, each in named.items() if name in main and each}
+        shown |= of_kind.offered(whole[0], frame, reading.roles, asked.get("others", []))
     return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
 
 
-def _recognised(kind: str, main: tuple[str, ...], roles: ColumnsRead | None, data: Any) -> dict[str, str]:
-    """Of what a page asks first the columns that were recognised, as far as a reading says so."""
-    found: dict[str, Any] = {}
-    if kind == EXPERIMENTS:
-        scheme = data.scheme
-        found = {"respondent": scheme.respondent, "task": scheme.task, "chosen": scheme.chosen}
-    elif roles is not None:
+class _OfData:
+    """What a page says and asks of data; what goes with one kind of them is a class of its own."""
+
+    def recognised(self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any) -> dict[str, str | None]:
+        """Of what is asked first the columns that were recognised, as far as a reading says so."""
+        if roles is None:
+            return {}
         found = {"respondent": roles.who, "count": roles.counts[0] if len(roles.counts) == 1 else None}
         for one, other, outcome in (("first", "second", "chosen"), ("home", "away", "result")):
             if {one, other} <= {*main}:
@@ -153,66 +156,96 @@ def _recognised(kind: str, main: tuple[str, ...], roles: ColumnsRead | None, dat
             found |= {"chosen": roles.options[0], "rejected": roles.options[1]}
         if "worst" in main:
             found |= dict(zip(("best", "worst"), roles.outcome, strict=True))
-    return {name: column for name, column in found.items() if name in main and column}
+        return found
 
-
-def _asked_of_columns(
-    kind: str, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
-) -> dict[str, Any]:
-    """The columns that describe people or comparisons, and one that may say who answered, with some of its cells."""
-    if kind == EXPERIMENTS:
-        return {"offered": {PEOPLE: columns_of_people(data.people)}}
-    if kind not in (PAIRS, CHOICES) or roles is None:
+    def offered(
+        self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
+    ) -> dict[str, Any]:
+        """The columns that describe people or comparisons, and one that may say who answered, with some cells."""
         return {}
-    offered = {GROUP: [*columns_of_people(data.people), *filter(None, (roles.who,))]}
-    who = None if data.subjects else column_of_people(frame, roles, others)
-    if kind == PAIRS and data.forward is not None:
-        offered[COVARIATES] = columns_of_comparisons(frame, roles if who is None else roles._replace(who=who))
-    examples = [] if who is None else [_cell(value) for value in frame[who].unique()[:_EXAMPLES]]
-    return {"offered": offered, "who": [] if who is None else [who, *examples]}
+
+    def questions(self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:
+        """What the data can be asked beside what a column means: groups of people, and covariates of comparisons."""
+        return []
+
+    def attributes(self, data: Any) -> list[str]:
+        """The attributes of what was offered."""
+        return []
+
+    def facts(self, data: Any) -> Facts:
+        """What the data hold."""
+        return data._description().facts or (("data", str(data)),)
 
 
-def _parts(kind: str, data: Any) -> int:
+class _OfChoices(_OfData):
+    def offered(
+        self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
+    ) -> dict[str, Any]:
+        if roles is None:
+            return {}
+        offered = {GROUP: [*columns_of_people(data.people), *filter(None, (roles.who,))]}
+        who = None if data.subjects else column_of_people(frame, roles, others)
+        offered |= self._of_comparisons(data, frame, roles if who is None else roles._replace(who=who))
+        examples = [] if who is None else [_cell(value) for value in frame[who].unique()[:_EXAMPLES]]
+        return {"offered": offered, "who": [] if who is None else [who, *examples]}
+
+    def _of_comparisons(self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead) -> dict[str, list[str]]:
+        """The columns that describe the first option over the second."""
+        return {}
+
+    def _asked_of_comparisons(self, data: Any) -> list[str]:
+        """The question about these columns."""
+        return []
+
+    def questions(self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:
+        if GROUP in typed:
+            return [GROUP]
+        return [*([GROUP] if data.subjects and offered.get(GROUP) else []), *self._asked_of_comparisons(data)]
+
+
+class _OfPairs(_OfChoices):
+    def _of_comparisons(self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead) -> dict[str, list[str]]:
+        return {} if data.forward is None else {COVARIATES: columns_of_comparisons(frame, roles)}
+
+    def _asked_of_comparisons(self, data: Any) -> list[str]:
+        return [] if data.forward is None else [COVARIATES]
+
+
+class _OfExperiments(_OfData):
+    def recognised(self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any) -> dict[str, str | None]:
+        scheme = data.scheme
+        return {"respondent": scheme.respondent, "task": scheme.task, "chosen": scheme.chosen}
+
+    def offered(
+        self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
+    ) -> dict[str, Any]:
+        return {"offered": {PEOPLE: columns_of_people(data.people)}}
+
+    def attributes(self, data: Any) -> list[str]:
+        return [each.name for each in data.scheme.attributes]
+
+    def facts(self, data: Any) -> Facts:
+        scheme = data.scheme
+        roles = (scheme.respondent, "respondent"), (scheme.task, "task"), (scheme.alternative, "alternative")
+        columns = tuple(f"{name} ({role})" for name, role in (*roles, (scheme.chosen, "chosen")) if name is not None)
+        size, *attributes = data._description().facts
+        return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
+
+
+_OF_KIND = {PAIRS: _OfPairs(), CHOICES: _OfChoices(), EXPERIMENTS: _OfExperiments()}
+_OF_OTHERS = _OfData()
+
+
+def _parts(data: Any) -> int:
     """How many parts of the data a comparison of models leaves out in turn; 0 if they are too few."""
     from thali.comparison.ways import as_left_out, kind_of, usual_way
 
     try:
-        data, _ = as_left_out((data.covariates, data.labels) if kind == CLASSES else data, None)
+        data, _ = as_left_out(data, None)
         splitter = usual_way(kind_of(data)).splitter(data)
         return len(splitter.parts(np.random.SeedSequence(0), None, None))
     except ThaliError:
         return 0
-
-
-def _questions(kind: str, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:
-    """What these data can be asked beside what a column means: groups of people, and covariates of comparisons."""
-    if kind not in (PAIRS, CHOICES):
-        return []
-    if GROUP in typed:
-        return [GROUP]
-    covariates = [COVARIATES] if kind == PAIRS and data.forward is not None else []
-    return [GROUP, *covariates] if data.subjects and offered.get(GROUP) else covariates
-
-
-def _facts(kind: str, data: Any) -> Facts:
-    """What the data hold."""
-    if kind == CLASSES:
-        classes = tuple(map(str, dict.fromkeys(data.labels)))
-        size = f"{len(data.covariates):,} rows of {data.covariates.shape[1]:,} covariates"
-        names = tuple(map(str, data.covariates.columns))
-        return ("data", size), ("covariates", names), ("classes", classes)
-    if kind == EXPERIMENTS:
-        return _facts_of_experiment(data)
-    return data._description().facts or (("data", str(data)),)
-
-
-def _facts_of_experiment(data: Any) -> Facts:
-    """What a choice experiment holds, and which columns say who chose what in which task."""
-    scheme = data.scheme
-    roles = (scheme.respondent, "respondent"), (scheme.task, "task"), (scheme.alternative, "alternative")
-    columns = tuple(f"{name} ({role})" for name, role in (*roles, (scheme.chosen, "chosen")) if name is not None)
-    size, *attributes = data._description().facts
-    return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
 
 
 def _first_rows(table: Table) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from thali._labels import suggest
-from thali.data.kinds import CLASSES
+from thali.data.kinds import spec_of_kind
+from thali.data.roles import ROLE_NAMES
 from thali.errors import Argument, ArgumentError, Setting, Value
 from thali.model.names import plain
 from thali.model.registry import SPECS
@@ -129,8 +130,8 @@ def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[Mode
     cure = f"take --{spec.features}" if takes_place else "leave it out"
     if data_name is None:
         return f"{spelled} belongs to {names}, not to {spec.name}; {cure}."
-    if owners[0].data == (CLASSES,):
-        cure += ", or name the column of classes with --target"
+    if by_name := spec_of_kind(owners[0].data[0]).by_name:
+        cure += f", or name the column of {ROLE_NAMES[by_name].meaning.removeprefix('the ')} with --{by_name}"
     else:
         cure += f", or say --model {owners[0].name} if they are {owners[0].data[0]}"
     return f"{spelled} belongs to {names}, but {data_name} reads as {spec.data[0]}; {cure}."

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from thali.data.kinds import CLASSES, EXPERIMENTS
+from thali.data.kinds import SPECS
 from thali.model.options import (
     AWAY,
     CHOSEN,
@@ -164,7 +164,7 @@ def _help(owned: list[Owned], of: int) -> str:
 
 def _whose(names: list[str]) -> str:
     """Those models, or the data whose models they all are."""
-    for data in (CLASSES, EXPERIMENTS):
+    for data in (spec.kind for spec in SPECS):
         if names == [spec.name for spec in TYPED if spec.data == (data,)]:
             return data
     return ", ".join(names)

@@ -8,6 +8,7 @@ from thali.data.choices import Choices
 from thali.data.groups import Groups
 from thali.data.kinds import CLASSES, SPECS
 from thali.data.pairs import PairedComparisons
+from thali.data.rows import Observations
 from thali.data.spec import DataSpec, load
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
@@ -42,13 +43,15 @@ SUBJECT = "subject"
 
 def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
     """Paired comparisons of which people are left out as choices of respondents, a mapping as groups of people; other
-    data as they are.
+    data as they are; of observations X and y.
 
     Raises
     ------
     DataError
         If there are ties, or nobody is told apart.
     """
+    if isinstance(data, Observations):
+        return (data.covariates, data.labels), leave_out
     if isinstance(data, Mapping):
         groups = data if isinstance(data, Groups) else Groups(data)
         of_people = leave_out == SUBJECT and isinstance(groups.data[0], PairedComparisons)

@@ -1,5 +1,6 @@
 """The kinds of data that models are fitted to: their names, as users read them, and one `DataSpec` each."""
 
+from .roles import TARGET
 from .spec import DataSpec
 
 PAIRS = "paired comparisons"
@@ -71,12 +72,12 @@ SPECS: tuple[DataSpec, ...] = (
     ),
     DataSpec(
         CLASSES,
-        "",
+        "thali.data.rows:Observations",
         f"{_SHAPES}.covariates:SHAPES",
         ((f"{_COMPARISON}.leave_rows:Rows", f"{_COMPARISON}.score_rows:ClassScorer"),),
         example="PlackettLuceRegression()",
         compared="plackett-luce,sparse-logit",
-        by_name=True,
+        by_name=TARGET.name,
     ),
     DataSpec(OWN, "", example="LatentFeatureModel(prior, likelihood)"),
 )

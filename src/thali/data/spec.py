@@ -28,8 +28,8 @@ class DataSpec:
         The same of several groups of people.
     groups : str
         The kind of such data of several groups of people; "": they are not modelled.
-    by_name : bool
-        Whether a table holds such data only if a column is named.
+    by_name : str
+        The role of the column without whose name no table holds such data; "": they are recognised.
     rather_than : str
         The kind of data that a table is taken for where its columns that describe alternatives are left out.
     by_people : bool
@@ -44,7 +44,7 @@ class DataSpec:
     compared: str = ""
     compared_by_group: str = ""
     groups: str = ""
-    by_name: bool = False
+    by_name: str = ""
     rather_than: str = ""
     by_people: bool = False
 

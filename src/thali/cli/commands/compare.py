@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali._arguments import one_of
-from thali.data.kinds import CLASSES, EXPERIMENTS, OF_GROUPS, PAIR_GROUPS, PAIRS, spec_of_kind
+from thali.data.kinds import EXPERIMENTS, OF_GROUPS, PAIR_GROUPS, PAIRS, SPECS, spec_of_kind
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.jobs import read_index
 from thali.model.registry import features_of
@@ -94,8 +94,6 @@ def run_compare(
     spec = _spec_of_data(found, specs, values)
     data: Any
     data, recognised = load(found, spec, _arguments(spec, values, DATA))
-    if spec.data == (CLASSES,):
-        data = data.covariates, data.labels
     data, leave_out = as_left_out(data, own["leave_out"])
     kind = kind_of(data)
     of_data = spec_of_kind(kind)
@@ -224,8 +222,9 @@ def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) 
         if not features_of(spec.data[0]):
             return spec
     of_experiments = ("attributes", "levels", "none", "bins", "monotone")
-    if "target" in values:
-        return model_for(CLASSES)
+    for each in SPECS:
+        if each.by_name in values:
+            return model_for(each.kind)
     if set(of_experiments) & set(values):
         return model_for(EXPERIMENTS)
     return kind_of_data(found, leave_out=True, wanted=said_of_table(values))

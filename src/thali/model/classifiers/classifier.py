@@ -7,13 +7,13 @@ import numpy as np
 
 from thali._labels import plural
 from thali._late import carried_out_by
+from thali.data.rows import Observations
 from thali.errors import (
     ConvergenceWarning,
     DataError,
     ThaliWarning,
 )
 from thali.inference.chains import Run, checked_run
-from thali.reading.shapes.covariates import Observations
 
 from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group

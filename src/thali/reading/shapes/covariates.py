@@ -1,12 +1,13 @@
-"""Observations: the columns that explain, and the column of classes."""
+"""Observations: a row each, with the columns that explain, and the column of classes."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._labels import plural, shorten, suggest
 from thali.data.kinds import CLASSES
 from thali.data.roles import TARGET
+from thali.data.rows import Observations
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 from thali.inference.warn import warn
 
@@ -17,30 +18,6 @@ if TYPE_CHECKING:
     import pandas
 
 NAME = "covariates and a column of classes"
-_MAX_CLASSES = 20  # whose counts are written out
-
-
-class Observations(NamedTuple):
-    """Covariates and classes of the rows of a table."""
-
-    covariates: "pandas.DataFrame"
-    labels: np.ndarray
-    target: str  # name of the column of classes
-
-    @property
-    def classes(self) -> dict[str, int]:
-        """Each class and its rows, in the order of the labels."""
-        found, counts = np.unique(self.labels, return_counts=True)
-        return dict(zip(map(str, found), counts.tolist(), strict=True))
-
-    def __str__(self) -> str:
-        classes = self.classes
-        counted = [f"{name} {count:,}" for name, count in list(classes.items())[:_MAX_CLASSES]]
-        more = f" and {len(classes) - _MAX_CLASSES:,} more" if len(classes) > _MAX_CLASSES else ""
-        return (
-            f"{plural(len(self.labels), 'row')}, {plural(self.covariates.shape[1], 'covariate')}; "
-            f"{len(classes):,} classes in {self.target!r}: {', '.join(counted)}{more}"
-        )
 
 
 def match(table: Table, known: bool = False, target: str | None = None) -> Reading | None:
