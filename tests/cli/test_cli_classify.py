@@ -13,6 +13,7 @@ from thali.cli.options import by_word
 from thali.comparison.cross_validation import cross_validate
 from thali.comparison.leave_rows import fold_of_rows
 from thali.data import kinds
+from thali.data.rows import Observations
 from thali.errors import PYTHON, DataError
 from thali.model.classifiers import findings
 from thali.model.classifiers.importance import importance
@@ -20,7 +21,6 @@ from thali.model.classifiers.scores import STOPPED, Scores
 from thali.model.settings import Settings
 from thali.posterior import store
 from thali.reading.recognise import read
-from thali.data.rows import Observations
 from thali.surfaces.text import part_of
 
 MAP = ["--target", "kind", "--method", "map"]

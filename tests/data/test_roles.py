@@ -6,6 +6,7 @@ import pytest
 
 from thali._source import Source
 from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.pairs import PairedComparisons
 from thali.data.roles import LANGUAGES, ROLES, names_of_columns, plain
 from thali.errors import DataError
 from thali.reading.recognise import RecognitionError, read, recognise
@@ -153,3 +154,11 @@ def test_a_column_that_is_named_decides_the_shape_but_not_who_answered():
         recognise(table, respondent="person")
     with pytest.raises(RecognitionError, match="Nearest is"):
         recognise(load(csv("subject,left,right", "1,tea,milk/2,milk,tea")))
+
+
+def test_in_python_an_argument_says_which_it_is():
+    frame = load(csv("winner,loser,nombre", "tea,milk,3/milk,water,2")).frame
+    with pytest.raises(DataError, match="name it by respondent or count"):
+        PairedComparisons.from_frame(frame)
+    assert PairedComparisons.from_frame(frame, count="nombre").n_comparisons == 5
+    assert PairedComparisons.from_frame(frame, subject="nombre").subjects == ("2", "3")

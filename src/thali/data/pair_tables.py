@@ -86,12 +86,12 @@ def from_frame(
     frame = as_frame(frame)
     names = [str(name) for name in frame.columns]
     if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
-        found = the_columns(names)
+        found = the_columns(names, (count, losses, ties, subject))
         weights = weights or found.weighted
     else:
         usual = [name if name in names else None for name in ("count", "ties")]
         found = PairColumns((chosen or "chosen", rejected or "rejected"), tuple(filter(None, usual[:1])), usual[1])
-        found = found._replace(subject=subject_column(names))
+        found = found._replace(subject=subject_column(names, (count, subject)))
     times = (count or next(iter(found.times), None), losses or next(iter(found.times[1:]), None))
     found = found._replace(times=tuple(filter(None, times)), ties=ties or found.ties)
     return of_list(cls, frame, found._replace(subject=subject or found.subject), labels, weights)
