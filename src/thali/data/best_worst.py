@@ -9,7 +9,8 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from .choice_table import Occasions, coded, in_order
+from .choice_table import Occasions
+from .coded import coded, in_order
 from .columns import column, count_column
 from .people import people_table
 from .roles import BEST, COUNT, RESPONDENT, WORST, by_plain_name, plain

@@ -9,7 +9,7 @@ from thali._labels import as_label
 from thali.errors import DataError
 
 from .best_worst import BestWorstColumns
-from .choice_table import coded
+from .coded import coded
 from .columns import column
 from .roles import ALTERNATIVE, BEST, COUNT, RESPONDENT, TASK, WORST, by_plain_name
 

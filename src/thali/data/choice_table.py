@@ -9,6 +9,7 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
+from .coded import coded, flags, in_order, yes_no
 from .columns import column, count_column
 from .frames import as_frame
 from .people import people_table
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONG = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
-
-YES = {"1", "true", "t", "yes", "y"}
-NO = {"0", "false", "f", "no", "n"}
 
 
 @dataclass
@@ -48,8 +46,8 @@ def long_occasions(
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     found = roles(frame, names)
-    alternative, known = coded(frame, found["alternative"], labels)
-    whole, task_names = coded(frame, found["choice_id"])
+    alternative, known = coded(frame, _sure(found["alternative"], "alternative"), labels)
+    whole, task_names = coded(frame, _sure(found["choice_id"], "choice_id"))
     respondent, people = np.full(len(frame), -1), ()
     if found["respondent"] is not None:
         respondent, people = coded(frame, found["respondent"])
@@ -200,8 +198,8 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
     """Whether columns with usual names say who or what chose which alternative, in rows of yes and no."""
     try:
         found = roles(frame, dict.fromkeys(LONG))
-        alternative, known = coded(frame, found["alternative"])
-        coded(frame, found["choice_id"])
+        alternative, known = coded(frame, _sure(found["alternative"], "alternative"))
+        coded(frame, _sure(found["choice_id"], "choice_id"))
         chosen = _chosen(frame, found["chosen"], alternative, known)
     except DataError:
         return False
@@ -212,58 +210,6 @@ def _sure(name: str | None, role: str) -> str:
     if name is None:
         raise DataError("Name the column ", Argument(role), ".")
     return name
-
-
-def coded(
-    frame: "pd.DataFrame", name: str | None, labels: Iterable[Any] | None = None
-) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """A column as numbers, and what they stand for: `labels`, the categories, or the values in their order."""
-    import pandas as pd
-
-    values = column(frame, _sure(name, "column"))
-    codes, distinct = pd.factorize(values)
-    texts = [as_label(value) for value in distinct]
-    empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
-    if empty.any():
-        raise DataError(
-            f"A label is missing in row {frame.index[int(empty.argmax())]}, column {name!r}; fill it in or remove the "
-            "row."
-        )
-    if labels is not None:
-        names = checked_labels(labels)
-    elif isinstance(values.dtype, pd.CategoricalDtype):
-        names = tuple(dict.fromkeys(as_label(value) for value in values.cat.categories))
-    else:
-        names = in_order(list(dict.fromkeys(texts)))
-    place = {label: k for k, label in enumerate(names)}
-    numbers = np.array([place.get(text, -1) for text in texts], np.int64)[codes]
-    if (numbers < 0).any():
-        row = int((numbers < 0).argmax())
-        text = texts[codes[row]]
-        raise DataError(
-            f"{text!r} in row {frame.index[row]}, column {name!r}, is not among `labels`.{suggest(text, names)}"
-        )
-    return numbers, names
-
-
-def in_order(texts: list[str]) -> tuple[str, ...]:
-    """Numbers by size, names as they first appear."""
-    try:
-        return tuple(sorted(texts, key=lambda text: (float(text), text)))
-    except ValueError:
-        return tuple(texts)
-
-
-def flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
-    """A column of yes and no."""
-    values = column(frame, name)
-    yes, wrong = _yes_no(values)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise DataError(
-            f"Column {name!r} must hold 1 (yes) or 0 (no); row {frame.index[row]} holds {as_label(values.iloc[row])!r}."
-        )
-    return yes
 
 
 def _times(
@@ -287,20 +233,10 @@ def _times(
     return count_column(frame, count, weights)
 
 
-def _yes_no(values: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
-    import pandas as pd
-
-    codes, distinct = pd.factorize(values)
-    texts = [as_label(value).casefold() for value in distinct]
-    yes = np.array([*(text in YES for text in texts), False])
-    known = np.array([*(text in YES or text in NO for text in texts), False])
-    return yes[codes], ~known[codes]
-
-
 def _chosen(frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, known: tuple[str, ...]) -> np.ndarray:
     """The rows of chosen alternatives: marked by 1, or by the label of the chosen one in every row of an occasion."""
     values = column(frame, _sure(name, "chosen"))
-    yes, wrong = _yes_no(values)
+    yes, wrong = yes_no(values)
     if not wrong.any():
         return yes
     texts = np.array([as_label(value) for value in values])

@@ -10,7 +10,7 @@ from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import DataError
 
 from .answers import Answers, Who
-from .choice_table import coded
+from .coded import coded
 from .columns import column
 from .frozen import Frozen
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.errors import DataError
 
-from .choice_table import NO, YES
+from .coded import NO, YES
 from .columns import column
 from .experiment_levels import distinct_texts
 

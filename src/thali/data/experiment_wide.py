@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError
 
-from .choice_table import flags
+from .coded import flags
 from .columns import column
 from .roles import AVAILABLE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
 

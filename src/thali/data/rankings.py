@@ -9,7 +9,8 @@ from thali._labels import as_label, checked_labels, plural, shorten
 from thali.errors import DataError
 
 from .checks import checked_numbers
-from .choice_table import Occasions, coded, in_order
+from .choice_table import Occasions
+from .coded import coded, in_order
 from .columns import count_column
 from .people import people_table
 from .ranking_columns import LONG, RANKS, RankingColumns, ranked_labels, shown

@@ -9,7 +9,7 @@ from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import Argument, DataError
 
 from .checks import checked_counts
-from .choice_table import in_order
+from .coded import in_order
 
 if TYPE_CHECKING:
     import pandas as pd
