@@ -17,7 +17,7 @@ from thali.app.server import application
 from thali.app.studies import EVIDENCE, FIT, READ, Studies, Study
 from thali.errors import DataError
 from thali.inference.locks import lock
-from thali.model.latent_features.evidence import LatentFeatureEvidence
+from thali.model.latent_features.base import LatentFeatures
 
 pytestmark = pytest.mark.fit
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")
@@ -124,7 +124,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     two = tuple(comparisons.Compared(name, "unique", (EVIDENCE,)) for name in ("first", "second"))
     monkeypatch.setattr(comparisons, "_OF_ASPECTS", two)
     both = "first\nsecond"
-    found, wanted, stops = LatentFeatureEvidence._evidence_of, [], {2: KeyboardInterrupt, 3: DataError("That is odd.")}
+    found, wanted, stops = LatentFeatures._evidence_of, [], {2: KeyboardInterrupt, 3: DataError("That is odd.")}
 
     def counted(model, data, how):
         wanted.append(model)
@@ -132,7 +132,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
             raise stops[len(wanted)]
         return found(model, data, how)
 
-    monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", counted)
+    monkeypatch.setattr(LatentFeatures, "_evidence_of", counted)
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
     client.go(f"{address}/evidence", models=both)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from thali.errors import Message
-from thali.model.latent_features.evidence import LatentFeatureEvidence
+from thali.model.latent_features.base import LatentFeatures
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 
@@ -35,7 +35,7 @@ def folder(tmp_path, monkeypatch):
         said = Verdict(True, {}, Message("It agrees."))
         return LogEvidence(value, 0.1, 11.0, said, np.array([value]), path, frame if how.sensitivity else None)
 
-    monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", found)
+    monkeypatch.setattr(LatentFeatures, "_evidence_of", found)
     return runs
 
 

@@ -19,7 +19,7 @@ from places import HELPERS
 from thali.comparison import engine
 from thali.errors import Message
 from thali.inference import jobs, workers
-from thali.model.latent_features.evidence import LatentFeatureEvidence
+from thali.model.latent_features.base import LatentFeatures
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 
@@ -46,7 +46,7 @@ def folder(tmp_path, monkeypatch):
         said = Verdict(True, {}, Message("It agrees."))
         return LogEvidence(value, 0.1, 11.0, said, np.array([value]), path, None)
 
-    monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", found)
+    monkeypatch.setattr(LatentFeatures, "_evidence_of", found)
     return tmp_path
 
 
@@ -63,10 +63,10 @@ def stopped(run, kind, monkeypatch):
         if kind == "comparison":
             patch.setattr(engine, "run_all", after_one)
         else:
-            whole = LatentFeatureEvidence._evidence_of
+            whole = LatentFeatures._evidence_of
             answers = iter([whole])
             patch.setattr(
-                LatentFeatureEvidence,
+                LatentFeatures,
                 "_evidence_of",
                 lambda *given: next(answers, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))(*given),
             )

@@ -12,7 +12,7 @@ from scipy import stats
 import thali as th
 from thali.comparison.by_evidence import evidence_sentences, posterior_probabilities, words
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, Message
-from thali.model.latent_features.evidence import LatentFeatureEvidence
+from thali.model.latent_features.base import LatentFeatures
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 
@@ -33,7 +33,7 @@ def made_up(value, error, usable=True, sensitivity=None):
 def found(monkeypatch):
     """Evidence by the lapse of the model, in place of any computation."""
     by_lapse = {0.1: made_up(-8.0, 0.1), 0.2: made_up(-5.0, 0.2), 0.3: made_up(-4.0, 0.1)}
-    monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", lambda model, data, how: by_lapse[model.lapse])
+    monkeypatch.setattr(LatentFeatures, "_evidence_of", lambda model, data, how: by_lapse[model.lapse])
     return by_lapse
 
 

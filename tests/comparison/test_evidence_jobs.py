@@ -14,7 +14,7 @@ from thali.comparison.merge import table_of_job
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, Message, Remedy
 from thali.inference import jobs
 from thali.inference.seeds import root
-from thali.model.latent_features.evidence import LatentFeatureEvidence
+from thali.model.latent_features.base import LatentFeatures
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.thermodynamic import Thermodynamic
 from thali.posterior.verdict import Verdict
@@ -61,7 +61,7 @@ def found(monkeypatch):
     monkeypatch.setattr(jobs, "LEAST", 0.0)  # every model is written when it is finished
     monkeypatch.setattr(jobs, "SHARE", 1e9)
     made = Found()
-    monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", lambda *given: made(*given))
+    monkeypatch.setattr(LatentFeatures, "_evidence_of", lambda *given: made(*given))
     return made
 
 
@@ -225,7 +225,7 @@ def test_a_model_that_fails_costs_no_other(found, tmp_path, monkeypatch):
         return found(model, data, how)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LatentFeatureEvidence, "_evidence_of", fails)
+        patch.setattr(LatentFeatures, "_evidence_of", fails)
         with pytest.raises(DataError, match="Model 'lapse 0.3': there is no draw"):
             compare(**compare_all)
     same(compare(**compare_all), compare())

@@ -191,11 +191,10 @@ def documented():
 
 def test_every_model_says_where_its_findings_are():
     for spec in SPECS:
-        for home in (spec.cls, *spec.estimators):
-            module, _, name = home.partition(":")
-            model = getattr(import_module(module), name)
-            assert callable(import_module(model._FINDINGS).makers_of)
-            assert model._FINDINGS != "thali.model.common_findings"
+        model = spec.load()
+        for home in (model._FINDINGS, *(engine.findings for engine in model._ENGINES.values() if engine.findings)):
+            assert callable(import_module(home).makers_of)
+            assert home != "thali.model.common_findings"
 
 
 @pytest.mark.fit

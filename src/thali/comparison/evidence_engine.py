@@ -22,7 +22,8 @@ from thali.errors import (
 from thali.inference.parts import Batch, Record
 from thali.inference.progress import Progress
 from thali.inference.warn import warn
-from thali.model.evidence import EvidenceRun, HasLogEvidence
+from thali.model.evidence import EvidenceRun, refuse_other_fit
+from thali.model.run_by_chains import RunByChains
 from thali.model.saved import decoded, encoded, packed
 from thali.posterior.evidence import LogEvidence
 
@@ -134,13 +135,13 @@ def _found(name: str, model: Any, data: Any, how: EvidenceRun) -> Record:
 
 def _check(name: str, model: Any, data: Any) -> None:
     """Refuse a model without evidence, one that was fitted to other data, and one that cannot be fitted to these."""
-    if not isinstance(model, HasLogEvidence):
+    if not (isinstance(model, RunByChains) and model._engine.has_evidence):
         raise ArgumentError(
             f"{name!r} is a {type(model).__name__}, whose evidence is not known; evidence is for the latent-feature "
             "models by MCMC and for ProductClasses(method='smc'). Compare by prediction, or leave it out."
         )
     try:
-        model._refuse_other_fit(data)
+        refuse_other_fit(model, data)
         model.prepare(data)
     except ThaliError as error:
         raise type(error)(f"Model {name!r}: ", error) from None

@@ -46,8 +46,8 @@ def run(task: LeftOutFit) -> dict[Any, Any]:
     try:
         with ignore_sigint(task.home), without_warnings():  # of which the comparison speaks as a whole
             model = clone(task.model, settings)  # the task's own may be in use by another thread
-            model.fit(*task.splitter.train(task.part), **accepted(model.fit, _usual(model) | settings))
-            if getattr(model, "interrupted_", False):
+            model.fit(*task.splitter.train(task.part), **accepted(model.fit, _of_method(model, settings)))
+            if spec_of(model) is not None and model.interrupted_:
                 raise KeyboardInterrupt
             found = task.scorer.score(model, task.splitter.test(task.part))
     except Exception as error:  # one failure must not cost the other fits
@@ -55,9 +55,12 @@ def run(task: LeftOutFit) -> dict[Any, Any]:
     return task.record | found | {"seconds": time.process_time() - began}
 
 
-def _usual(model: Any) -> dict[str, Any]:
-    """The length of a fit that a model would otherwise run until its chains agree."""
-    return {} if spec_of(model) is None else model.usual_run()
+def _of_method(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
+    """The settings that the method of a model has, and the length of a fit that would otherwise run until it agrees."""
+    if (spec := spec_of(model)) is None:
+        return settings
+    others = {option.name for option in spec.options} - {option.name for option in spec.options_of(model._method)}
+    return model.usual_run() | {name: value for name, value in settings.items() if name not in others}
 
 
 def clone(model: Any, settings: dict[Any, Any] | None = None) -> Any:

@@ -8,7 +8,6 @@ from thali._labels import shorten
 from thali.data.kinds import OF_GROUPS, OWN, PAIRS, spec_of_kind
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
-from thali.model.elimination_ml.model import MaximumLikelihoodElimination
 from thali.model.latent_features.base import LatentFeatures
 from thali.model.latent_features.elimination import EliminationByAspects
 from thali.model.latent_features.model import LatentFeatureModel
@@ -112,7 +111,7 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
         return named
     found = {}
     for name, model in named.items():
-        if isinstance(model, EliminationByAspects | MaximumLikelihoodElimination):
+        if isinstance(model, EliminationByAspects):
             if model.ties in CONVERSIONS:
                 raise ArgumentError(
                     f"Model {name!r} has ",

@@ -17,7 +17,7 @@ from thali.inference.chains import Run, checked_run
 from thali.inference.quiet import without_warnings
 from thali.inference.seeds import root
 from thali.inference.warn import warn
-from thali.model.evidence import LEAST_DRAWS, USUAL, checked_evidence_run
+from thali.model.evidence import LEAST_DRAWS, USUAL, checked_evidence_run, refuse_other_fit
 from thali.model.latent_features.additive import AdditiveClustering
 from thali.model.latent_features.base import LatentFeatures
 from thali.model.latent_features.elimination import EliminationByAspects
@@ -125,11 +125,11 @@ def search(
     draws, chains, thin = whole("draws", draws, LEAST_DRAWS), whole("chains", chains, 2), whole("thin", thin, 1)
     run = checked_run(draws, tune, chains, thin, cores, None, progressbar)
     model = _usual_model(data) if model is None else model
-    if not isinstance(model, LatentFeatures):
+    if not (isinstance(model, LatentFeatures) and model._engine.has_evidence):
         raise ArgumentError(
             Argument("model"), f" must be a latent-feature model, such as EliminationByAspects(); got {model!r}."
         )
-    model._refuse_other_fit(data)
+    refuse_other_fit(model, data)
     data = model._as_data(data)
     if isinstance(data, Groups):
         raise DataError("A search of trees takes the data of one group of people; give one of them.")

@@ -1,42 +1,32 @@
 """What every model is: parameters, one template of a fit, a summary, a verdict, a file."""
 
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import whole
-from thali._described import Described, Description, Facts, as_text
-from thali._labels import plural
-from thali.errors import (
-    ArgumentError,
-    ConvergenceWarning,
-    DataWarning,
-    InterruptedWarning,
-    Message,
-    NotFittedError,
-    ThaliWarning,
-)
-from thali.inference.chains import checked_run
+from thali._arguments import one_of
+from thali._described import Description, Facts, as_html, as_text
+from thali.errors import ArgumentError, DataWarning, Message, NotFittedError, Setting, ThaliWarning
 from thali.inference.quiet import is_quiet
-from thali.inference.seeds import seed_setting
 from thali.inference.warn import warn
 from thali.posterior.interval import INTERVAL
 
-from .parameters import Parameters
+from .engine import DRAWS, MAXIMUM, Engine
+from .names import method_meant
+from .parameters import names_checked, text_of_call
 from .prepared import Prepared
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.inference.chains import Run
     from thali.posterior.verdict import Advice, Verdict
 
     from .finding import Findings
     from .market_draws.market import MarketDraws
-    from .sampling import Continuation, Sampling
     from .settings import Settings
 
 
@@ -50,7 +40,7 @@ class Job:
     data: str = ""  # the size of the data in words
 
 
-class Model(Parameters, Described):
+class Model:
     """Base of every model.
 
     `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What `Job.run` gives are the
@@ -60,10 +50,64 @@ class Model(Parameters, Described):
     ----------
     fitted_to_ : str
         The size of the data of the fit, in words.
+    interrupted_ : bool
+        Whether Ctrl-C or a limit of time ended the fit early.
     """
 
     fitted_to_: str
+    interrupted_: bool = False
+    method: Any
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}  # by the value of the argument `method`; "": there is none
+    _kept_as: ClassVar[dict[str, str]] = {}  # arguments kept under another name, as the model has a method of theirs
     _FINDINGS: ClassVar[str] = "thali.model.common_findings"  # the module whose `makers_of(model)` makes the findings
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in ("__init__", "fit"):
+            if name in vars(cls):
+                setattr(cls, name, names_checked(vars(cls)[name]))
+
+    @classmethod
+    def _signature(cls) -> dict[str, inspect.Parameter]:
+        """The arguments of the constructor."""
+        parameters = inspect.signature(cls.__init__).parameters
+        return {name: p for name, p in parameters.items() if name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[Any, Any]:
+        """The arguments the model was made with, by name."""
+        return {name: getattr(self, self._kept_as.get(name, name)) for name in self._signature()}
+
+    def set_params(self, **params: Any) -> Any:
+        """Change arguments by name; returns the model.
+
+        Raises
+        ------
+        ArgumentError
+            For a name that the model does not have.
+        """
+        known = self._signature()
+        for name, value in params.items():
+            if name not in known:
+                raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}.")
+            setattr(self, self._kept_as.get(name, name), value)
+        return self
+
+    @property
+    def _method(self) -> str:
+        """The method by the name that the spec has for it; "" where there are none."""
+        return "" if "" in self._ENGINES else one_of("method", method_meant(self.method), tuple(self._ENGINES))
+
+    @property
+    def _engine(self) -> Any:
+        """The engine of the method."""
+        return self._ENGINES[self._method]
+
+    def __repr__(self) -> str:
+        return text_of_call(type(self).__name__, self.get_params(), self._signature())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return as_html(self._description())
 
     def __str__(self) -> str:
         return as_text(self._description()) if self._is_fitted() else repr(self)
@@ -77,7 +121,7 @@ class Model(Parameters, Described):
 
     def _answers(self) -> Facts:
         """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
-        return ()
+        return self._engine.facts(self)
 
     @property
     def _posterior(self) -> "xarray.DataTree | None":
@@ -106,7 +150,7 @@ class Model(Parameters, Described):
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         """What the user is to be warned of after a fit."""
-        yield from ()
+        yield from self._engine.outcome(self, job)
 
     def _said(self, warning: ThaliWarning) -> ThaliWarning:
         """How `fit` words a warning of `_outcome`."""
@@ -125,12 +169,8 @@ class Model(Parameters, Described):
         NotFittedError
             Before `fit`.
         """
-        from thali.posterior.verdict import Verdict
-
         self._require_fitted()
-        warned = list(self._outcome(Job(dict)))
-        parts = [part for warning in warned for part in (" ", warning)][1:]
-        return Verdict(not warned, {"warnings": len(warned)}, Message(*(parts or ["The maximum was found."])))
+        return self._engine.verdict(self)
 
     def _fitted_attributes(self) -> dict[str, Any]:
         """All that a fit has left: as in scikit-learn, names that end in an underscore."""
@@ -178,7 +218,7 @@ class Model(Parameters, Described):
 
     def _data_of_fit(self) -> Any:
         """The data that the model was fitted to, or what is kept of them; None where nothing is."""
-        return None
+        return self._engine.data_of_fit(self)
 
     def _market_draws(self) -> "MarketDraws | None":
         """The choices of people in any market, draw by draw; None of a model that is of no choice experiment."""
@@ -222,7 +262,7 @@ class Model(Parameters, Described):
         from .settings import settings_from
 
         self._require_fitted()
-        given = settings_from({"ci": ci, **settings}, spec_of(self), getattr(self, "method", ""))
+        given = settings_from({"ci": ci, **settings}, spec_of(self), self._method)
         return self._findings_with(self._settings_for(self._data_of_fit(), given))
 
     def _findings_with(self, settings: "Settings") -> "Findings":
@@ -236,7 +276,8 @@ class Model(Parameters, Described):
         kept = vars(self).get("_found")
         if kept is not None and kept[0].are(settings) and _are_the_same(kept[1], fitted):
             return kept[2]
-        found = Findings(self, import_module(self._FINDINGS).makers_of(self, settings), settings)
+        makers = import_module(self._engine.findings or self._FINDINGS).makers_of(self, settings)
+        found = Findings(self, makers, settings)
         self._found = settings, fitted, found
         return found
 
@@ -296,12 +337,21 @@ class Sampled(Model):
     """
 
     posterior_: "xarray.DataTree"
-    interrupted_: bool
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": DRAWS}
 
     def _fitted(self) -> "xarray.DataTree":
-        """The posterior."""
+        """The posterior; an ArgumentError names the methods that leave one if that of the fit does not."""
         self._require_fitted()
+        self._require_method_of_draws()
         return self.posterior_
+
+    def _require_method_of_draws(self) -> None:
+        """Refuse a method that draws nothing."""
+        if not self._engine.draws:
+            drawing = (name for name, engine in self._ENGINES.items() if engine.draws)
+            settings = [part for each in drawing for part in (" or ", Setting("method", each))][1:]
+            got = Setting("method", self.method)
+            raise ArgumentError("Only ", *settings, " draws from the posterior; got ", got, ".")
 
     def quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw by draw.
@@ -363,135 +413,8 @@ class Sampled(Model):
         NotFittedError
             Before `fit`.
         """
-        from thali.posterior.summary import summary_table
-
-        tree = self._fitted()
-        if vars(self).get("_summarised", (None,))[0] is not tree:
-            self._summarised = tree, summary_table(self.quantities())
-        return self._summarised[1].copy()
-
-    def _answers(self) -> Facts:
-        from thali.posterior.summary import main_rows
-
-        sizes = self._fitted()["posterior"].sizes
-        stopped = ", stopped early" if self.interrupted_ else ""
-        draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{stopped}"
-        return ("draws", draws), *main_rows(self.summary())
-
-    def verdict(self) -> "Verdict":
-        """Whether the chains agree and are long enough, and what to do if not.
-
-        Returns
-        -------
-        Verdict
-            `.agrees`, `.facts`, `.remedies`; `str` gives a sentence.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from thali.posterior.verdict import verdict_of
-
-        return verdict_of(self._judged_rows(), self._advice())
+        return self._engine.summary(self)
 
     def _judged_rows(self) -> "pandas.DataFrame":
         """The rows by which the agreement of the chains is judged: those of the summary."""
         return self.summary()
-
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
-        if self.interrupted_:
-            kept = self.posterior_["posterior"].sizes["draw"]
-            of = "" if job.draws is None else f" of {job.draws}"
-            yield InterruptedWarning(f"Stopped early; {kept}{of} draws a chain were kept.")
-        verdict = self.verdict()
-        if not verdict.agrees:
-            yield ConvergenceWarning(verdict.message)
-
-
-class RunByChains(Sampled):
-    """Base of a model whose draws are those of chains that can be stored and go on.
-
-    A subclass has `_sampling(source, run)`.
-    """
-
-    _state_: "Continuation"
-
-    def run_settings(self) -> dict[str, Any]:
-        self._require_fitted()
-        if "_state_" not in vars(self):
-            return {}
-        run = self._state_.run
-        return {"draws": self._state_.draws, "tune": run.tune, "chains": run.chains} | seed_setting(run.random_seed)
-
-    def _data_of_fit(self) -> Any:
-        return self._state_.source if "_state_" in vars(self) else None
-
-    def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
-        """What a fit to these data runs, after every check."""
-        raise NotImplementedError
-
-    def _job_of(self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()) -> Job:
-        """The fit by chains to data of that size."""
-        from .sampling import sampled
-
-        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws, data)
-
-    def continue_fit(
-        self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
-    ) -> Self:
-        """Draw further from the posterior, from where the last fit ended or was stopped.
-
-        The result is that of one longer fit, to the bit, on the same machine with the same versions; also after
-        `thali.load`.
-
-        Parameters
-        ----------
-        draws : int
-            Further states to keep in each chain.
-        cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
-        progressbar : bool
-        max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If an argument is outside its range, or parameters of the model were changed after the fit.
-        DataError
-            If the data were changed after the fit, or the file of the model could not hold them.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the chains do not agree yet.
-        InterruptedWarning
-            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
-        """
-        from .sampling import continued, refuse_changed
-
-        self._require_fitted()
-        if "_state_" not in vars(self):
-            raise ArgumentError("Only a fit that draws from the posterior can go on, and this one has no draws.")
-        run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
-        refuse_changed(self)
-
-        def work() -> dict[str, Any]:
-            return self._fitted_attributes() | continued(self, run)
-
-        return self._carry_out(Job(work, draws=self._state_.draws + draws, data=self.fitted_to_))
-
-    def _attributes_for_file(self) -> dict[str, Any]:
-        from .saved import can_hold
-
-        found = self._fitted_attributes()
-        if "_state_" in found and not can_hold(found["_state_"].source):
-            found["_state_"] = found["_state_"]._replace(source=None)
-        return found

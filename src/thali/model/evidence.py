@@ -1,15 +1,14 @@
-"""Models whose log evidence is known: what they share."""
+"""The log evidence of a model: how it is computed, and which fits have none."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._arguments import whole
 from thali.errors import ArgumentError, InPython
 
-from .base import RunByChains
 from .saved import digest_of
 
 if TYPE_CHECKING:
-    from thali.posterior.evidence import LogEvidence
+    from .run_by_chains import RunByChains
 
 USUAL = {"draws": 1000, "tune": 200, "chains": 12, "thin": 5}  # the defaults of `log_evidence`
 LEAST_DRAWS = 10
@@ -44,36 +43,23 @@ def checked_evidence_run(
     )
 
 
-class HasLogEvidence(RunByChains):
-    """Base of a model whose log evidence is known.
+def refuse_unfinished(model: "RunByChains") -> None:
+    """Refuse the evidence of a fit that was stopped early."""
+    if model.interrupted_:
+        raise ArgumentError(
+            "The fit was stopped early, and its model is not to be judged by what is left of it; let it end",
+            InPython(" with continue_fit"),
+            ", or fit again.",
+        )
 
-    A subclass has `log_evidence`, and `_evidence_of(data, how)` for a model that need not be fitted.
-    """
 
-    def _as_data(self, data: Any) -> Any:
-        """What `fit` was given, as it is kept."""
-        return data
-
-    def _evidence_of(self, data: Any, how: EvidenceRun) -> "LogEvidence":
-        """The log evidence of the model with its arguments, for data as `fit` takes them."""
-        raise NotImplementedError
-
-    def _refuse_unfinished(self) -> None:
-        """Refuse the evidence of a fit that was stopped early."""
-        if self.interrupted_:
-            raise ArgumentError(
-                "The fit was stopped early, and its model is not to be judged by what is left of it; let it end",
-                InPython(" with continue_fit"),
-                ", or fit again.",
-            )
-
-    def _refuse_other_fit(self, data: Any) -> None:
-        """Refuse other data than those of the fit, if there is one, and a fit that was stopped early."""
-        if "_state_" not in vars(self):
-            return
-        self._refuse_unfinished()
-        if self._state_.digest != digest_of(self._as_data(data)):
-            raise ArgumentError(
-                "The model was fitted to other data, and evidence is comparable for the same data alone; give the data "
-                "of the fit, or a model that is not fitted."
-            )
+def refuse_other_fit(model: "RunByChains", data: Any) -> None:
+    """Refuse other data than those of the fit, if there is one, and a fit that was stopped early."""
+    if "_state_" not in vars(model):
+        return
+    refuse_unfinished(model)
+    if model._state_.digest != digest_of(model._as_data(data)):
+        raise ArgumentError(
+            "The model was fitted to other data, and evidence is comparable for the same data alone; give the data "
+            "of the fit, or a model that is not fitted."
+        )

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.data.spec import load
-
 from .choice_logits.spec import HIERARCHICAL, MULTINOMIAL
 from .latent_class.spec import LATENT_CLASS
 from .latent_features.spec import ADDITIVE, ELIMINATION, OPEN
@@ -63,10 +61,12 @@ def features_of(kind: str) -> str:
     return next((spec.features for spec in SPECS if kind in spec.data and spec.options), "")
 
 
-def class_named(name: str) -> type[Any] | None:
-    """The class of a model, if thali has one of that name."""
-    homes = [home for spec in SPECS for home in (spec.cls, *spec.estimators)]
-    return next((load(home) for home in homes if home.partition(":")[2] == name), None)
+def model_named(name: str, parameters: dict[str, Any]) -> Any | None:
+    """The model of a class with these parameters, as a file has them; None if thali has no class of that name."""
+    if (spec := spec_of_class(name)) is not None:
+        return spec.load()(**parameters)
+    former = ((spec, spec.former[name]) for spec in SPECS if name in spec.former)
+    return next((spec.load()(**{**parameters, **settings}) for spec, settings in former), None)
 
 
 def spec_of(model: Any) -> ModelSpec | None:
@@ -77,5 +77,4 @@ def spec_of(model: Any) -> ModelSpec | None:
 
 def spec_of_class(name: str) -> ModelSpec | None:
     """The model whose class has that name."""
-    homes = {home.partition(":")[2]: spec for spec in SPECS for home in (spec.cls, *spec.estimators)}
-    return homes.get(name)
+    return {spec.cls.partition(":")[2]: spec for spec in SPECS}.get(name)

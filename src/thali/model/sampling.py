@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from thali.posterior.verdict import Verdict
 
-    from .base import Model, RunByChains
+    from .base import Model
+    from .run_by_chains import RunByChains
 
 ENOUGH = 400  # effective draws of every row of the summary, at which a run of unknown length ends
 MAX_DRAWS = 64_000  # of each chain of such a run

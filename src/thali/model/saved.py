@@ -13,7 +13,7 @@ from thali.inference.seeds import seed_as_json, seed_of_json
 from thali.trees.tree import Tree
 
 from .latent_features.likelihoods.observed import Observed
-from .registry import class_named
+from .registry import model_named
 
 if TYPE_CHECKING:
     import xarray
@@ -107,8 +107,8 @@ def load(path: Any, verify: bool = True) -> Any:
     try:
         saved = json.loads(tree.attrs["thali_model"])
         name, parameters = str(saved["class"]), dict(saved["parameters"])
-        if (cls := class_named(name)) is not None:
-            model = cls(**{key: decoded(value, {}) for key, value in parameters.items()})
+        model = model_named(name, {key: decoded(value, {}) for key, value in parameters.items()})
+        if model is not None:
             model._restore(_found(tree), path)
             return model
     except ThaliError:

@@ -106,8 +106,6 @@ class ModelSpec:
         What the model finds out, in one phrase.
     methods : tuple of str
         Values of the argument `method`, the default first; empty if there is none.
-    estimators : tuple of str
-        "module:Class" of further classes that one of the methods makes.
     features : str
         The name of the argument for the features; "" if the model has none.
     pictures : tuple of str
@@ -126,6 +124,8 @@ class ModelSpec:
         The works that introduced it: keys of `report/references.bib`, which `thali cite` prints.
     paper : str
         What `sampler="paper"` does wrong; "" if there is no such sampler, or nothing is wrong with it.
+    former : mapping
+        Of the name of a class that files of earlier versions hold in place of this one, the arguments that it had.
     """
 
     name: str
@@ -134,7 +134,6 @@ class ModelSpec:
     data: tuple[str, ...]
     answers: str
     methods: tuple[str, ...] = ()
-    estimators: tuple[str, ...] = ()
     features: str = ""
     pictures: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
@@ -144,6 +143,7 @@ class ModelSpec:
     implied_by: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
     paper: str = ""
+    former: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def options_of(self, method: str) -> tuple[Option, ...]:
         """The options that the model has with that method."""

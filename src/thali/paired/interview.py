@@ -94,7 +94,7 @@ class Interview:
             raise ArgumentError(f"An option cannot be called {taken[0]!r}, which is an answer; rename it.")
         self.goal = one_of("goal", goal, GOALS)
         self.model = EliminationByAspects("unique") if model is None else model
-        if not isinstance(self.model, ChoiceAnswers):
+        if not (isinstance(self.model, ChoiceAnswers) and self.model._engine.draws):
             raise ArgumentError(
                 "model must be a model of choices that draws from the posterior, such as EliminationByAspects(); got "
                 f"{model!r}."

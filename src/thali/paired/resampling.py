@@ -10,9 +10,9 @@ from thali._labels import plural
 from thali._printed import Printed
 from thali.errors import DataError
 from thali.inference.seeds import streams
+from thali.model.elimination_ml.answers import estimates_of_choices
 from thali.model.elimination_ml.estimates import Estimates
 from thali.model.elimination_ml.fit import estimate
-from thali.model.elimination_ml.model import estimates_of_choices
 from thali.posterior.interval import INTERVAL, tails_of
 
 from .counted import as_groups, pooled

@@ -8,7 +8,7 @@ from thali._arguments import whole
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
 from thali.inference.seeds import streams
-from thali.model.elimination_ml.model import MaximumLikelihoodElimination, estimates_of_choices
+from thali.model.elimination_ml.answers import estimates_of_choices, is_by_maximum_likelihood
 
 
 def simulate(source: Any, comparisons: int | None = None, random_seed: Any = None) -> PairedComparisons:
@@ -44,7 +44,7 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
 
     if comparisons is not None:
         comparisons = whole("comparisons", comparisons, 1)
-    if isinstance(source, MaximumLikelihoodElimination):
+    if is_by_maximum_likelihood(source):
         found = estimates_of_choices(source, "simulate")
         data, p = found.data, found.fitted()[::2]
         labels, first, second = data.labels, data.first, data.second

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import NotFittedError, Setting
-from thali.model.elimination_ml.model import MaximumLikelihoodElimination
+from thali.model.elimination_ml.answers import is_by_maximum_likelihood
 
 if TYPE_CHECKING:
     import xarray
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def posterior_of(model: Any) -> "xarray.DataTree":
     """The posterior of a fitted model; a NotFittedError names the pictures of one that has no draws."""
-    if isinstance(model, MaximumLikelihoodElimination):
+    if is_by_maximum_likelihood(model):
         raise NotFittedError(
             "A fit by maximum likelihood has no draws; it is drawn by plots.utility_scale, preference_tree, "
             "choice_probabilities and residuals; for draws use ",

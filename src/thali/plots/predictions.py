@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.model.elimination_ml.model import MaximumLikelihoodElimination
+from thali.model.elimination_ml.answers import estimates_of, is_by_maximum_likelihood
 from thali.model.elimination_ml.predicted_table import estimated_predictions
 from thali.model.latent_features.answers.data_answers import answers_of
 from thali.model.latent_features.answers.kind import of_choices
@@ -100,8 +100,8 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
 
 def _table_of(model: Any) -> "pandas.DataFrame":
     """What is drawn of a model."""
-    if isinstance(model, MaximumLikelihoodElimination):
-        return estimated_predictions(model.estimates_)
+    if is_by_maximum_likelihood(model):
+        return estimated_predictions(estimates_of(model, "choice_probabilities"))
     tree = of_choices(posterior_of(model), "plots.choice_probabilities")
     return answers_of(tree).predictions(tree)
 

@@ -49,7 +49,7 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     >>> residuals(model).get_ylabel()
     'deviance residual'
     """
-    from thali.model.elimination_ml.model import estimates_of
+    from thali.model.elimination_ml.answers import estimates_of
     from thali.model.elimination_ml.residual_table import OF_OPTIONS, named_row
 
     table = model

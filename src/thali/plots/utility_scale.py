@@ -55,7 +55,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     """
     table = model
     if not is_table(model):
-        from thali.model.elimination_ml.model import estimates_of
+        from thali.model.elimination_ml.answers import estimates_of
         from thali.model.elimination_ml.utility_table import utility_table
 
         table = utility_table(estimates_of(model, "utility_scale"), ci)

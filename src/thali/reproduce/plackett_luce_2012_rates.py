@@ -113,7 +113,7 @@ def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict
         sampler = {"draws": budget.draws, "tune": budget.tune, "thin": THIN, "chains": budget.chains}
         sampler |= {"cores": settings.cores, "random_seed": seed}
         model = method.make(sampler, labels).fit(data.covariates.iloc[train], labels)
-        if getattr(model, "interrupted_", False):
+        if model.interrupted_:
             return None
         found["methods"][method.name] = scores(model, data.covariates.iloc[test], data.labels[test]) | _fitted(model)
     return found

@@ -13,7 +13,8 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.quiet import without_warnings
 from thali.inference.seeds import root
 from thali.inference.workers import run_all
-from thali.model.prior_sample import HasPrior
+from thali.model.prior_sample import drawn_from
+from thali.model.run_by_chains import RunByChains
 from thali.posterior.diagnostics import LEAST_DRAWS, mean_ess
 
 from .uniformity import uniformity
@@ -88,7 +89,7 @@ class Calibration(Described):
 class Replicate:
     """The task: fit the model to simulated data and rank their parameters. It is sent to other processes."""
 
-    model: HasPrior
+    model: RunByChains
     data: tuple[Any, ...]
     truth: dict[str, float]
     seed: np.random.SeedSequence
@@ -160,7 +161,7 @@ def calibrate(
     """
     from thali.inference.progress import Progress
 
-    if not isinstance(model, HasPrior):
+    if not (isinstance(model, RunByChains) and model._engine.has_prior):
         raise ArgumentError(f"calibrate needs a model of thali; got {type(model).__name__}.")
     n, cores = whole("n", n, 2), None if cores is None else whole("cores", cores, 1)
     given = model._arguments(design)
@@ -182,7 +183,7 @@ def calibrate(
 
 
 def _simulated(
-    model: HasPrior, design: tuple[Any, ...], n: int, seed: Any
+    model: RunByChains, design: tuple[Any, ...], n: int, seed: Any
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
     """Data and quantities of the first n draws from the prior that the model can be fitted to.
 
@@ -191,7 +192,7 @@ def _simulated(
     kept: list[tuple[tuple[Any, ...], dict[str, float]]] = []
     names: list[str] = []
     for part in seed.spawn(_ROUNDS):
-        sample = model._drawn(n, part, *design)
+        sample = drawn_from(model, n, part, *design)
         values = quantities_of(sample.prior)
         names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]  # fixed ones are left out
         kept += [
@@ -214,7 +215,7 @@ def run(task: Replicate) -> tuple[list[float], list[int]]:
     model = type(task.model)(**task.model.get_params())
     with ignore_sigint(task.home), without_warnings():
         posterior = model._refit(task.data, seed, task.settings)["posterior"].to_dataset()
-    if model.interrupted_:  # type: ignore[attr-defined]
+    if model.interrupted_:
         raise KeyboardInterrupt
     drawn = quantities_of(posterior)
     ranked = [_rank(drawn[name], value, rng) for name, value in task.truth.items()]

@@ -1,6 +1,7 @@
 """Elimination by aspects by maximum likelihood: the figures of the specification, and what they rest on."""
 
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -323,7 +324,7 @@ def test_likelihood_ratio(btl, tree):
     ]:
         with pytest.raises(ArgumentError, match=sentence):
             th.likelihood_ratio(*pair)
-    with pytest.raises(NotFittedError, match="MaximumLikelihoodElimination has not been fitted"):
+    with pytest.raises(NotFittedError, match="EliminationByAspects has not been fitted"):
         th.likelihood_ratio(btl, th.EliminationByAspects(aspects="btl", method="maximum-likelihood"))
 
 
@@ -372,9 +373,26 @@ def test_summary_and_residuals(tree):
 
 
 @pytest.mark.fit
-def test_it_is_an_estimator_of_its_own(tree, left_out_of_tree, tmp_path):
-    assert not {"features", "ranks", "check", "posterior_", "interrupted_"} & set(dir(tree))
-    assert not {"weights_", "fit_test", "residuals"} & set(dir(th.EliminationByAspects()))
+def test_it_is_a_method_of_elimination_by_aspects(tree, left_out_of_tree, tmp_path):
+    assert type(tree) is th.EliminationByAspects and not tree.interrupted_ and not hasattr(tree, "posterior_")
+    for ask in (lambda: tree.features(), lambda: tree.ranks(), lambda: tree.check(), lambda: tree.log_evidence()):
+        with pytest.raises(ArgumentError, match="Only method='mcmc' or .* draws from the posterior; got method='max"):
+            ask()
+    with pytest.raises(ArgumentError, match="draws from the posterior; got method='maximum-likelihood'"):
+        tree.predict_proba([("LBJ", "HW")], return_se=True)
+    with pytest.raises(ArgumentError, match="no prior to draw from with method='maximum-likelihood'"):
+        tree.sample_prior(th.datasets.celebrities())
+    with pytest.raises(ArgumentError, match="cannot be changed"):
+        copy.copy(tree).set_params(method="mcmc")
+    drawn = copy.copy(tree)
+    drawn.method = "mcmc"
+    assert not hasattr(drawn, "weights_")
+    for ask in (lambda: drawn.weights_, lambda: drawn.fit_test(), lambda: drawn.residuals()):
+        with pytest.raises(NotFittedError, match="Only method='maximum-likelihood' finds this; got method='mcmc'"):
+            ask()
+    for ask in (lambda: drawn.summary(0.5), lambda: drawn.covariate_effects(ci=0.5)):
+        with pytest.raises(ArgumentError, match="ci belongs to method='maximum-likelihood'; leave it out with method"):
+            ask()
     again = pickle.loads(pickle.dumps(copy.copy(tree)))
     assert again.log_likelihood_ == tree.log_likelihood_
     tree.save(tmp_path / "tree.nc")
@@ -383,12 +401,47 @@ def test_it_is_an_estimator_of_its_own(tree, left_out_of_tree, tmp_path):
     assert loaded.leave_one_out().equals(left_out_of_tree)
     with pytest.raises(NotFittedError, match="has not been fitted yet"):
         th.EliminationByAspects(method="maximum-likelihood").summary()
-    with pytest.raises(ArgumentError, match="method cannot be changed"):
-        th.EliminationByAspects().set_params(method="maximum-likelihood")
-    for wrong in ({"alpha": 1.0}, {"sampler": "paper"}, {"tempering": 4}):
-        with pytest.raises(ArgumentError, match=f"{next(iter(wrong))} belongs to method='mcmc'"):
-            th.EliminationByAspects(method="maximum-likelihood", **wrong)
+    changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
+    assert changed.fit(th.datasets.celebrities()).df_ > 0
     assert tree.verdict().agrees and str(tree.verdict()) == "The maximum was found."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"alpha": 1.0}, {"sampler": "paper"}, {"tempering": [1, 2]}, {"weights": "similar"}],
+)
+def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
+    for method in ("maximum-likelihood", "ML"):
+        model = th.EliminationByAspects("unique", method=method, **wrong)
+        for ask in (model.fit, model.prepare):
+            with pytest.raises(ArgumentError, match=f"{next(iter(wrong))} belongs to method='mcmc'; leave it out with"):
+                ask(th.datasets.celebrities())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"draws": 9}, {"tune": 9}, {"chains": 2}, {"thin": 2}, {"cores": 1}, {"job": "folder"}, {"max_time": 9.0}]
+)
+def test_settings_of_runs_of_chains_are_refused(wrong):
+    model = th.EliminationByAspects("unique", method="maximum-likelihood")
+    with pytest.raises(
+        ArgumentError, match=f"{next(iter(wrong))} belongs to method='mcmc'; leave it out with method='max"
+    ):
+        model.fit(th.datasets.celebrities(), **wrong)
+
+
+@pytest.mark.fit
+def test_a_file_of_an_earlier_version_has_a_class_of_its_own(tree, tmp_path):
+    from thali.model.saved import tree_of_model
+    from thali.posterior import store
+
+    written = tree_of_model(tree)
+    saved = json.loads(written.attrs["thali_model"])
+    kept = ("aspects", "unique", "lapse", "ties", "best_worst", "covariates")
+    parameters = {name: saved["parameters"][name] for name in kept}
+    written.attrs["thali_model"] = json.dumps({"class": "MaximumLikelihoodElimination", "parameters": parameters})
+    store.save(written, tmp_path / "old.nc")
+    loaded = th.load(tmp_path / "old.nc")
+    assert repr(loaded) == repr(tree) and loaded.weights_.equals(tree.weights_)
 
 
 def test_fractional_counts_and_never_compared_pairs():

@@ -9,6 +9,7 @@ from set_problems import random_choices
 
 import thali as th
 from thali.errors import DataError
+from thali.model.prior_sample import drawn_from
 
 RUN = {"draws": 12, "tune": 8, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 LIMIT = 4.5
@@ -60,7 +61,7 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     assert set(simulated.data_vars) == set(observed.data_vars)
     for each in observed.data_vars:
         assert simulated[each].shape == (1, 3, *observed[each].shape)
-    (new,) = model._drawn(1, 1, data).data[0]
+    (new,) = drawn_from(model, 1, 1, data).data[0]
     assert isinstance(new, th.Groups) and new.names == ("a", "b")
     model.prepare(new, draws=1, tune=0)
 

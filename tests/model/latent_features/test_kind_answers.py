@@ -275,7 +275,7 @@ def test_data_that_are_refused(data):
         two.fit(known, **RUN)
     th.EliminationByAspects(kinds=2, covariates=[]).prepare(known)
     with pytest.raises(ArgumentError, match="kinds belongs to method='mcmc'"):
-        th.EliminationByAspects("unique", method="maximum-likelihood", kinds=2)
+        th.EliminationByAspects("unique", method="maximum-likelihood", kinds=2).fit(data)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def run_fit(
     note = noted("fit", command)
     with _job_in(asked, out, overwrite, note) as job:
         _fit(spec, model, data, of(FIT), job)
-    interrupted = getattr(model, "interrupted_", False)
+    interrupted = model.interrupted_
     if interrupted:
         kept = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""

@@ -9,9 +9,9 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.chains import Run, checked_run
 from thali.inference.quiet import is_quiet
 
-from ..base import RunByChains
 from ..choice_segments.method import HasSegments
-from ..prior_sample import HasPriorOfData, PriorSample
+from ..prior_sample import PriorSample
+from ..run_by_chains import RunByChains
 from ..sampling import Sampling
 from .answers import LogitAnswers
 from .check import HasChoiceCheck
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .hierarchical_tastes import Population, TasteScale
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, HasPriorOfData):
+class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::

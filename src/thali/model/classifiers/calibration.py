@@ -61,7 +61,7 @@ def _replicates(
 ) -> np.ndarray:
     """How many rows of each bin have its class, shape (replicates, bins), in labels drawn from the predictions."""
     found: Any = 0.0
-    for part, probabilities in model._probability_blocks(matrix) if model._has_draws() else _the_same(predicted):
+    for part, probabilities in model._probability_blocks(matrix) if model._engine.draws else _the_same(predicted):
         drawn = drawn_codes(probabilities, rng)  # (rows, replicates)
         for k in range(predicted.shape[1]):
             found = found + (drawn == k).T.astype(float) @ (places[part, k, None] == kept)

@@ -1,5 +1,6 @@
 """What the classifiers share: scikit-learn's interface, and checks of what is passed to it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +17,9 @@ from thali.errors import (
 from thali.inference.chains import Run, checked_run
 
 from ..base import Job
-from ..prior_sample import HasPrior, PriorSample, predictive_group
+from ..engine import MAXIMUM, Engine
+from ..prior_sample import PriorSample, drawn_from, predictive_group, with_replicates
+from ..run_by_chains import RunByChains
 from .input import codes_of, is_sparse, names_of
 from .predictions import Predictions
 from .rows import drawn_codes, observed_groups
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
 
 
-class Classifier(Predictions, HasPrior):
+class Classifier(Predictions, RunByChains):
     """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
 
     A subclass has `_job(data)` of `TrainingData`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
@@ -49,6 +52,7 @@ class Classifier(Predictions, HasPrior):
     """
 
     _FINDINGS: ClassVar[str] = "thali.model.classifiers.findings"
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
     def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
         """The settings with the rows of the fit, once it is clear that they can be divided into so many folds."""
@@ -185,7 +189,7 @@ class Classifier(Predictions, HasPrior):
         >>> tree["prior_predictive"]["label"].shape
         (1, 100, 3)
         """
-        return self._drawn(draws, random_seed, X, y).tree()
+        return drawn_from(self, draws, random_seed, X, y).tree()
 
     def posterior_predictive(self, X: Any, y: Any, random_seed: Any = None) -> "xarray.DataTree":
         r"""Draw a label for every row at every draw of the posterior.
@@ -222,7 +226,7 @@ class Classifier(Predictions, HasPrior):
         >>> model.posterior_predictive(X, y, random_seed=1)["posterior_predictive"]["label"].shape
         (4, 500, 4)
         """
-        return self._with_draws()._with_replicates(random_seed, X, y)
+        return with_replicates(self._with_draws(), random_seed, X, y)
 
     def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
         model = type(self)(**self.get_params())

@@ -71,7 +71,7 @@ def _scores(model: Any, settings: Settings) -> Scores | None:
     kept = vars(model).get("cross_validation_")
     if kept is not None and (kept.folds, kept.seed) == (settings.folds, settings.random_seed):
         return kept
-    if not settings.folds or settings.rows is None or getattr(model, "interrupted_", False):
+    if not settings.folds or settings.rows is None or model.interrupted_:
         return None
     at_once = 1 if model._posterior is None else settings.cores  # without draws a fit is too short for a process
     how = settings.rows, settings.folds, settings.random_seed, at_once

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._late import carried_out_by
-from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError, Setting, Words
+from thali.errors import DataError, DataWarning, NotFittedError, Words
 from thali.inference.warn import warn
 
 from .blocks import is_blocked, predicted, refuse_errors
@@ -25,7 +25,6 @@ class Predictions(ScikitLearn):
     """What a fitted classifier answers about new rows, from `_probabilities` and `_probability_blocks`."""
 
     _learned: str  # what is learned of each covariate and class: weights of 0 or more, or coefficients ("coef")
-    _drawing: tuple[str, ...] = ()  # methods whose fits leave draws; none where the model has no methods
 
     classes_: np.ndarray
     n_features_in_: int
@@ -34,6 +33,11 @@ class Predictions(ScikitLearn):
     if TYPE_CHECKING:
 
         def _is_fitted(self) -> bool: ...
+
+        @property
+        def _engine(self) -> Any: ...
+
+        def _require_method_of_draws(self) -> None: ...
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -293,16 +297,6 @@ class Predictions(ScikitLearn):
         self._require_fitted()
         self._require_method_of_draws()
         return self
-
-    def _has_draws(self) -> bool:
-        """Whether a fit by this method leaves draws."""
-        return not self._drawing or vars(self).get("method") in self._drawing
-
-    def _require_method_of_draws(self) -> None:
-        if not self._has_draws():
-            method = vars(self)["method"]
-            settings = [part for each in self._drawing for part in (" or ", Setting("method", each))][1:]
-            raise ArgumentError("Only ", *settings, " draws from the posterior; got ", Setting("method", method), ".")
 
     def _matrix_of(self, X: Any, names: np.ndarray | None) -> Any:
         """Covariates as a matrix: sparse only where X is, and the model takes it."""

@@ -8,10 +8,10 @@ from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError
 
+from .answers import estimates_of
 from .covariates import own_names, within
 from .estimates import Estimates
 from .goodness import chi_square_tail, rough
-from .model import estimates_of
 
 _ROUNDING = 1e-6
 

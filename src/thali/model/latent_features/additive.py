@@ -1,5 +1,6 @@
 """Additive clustering: features from a matrix of similarities, or from triplets."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +13,7 @@ from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.trees.tree import Tree
 
-from ..prepared import Prepared
+from ..engine import Engine
 from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
 from ..settings import Settings
@@ -21,20 +22,18 @@ from .additive_answers import AdditiveAnswers
 from .answers.data_answers import answers_of
 from .answers.kind import of_similarities
 from .answers.similarities import measured_similarities
-from .answers.stored_layout import POINT
-from .engine import PreparedChains, build_task
+from .engine import build_task
 from .feature_argument import prior_of
 from .held_out_sigma import can_choose, sigma_scores
 from .likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
 from .likelihoods.most_similar_pair import EXP, MostSimilarPair
+from .methods import BY_CHAINS, POINT
 from .model import LatentFeatureModel
 from .population import Population
 from .populations import population_of
 from .spec import ADDITIVE
 
 if TYPE_CHECKING:
-    from thali.posterior.verdict import Verdict
-
     from .answers.estimate import Estimate
 
 
@@ -124,6 +123,7 @@ class AdditiveClustering(AdditiveAnswers):
     0.97
     """
 
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": BY_CHAINS, "map": POINT}
     _matrix: ClassVar[str] = "Similarities"
     _FINDINGS: ClassVar[str] = "thali.model.latent_features.findings.additive"
 
@@ -175,7 +175,6 @@ class AdditiveClustering(AdditiveAnswers):
     def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
         """The parts, with a learned sigma where one is to be chosen."""
         one_of("constant", self.constant, (True, False))
-        one_of("method", self.method, ("mcmc", "map"))
         of_triplets = isinstance(data, Triplets)
         self._refuse_others(TRIPLETS if of_triplets else SIMILARITIES)
         likelihood: Any = MostSimilarPair(self.link, self.lapse) if of_triplets else None
@@ -253,64 +252,18 @@ class AdditiveClustering(AdditiveAnswers):
         """Shape and rate of the Gamma prior of weights and constant that the fit used."""
         return self._weight_prior_for(answers_of(self._fitted()).data(self._fitted()))
 
-    def prepare(
-        self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
-    ) -> Prepared:
-        """What `fit` would run, after every check that it makes; nothing is drawn, and no sigma chosen."""
-        data = self._as_data(data)
-        task = self._task_of(data, draws, tune, thin, self._parts_but_sigma(data))
-        return PreparedChains(None, task=task)
+    def _parts_to_prepare(self, data: Any) -> dict[Any, Any]:
+        """The parts, of which no sigma has been chosen."""
+        return self._parts_but_sigma(data)
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         if not self._chooses_sigma(source) or self._was_fitted_to(source):
-            return self._sampling_by_method(source, run)
+            return super()._sampling(source, run)
         build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **self._parts_but_sigma(source))
         self._chosen_sigma(source, run.progressbar)
         scores = self._sigma_choice[2]
-        sampling = self._sampling_by_method(source, run)
+        sampling = super()._sampling(source, run)
         return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
-
-    def _sampling_by_method(self, source: Any, run: Run) -> Sampling[Any]:
-        parts = self._parts(source)
-        if self.method == "mcmc":
-            return self._sampling_of(source, run, parts)
-        if isinstance(source, Groups):
-            one = Setting("method", "map"), " is for one group of people; set ", Setting("method", "mcmc")
-            raise ArgumentError(*one, ".")
-        from .point import sampling_of_point
-
-        return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
-
-    def continue_fit(self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: Any = None) -> Any:
-        """Draw further from the posterior, as `LatentFeatureModel.continue_fit`; not with ``method="map"``.
-
-        Raises
-        ------
-        ArgumentError
-            With ``method="map"``, which draws nothing.
-        """
-        if self.method == "map":
-            raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
-        return super().continue_fit(draws, cores, progressbar, max_time)
-
-    def verdict(self) -> "Verdict":
-        """Whether the chains agree and are long enough; of ``method="map"`` how many runs found the answer.
-
-        Returns
-        -------
-        Verdict
-            `.agrees`, which is False of a single answer, `.facts`, `.remedies`; `str` gives a sentence.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        if not self._fitted().attrs.get(POINT):
-            return super().verdict()
-        from .answers.point_verdict import point_verdict
-
-        return point_verdict(self._fitted())
 
     def _held_to(self, data: Any) -> LatentFeatureModel:
         return LatentFeatureModel(**self._parts(data))._held_to(data)

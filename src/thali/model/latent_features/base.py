@@ -1,57 +1,64 @@
 """What all latent-feature models share: a prior over features joined with a likelihood of data."""
 
 import copy
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from thali._labels import suggest
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, ThaliWarning
-from thali.inference.chains import Run, checked_run, kept_of
-from thali.inference.quiet import is_quiet
-from thali.inference.warn import warn
+from thali.errors import ArgumentError
+from thali.inference.chains import Run
+from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
-from ..base import Job
+from ..engine import Engine
+from ..evidence import EvidenceRun, checked_evidence_run
 from ..prepared import Prepared
-from ..prior_sample import HasPriorOfData, PriorSample
+from ..prior_sample import PriorSample
+from ..run_by_chains import RunByChains
 from ..sampling import Sampling
-from .answers.stored_layout import STARTED_ANEW
-from .engine import LEVELS, PreparedChains
-from .evidence import LatentFeatureEvidence
-from .likelihoods.elimination import Elimination
-from .option_answers import OptionAnswers
+from .evidence import evidence_of_fit
+from .given_data import data_of_thali
+from .methods import BY_CHAINS
 from .population import One, Population
-from .samplers.chains import chains_of, end_pilot
-from .samplers.pilot import SWEEPS
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.data.left_out import LeftPair
+    from thali.data.similarities import Similarities
     from thali.posterior.stacking import Stacked
     from thali.posterior.verdict import Advice
     from thali.trees.tree import Tree
 
+    from .answers.consensus import ConsensusTree
     from .answers.matching import Matched
-    from .samplers.chains import Chain
 
 
-class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
+class LatentFeatures(RunByChains):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha, sampler and tempering for these data; and
     `_tree()`, the tree of the prior, if it has one.
     """
 
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": BY_CHAINS}
     _matrix: ClassVar[str] = ""  # the kind of data that a plain matrix is taken for
     _FINDINGS: ClassVar[str] = "thali.model.latent_features.findings.open"
 
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError
+
+    def _parts_to_prepare(self, data: Any) -> dict[str, Any]:
+        """The parts that checks beforehand need."""
+        return self._parts(data)
+
+    def _evidence_parts(self, data: Any) -> dict[str, Any]:
+        """The parts whose evidence is meant."""
+        return self._parts(data)
 
     def _tree(self) -> "Tree | None":
         raise NotImplementedError
@@ -66,11 +73,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
 
     def _task(self, data: Any, draws: int, tune: int, thin: Any) -> Any:
         """What the chains run, after every check."""
-        return self._task_of(data, draws, tune, thin, self._parts(data))
-
-    def _task_of(self, data: Any, draws: int, tune: int, thin: Any, parts: dict[str, Any]) -> Any:
-        """What the chains run with these parts: a `Task`, or a `GroupTask` of groups of people."""
-        return self._population(data).task(data, draws, tune, thin, parts)
+        return self._population(data).task(data, draws, tune, thin, self._parts(data))
 
     def fit(
         self,
@@ -134,48 +137,18 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        data = self._as_data(data)
-        run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
-        sampling = self._sampling(data, run)
-        if not is_quiet():
-            data.warn_if_unusual()
-        return self._carry_out(self._job_of(sampling, str(data)))
+        run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin, "cores": cores, "random_seed": random_seed}
+        run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
+        return self._carry_out(self._engine.job(self, data, run))
 
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
     ) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
-        data = self._as_data(data)
-        likelihood = self._parts(data)["likelihood"]
-        lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
-        return PreparedChains(lapse, task=self._task(data, draws, tune, thin))
+        return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        return self._sampling_of(source, run, self._parts(source))
-
-    def _sampling_of(self, source: Any, run: Run, parts: dict[str, Any], anew: bool = False) -> Sampling[Any]:
-        """The run of these parts; `anew`: chains without tempering stayed apart."""
-        task = self._task_of(source, run.least_draws, run.tune, run.thin, parts)
-        task.pilot = SWEEPS if run.thin is None and len(task.temperatures) == 1 and run.tune >= SWEEPS else 0
-
-        tempered = parts | {"tempering": LEVELS}
-
-        def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
-            attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}
-            numbers, count = kept_of(chains)
-            draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
-            return self._population(source).tree(draws, source, parts, task, attrs)
-
-        return Sampling(
-            source=source,
-            run=run,
-            chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
-            tree=tree,
-            found=lambda tree, chains, seed: {},
-            end_pilot=end_pilot,
-            is_compiled=task.kernel.is_compiled(task.model),
-            tempered=partial(self._sampling_of, source, run, tempered, True) if task.may_temper else None,
-        )
+        return self._engine.sampling(self, source, run)
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         data = self._as_data(data)
@@ -189,21 +162,19 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         data = self._as_data(data)
         return self._population(data).observed(self.posterior_, data, self._parts(data))
 
+    def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
+        return self._population(data).evidence_of(self, data, how)
+
+    def _options_of_fit(self) -> list[str]:
+        """The options of the fit, where they are known."""
+        return self._engine.options_of_fit(self)
+
     def _restore(self, found: dict[str, Any], path: object) -> None:
         from .answers.stored_layout import check_layout
 
-        check_layout(found["posterior_"], path)
+        if self._engine.draws:
+            check_layout(found["posterior_"], path)
         super()._restore(found, path)
-
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
-        from .answers.noise import noise_sentence
-        from .answers.swaps import swap_sentence
-
-        yield from super()._outcome(job)
-        if sentence := swap_sentence(self.posterior_):
-            yield ConvergenceWarning(sentence)
-        if sentence := noise_sentence(self.posterior_, "sigma_scores_" in vars(self)):
-            yield DataWarning(sentence)
 
     def quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw by draw.
@@ -390,6 +361,173 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
 
         return answers_of(self._fitted()).pointwise(self._fitted())
 
+    def option_similarity(self) -> "pandas.DataFrame":
+        r"""How much of what options have they share, two at a time: the posterior mean of the shared part.
+
+        .. math:: E \Bigl[ \sum_k w_k f_{ik} f_{jk} \Big/ \tfrac12 (U_i + U_j) \Bigr]
+
+        where U is the weight of all that an option has, its unique weight included. Features that all options own are
+        left out, and 0 / 0 counts as 0. Of similarities and triplets features of a single object, which do not touch
+        the data, are left out as well.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Options by options, between 0 (nothing in common) and 1 (everything), and 1 on the diagonal.
+            `thali.plots.option_similarity` draws it beside the dendrogram of its rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If there are more than 1,000 options.
+
+        References
+        ----------
+        Görür, Jäkel & Rasmussen (2006), section 5.
+        """
+        from .answers.option_similarity import similarity_table
+
+        return similarity_table(self._fitted())
+
+    def consensus_tree(self) -> "ConsensusTree":
+        """The tree that is nearest to the features, and how much of them is a tree at all.
+
+        Of the sets of owners that some options share and others lack a family is chosen of which any two are disjoint
+        or one holds the other, so that the sum of the expected weights (as shares of each draw's total) is greatest.
+
+        Returns
+        -------
+        ConsensusTree
+            With `tree`, a `Tree` whose inner nodes are named for their probability and weight; `table`, a row a node:
+            members, probability (of a feature with just these owners) and weight; `tree_likeness`, the share of the
+            tree in the expected weight of all shared features, and `low` and `high`, the 89 % interval over draws of
+            what each draw's own best tree holds; `without_shared`, the share of draws without shared features, which
+            are left out of the interval; `is_exact`: the family is the best of all up to 40 sets of owners. `print`
+            shows it, `plot()` draws it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+
+        References
+        ----------
+        Görür, Jäkel & Rasmussen (2006), section 5.
+        """
+        from .answers.consensus import consensus_of
+
+        return consensus_of(self._fitted())
+
+    def predict_left_out(self, part: "LeftPair | Similarities") -> Any:
+        """What every draw predicts for data that the model was fitted without, as scores of left-out data need it.
+
+        Parameters
+        ----------
+        part : LeftPair or Similarities
+            All comparisons of a pair, or some measured pairs of objects. Covariates that the model does not know do not
+            count.
+
+        Returns
+        -------
+        ndarray or pair of ndarray
+            Of a pair the probability of each outcome, lapse included, shape (chains, draws, cells, outcomes): the first
+            option is chosen, neither is (if the part has ties), the second. Of similarities their means and standard
+            deviations, shape (chains, draws, pairs) each.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to other data, or to several groups of people (see `of_group`).
+        """
+        return self._engine.predict_left_out(self, part)
+
+    def log_evidence(
+        self,
+        draws: int = 1000,
+        tune: int = 200,
+        chains: int = 12,
+        thin: int = 5,
+        cores: int | None = None,
+        random_seed: Any = None,
+        progressbar: bool = True,
+        sensitivity: bool = False,
+    ) -> LogEvidence:
+        r"""The log evidence (marginal likelihood) of the model for the data of the fit.
+
+        .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid Z, w, \theta)\, dP(Z, w, \alpha, \theta)
+
+        Chains of their own run at temperatures from the posterior down to the prior, and neighbours swap states; at
+        infinite temperature every state is an independent draw from the prior. The draws at all temperatures are
+        combined by the multistate acceptance ratio. The draws of the fit play no part. Of several groups of people the
+        data are those of all groups; a fit with ``weights="common"`` is one to the pooled data, and `thali.compare`
+        takes the probability of the data of each group there, too.
+
+        Parameters
+        ----------
+        draws : int of 10 or more
+            Of each chain at every temperature. The standard error falls with their square root.
+        tune : int
+            Draws before them that are dropped.
+        chains : int
+            Independent chains, each with all temperatures, whose estimates give the standard error; it is at least that
+            between blocks of successive draws, from which alone it comes of fewer than 12.
+        thin : int
+            Sweeps for each draw.
+        cores : int, optional
+            Threads; None means as many as there are processors. Has no influence on the draws.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        progressbar : bool
+        sensitivity : bool
+            Whether to find the evidence under other priors, too, which takes two to six times as long, of one group of
+            people: the rate of the Gamma prior of alpha (if it is learned), the shape of that of the weights, their
+            mean where more than proportions of weights counts, and of similarities the mean of the prior of sigma
+            squared (if sigma is learned), each halved and doubled.
+
+        Returns
+        -------
+        LogEvidence
+            `.value`, `.standard_error`, `.df`, `.interval()`, `.usable`, `.verdict`, `.path` (a row a temperature), and
+            `.sensitivity`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an argument is outside its range, the fit was stopped early, parameters were changed after it, a prior
+            cannot be drawn from, or sigma was chosen by cross-validation.
+        DataError
+            If the data were changed after the fit, or no draw from the prior allows them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the value is not usable.
+
+        References
+        ----------
+        Shirts & Chodera (2008), Statistically optimal analysis of samples from multiple equilibrium states.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> data = th.PairedComparisons([[0, 3], [1, 0]])
+        >>> model = th.EliminationByAspects("unique", lapse=0).fit(
+        ...     data, draws=200, tune=100, random_seed=1, progressbar=False
+        ... )
+        >>> found = model.log_evidence(draws=200, random_seed=1, progressbar=False)
+        >>> low, high = found.interval(0.999)
+        >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
+        True
+        """
+        self._fitted()
+        how = checked_evidence_run(draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity)
+        return evidence_of_fit(self, how)
+
     @property
     def groups_(self) -> tuple[str, ...]:
         """The names of the groups of people that the model was fitted to; () if it was to one."""
@@ -442,29 +580,3 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         if kept[0] is not self._fitted() or kept[1] != wanted:
             kept = self._last_matched = self._fitted(), wanted, matched_features(self._fitted(), *wanted)
         return kept[2]
-
-
-def data_of_thali(data: Any, matrix: str = "") -> Any:
-    """The data, if they are of a kind that thali has; a plain matrix becomes the kind of that name."""
-    from thali.data.choices import Choices
-    from thali.data.pairs import PairedComparisons
-    from thali.data.similarities import Similarities
-    from thali.data.triplets import Triplets
-
-    if matrix and isinstance(data, np.ndarray | list):
-        kind, how = {
-            "PairedComparisons": (PairedComparisons, "times the row was chosen over the column"),
-            "Similarities": (Similarities, "how similar row and column are"),
-        }[matrix]
-        made = kind(data)
-        if not is_quiet():
-            warn(DataWarning(f"A plain matrix was given; it is taken for {matrix}(matrix), {how}: {made}."))
-        return made
-
-    if not isinstance(data, PairedComparisons | Choices | Similarities | Triplets):
-        raise DataError(
-            f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
-            "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the "
-            "odd one last, as Triplets(rows), a long table of choices as Choices(frame)."
-        )
-    return data

@@ -37,9 +37,7 @@ class ChoiceAnswers(LatentFeatures):
     @property
     def covariates_(self) -> tuple[str, ...]:
         """After `fit`: the covariates of comparisons and of options that it used."""
-        from .answers.covariates import names_in
-
-        return names_in(self._fitted())
+        return self._engine.covariates(self)
 
     def covariate_effects(self) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
@@ -55,9 +53,7 @@ class ChoiceAnswers(LatentFeatures):
         NotFittedError
             Before `fit`.
         """
-        from .answers.covariates import effects_table
-
-        return effects_table(self._fitted())
+        return self._engine.covariate_effects(self)
 
     def ranks(self, every_rank: bool = False) -> "pandas.DataFrame":
         """The posterior of each option's rank by utility, the weight of all its aspects.
@@ -120,9 +116,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
-        from .answers.data_answers import answers_of
-
-        return answers_of(self._fitted()).predicted(self._fitted(), sets, return_se, covariates)
+        return self._engine.predict_proba(self, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
@@ -146,10 +140,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If a label is unknown, an entry is not two different options, or the model knows no ties.
         """
-        from .answers.kind import of_choices
-        from .answers.predict import outcomes_table
-
-        return outcomes_table(of_choices(self._fitted(), "predict_outcomes"), pairs, covariates)
+        return self._engine.predict_outcomes(self, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
         r"""How probable all choices of a person together are, of whom nothing else is known.
@@ -181,9 +172,7 @@ class ChoiceAnswers(LatentFeatures):
         DataError
             If nobody is told apart.
         """
-        from .answers.data_answers import answers_of
-
-        return answers_of(self._fitted()).log_predictive(self._fitted(), choices)
+        return self._engine.log_predictive(self, choices)
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?

@@ -1,37 +1,35 @@
 """Elimination by aspects with aspects that are learned or given."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from thali._arguments import one_of, whole
 from thali.data.groups import Groups
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Argument, ArgumentError
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..counted_ties import CONVERSIONS, counted, has_ties, with_covariates
-from ..names import method_meant
-from ..prepared import Prepared
+from ..elimination_ml.answers import EstimatedAspects
+from ..elimination_ml.engine import MAXIMUM_LIKELIHOOD
+from ..engine import Engine, refuse_other_methods
 from .choice_answers import ChoiceAnswers
 from .feature_argument import names_of, prior_of
 from .likelihoods.best_worst import RANKING
 from .likelihoods.elimination import Elimination
 from .likelihoods.elimination_of_groups import for_groups
+from .methods import BY_CHAINS, LAPLACE
 from .population import Population
 from .populations import population_of
 from .priors.given import Given
+from .spec import ELIMINATION
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.inference.chains import Run
 
-    from ..elimination_ml.model import MaximumLikelihoodElimination
-    from ..sampling import Sampling
-
-
-class EliminationByAspects(ChoiceAnswers):
+class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -63,7 +61,7 @@ class EliminationByAspects(ChoiceAnswers):
         Laplace's approximation in log worths, its skewness corrected; the draws are independent and need no tuning.
         "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
         estimates them (out of more than two options unique aspects alone, for rankings as PlackettLuce and choix
-        estimate them): the model is then a `MaximumLikelihoodElimination`.
+        estimate them). `fit` then takes a random_seed, of starting points, and no other setting of a run.
     sampler : {None, "recommended", "paper"}
         "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
         3), with a valid scan, for reproduction only: its truncation of new features
@@ -105,12 +103,25 @@ class EliminationByAspects(ChoiceAnswers):
         Whether Ctrl-C ended the fit early.
     lapse_ : float
         After `fit`: the lapse that was used.
+    weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
+        After `method="maximum-likelihood"`, which leaves no draws: the weights (they sum to 1; unique aspects first)
+        and their standard errors; the utility of each option, the sum of the weights of its aspects (normalised), with
+        its covariance. Where the data say who answered, and people are five more than free weights, errors and tests
+        are over people, whose answers need not be independent of each other (Liang & Zeger 1986, Rao & Scott 1984).
+    log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
+        After `method="maximum-likelihood"`, multinomial coefficients included; the deviance G² is against the saturated
+        model.
+    tie_, tie_std_error_ : float or None
+        After `method="maximum-likelihood"`: the parameter nu of ties and its standard error; None if a tie is no
+        outcome.
 
     References
     ----------
-    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Wickelmaier & Schmid (2004) for the estimates
-    by maximum likelihood; Davidson (1970) for ties; Marley & Louviere (2005), Some probabilistic models of best, worst,
-    and best-worst choices.
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Davidson (1970) for ties; Marley & Louviere
+    (2005), Some probabilistic models of best, worst, and best-worst choices. Of maximum likelihood: Wickelmaier &
+    Schmid (2004), A Matlab function to estimate choice model parameters from paired-comparison data; Plackett (1975),
+    The analysis of permutations, for rankings; Liang & Zeger (1986), Longitudinal data analysis using generalized
+    linear models; Rao & Scott (1984), On chi-squared tests for multiway contingency tables.
 
     Examples
     --------
@@ -126,67 +137,11 @@ class EliminationByAspects(ChoiceAnswers):
 
     _matrix: ClassVar[str] = "PairedComparisons"
     _FINDINGS: ClassVar[str] = "thali.model.latent_features.findings.elimination"
-
-    @overload
-    def __new__(
-        cls,
-        aspects: Any = ...,
-        unique: bool = ...,
-        lapse: float | None = ...,
-        alpha: None = None,
-        *,
-        method: Literal["maximum-likelihood"],
-        sampler: None = None,
-        tempering: None = None,
-        ties: Literal["davidson", "half", "drop"] | None = ...,
-        best_worst: Literal["ranking", "reversed"] = ...,
-        covariates: Iterable[str] | None = ...,
-        weights: None = None,
-        kinds: None = None,
-    ) -> "MaximumLikelihoodElimination": ...
-
-    @overload
-    def __new__(
-        cls,
-        aspects: Any = ...,
-        unique: bool = ...,
-        lapse: float | None = ...,
-        alpha: float | None = ...,
-        method: Literal["mcmc", "laplace"] = ...,
-        sampler: Literal["recommended", "paper"] | None = ...,
-        tempering: Any = ...,
-        ties: Literal["davidson", "half", "drop"] | None = ...,
-        best_worst: Literal["ranking", "reversed"] = ...,
-        covariates: Iterable[str] | None = ...,
-        weights: Literal["free", "similar", "common"] | None = ...,
-        kinds: int | None = ...,
-    ) -> "EliminationByAspects": ...
-
-    def __new__(
-        cls,
-        aspects: Any = "ibp",
-        unique: bool = True,
-        lapse: Any = None,
-        alpha: Any = None,
-        method: str = "mcmc",
-        sampler: Any = None,
-        tempering: Any = None,
-        ties: Any = None,
-        best_worst: str = RANKING,
-        covariates: Any = None,
-        weights: Any = None,
-        kinds: Any = None,
-    ) -> Any:
-        if method_meant(method) != "maximum-likelihood":
-            return super().__new__(cls)
-        from ..elimination_ml.model import MaximumLikelihoodElimination
-
-        of_chains = {"alpha": alpha, "sampler": sampler, "tempering": tempering, "weights": weights, "kinds": kinds}
-        for name, value in of_chains.items():
-            if value is not None:
-                one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
-                raise ArgumentError(Argument(name), " belongs to ", *one, ".")
-        return MaximumLikelihoodElimination(aspects, unique, lapse, ties, best_worst, covariates)
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {
+        "mcmc": BY_CHAINS,
+        "laplace": LAPLACE,
+        "maximum-likelihood": MAXIMUM_LIKELIHOOD,
+    }
 
     def __init__(
         self,
@@ -217,14 +172,14 @@ class EliminationByAspects(ChoiceAnswers):
         self.kinds = kinds
 
     def set_params(self, **params: Any) -> Any:
-        """Change arguments by name; returns the model. `method` stays: another one is another estimator.
+        """Change arguments by name; returns the model. That of a fitted model stays by the `method` of its fit.
 
         Raises
         ------
         ArgumentError
-            For a name that the model does not have, or another method.
+            For a name that the model does not have, or another method than that of the fit.
         """
-        if params.get("method", self.method) != self.method:
+        if self._is_fitted() and params.get("method", self.method) != self.method:
             raise ArgumentError(Argument("method"), " cannot be changed; make a new model.")
         return super().set_params(**params)
 
@@ -236,7 +191,6 @@ class EliminationByAspects(ChoiceAnswers):
         return population_of(data, self.weights, self.kinds)
 
     def _parts(self, data: Any) -> dict[str, Any]:
-        one_of("method", self.method, ("mcmc", "laplace", "maximum-likelihood"))
         one_of("unique", self.unique, (True, False))
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
@@ -255,34 +209,79 @@ class EliminationByAspects(ChoiceAnswers):
             "tempering": self.tempering,
         }
 
-    def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
-        if self.method != "laplace":
-            return super()._sampling(source, run)
-        if isinstance(source, Groups) or self.kinds is not None:
-            raise ArgumentError(
-                Setting("method", "laplace"), " is for one group of people; set ", Setting("method", "mcmc"), "."
-            )
-        from ..bradley_terry.sampling import sampling_of_worths
-
-        return sampling_of_worths(source, run, self._parts(source), self._task(source, run.least_draws, 0, None))
-
-    def prepare(
-        self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
-    ) -> Prepared:
-        """What `fit` would run, after every check that it makes; nothing is drawn."""
-        if self.method != "laplace":
-            return super().prepare(data, draws, tune, thin, **others)
-        from ..bradley_terry.sampling import checked_pairs
-
-        data = self._as_data(data)
-        checked_pairs(data, self._parts(data))
-        self._task(data, 1, 0, None)
-        return Prepared(self.lapse)
-
     @property
     def lapse_(self) -> float:
         """The probability of choosing at random that the fit used."""
-        return float(self._fitted()["constant_data"].dataset["lapse"])
+        return self._engine.lapse(self)
+
+    def summary(self, ci: float | None = None) -> "pandas.DataFrame":
+        """The draws of every label-free quantity, as of `LatentFeatureModel`; by maximum likelihood weights with tests.
+
+        Parameters
+        ----------
+        ci : float in (0, 1), optional
+            By maximum likelihood, the probability of the intervals; None: .89.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of draws as `LatentFeatureModel.summary`. By maximum likelihood one row an aspect: weight, std_error, z and
+            p_value (Wald test that the weight is zero; missing for unique aspects, whose weights are above zero
+            wherever an option was ever chosen), lower and upper (the interval); where errors are over people (by
+            Student's t), std_error_independent is what they would be if all choices were independent. ``attrs`` holds
+            interval (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
+            tie_std_error.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1, or the method is another one.
+        """
+        return self._engine.summary(self, **self._of_method(ci=ci))
+
+    def covariate_effects(self, ci: float | None = None) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Parameters
+        ----------
+        ci : float in (0, 1), optional
+            By maximum likelihood, the probability of the intervals; None: .89.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate. Of draws: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the
+            probability that it is positive) and odds (the factor exp(mean) of the odds). By maximum likelihood:
+            estimate, std_error (over people as those of weights), z and p_value (Wald test that it has no effect; see
+            also `thali.likelihood_ratio`), lower and upper (the interval), odds (the factor exp(estimate) of the odds);
+            ``attrs["interval"]`` is `ci`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1, or the method is another one.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
+        >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
+        >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+        >>> model.covariate_effects()["odds"].round(3).to_dict()
+        {'order': 1.155}
+        """
+        return self._engine.covariate_effects(self, **self._of_method(ci=ci))
+
+    def _of_method(self, **given: Any) -> dict[str, Any]:
+        """Those arguments of an answer that were given; others than those of the method are refused."""
+        given = {name: value for name, value in given.items() if value is not None}
+        refuse_other_methods(ELIMINATION, self._method, given, dict.fromkeys(given))
+        return given
 
     def _tree(self) -> Tree | None:
         return self.aspects if isinstance(self.aspects, Tree) else None

@@ -50,7 +50,6 @@ ELIMINATION = ModelSpec(
     answers="the aspects by which options are eliminated, their number and their weights",
     papers=("tversky1972", "gorur2006", "miller2008"),
     methods=("mcmc", "laplace", "maximum-likelihood"),
-    estimators=("thali.model.elimination_ml.model:MaximumLikelihoodElimination",),
     features="aspects",
     pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
     options=(
@@ -94,6 +93,7 @@ ELIMINATION = ModelSpec(
     aliases_need={"pIBP": "tree"},
     methods_mean={"maximum-likelihood": {"aspects": "unique"}, "laplace": {"aspects": "unique"}},
     paper="finds too few aspects, because it truncates new ones",
+    former={"MaximumLikelihoodElimination": {"method": "maximum-likelihood"}},
 )
 ADDITIVE = ModelSpec(
     name="additive-clustering",

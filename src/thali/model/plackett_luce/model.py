@@ -1,40 +1,37 @@
 """Plackett–Luce regression as a classifier."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from thali._arguments import one_of
-from thali._described import Facts
-from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 from thali.inference.chains import Run
 from thali.inference.quiet import is_quiet
 
-from ..base import Job, Model, RunByChains
+from ..base import Job
 from ..classifiers.blocks import is_blocked
 from ..classifiers.classifier import Classifier
 from ..classifiers.training_data import TrainingData
+from ..engine import Engine
 from ..sampling import Sampling
 from .answers import WeightAnswers
 from .design import Design
+from .engines import ADVICE, ENGINES, blocks_of_draws, sampling_of
 from .gibbs import SAMPLERS, prior_of
-from .methods import METHODS, OUTCOMES
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.posterior.verdict import Advice, Verdict
+    from thali.posterior.verdict import Advice
 
     from .blocks import Blocks
     from .row_sums import Rows
 
-_STEP = 4096  # rows predicted at a time
 
-
-class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
+class PlackettLuceRegression(WeightAnswers, Classifier):
     r"""Classes from covariates, not rankings (those: `EliminationByAspects("unique")` on `Choices.from_rankings`).
 
     Classes compete with scores that are non-negative sums of non-negative functions of the covariates.
@@ -159,7 +156,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
     __slots__ = ("_transform",)
     _kept_as = {"transform": "_transform"}
     _learned = "weights"
-    _drawing = ("gibbs",)
+    _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
     weights_: Any
     columns_: list[str]
@@ -230,8 +227,6 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
         return self._job_of_rows(found.data, found.design, found.look, found.class_counts, found.data.n_rows)
 
     def _job(self, data: TrainingData) -> Job:
-        from .duplicates import distinct_rows
-        from .row_sums import Rows
         from .scale_check import look_at, warn_of_constants
 
         self._check_arguments()
@@ -239,10 +234,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
         if design.standard is None and isinstance(self._transform, str):
             warn_of_constants(data.matrix, self._column_names())
         W, classes = design.apply(data.matrix, data.first()), len(self.classes_)
-        rows: Any = data._replace(matrix=W)
-        if self.method != "gibbs":
-            distinct, codes, counts = distinct_rows(W, data.codes, data.counts)
-            rows = Rows(distinct, codes, classes, counts, self.cores)
+        rows = self._engine.rows(self, data._replace(matrix=W), classes)
         of_class = np.bincount(data.codes, data.counts, classes)
         return self._job_of_rows(rows, design, look_at(W, data.counts), of_class, len(data.row))
 
@@ -255,19 +247,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
         return sample_weights(prior, design.apply(matrix), self.classes_, design.columns, rngs)
 
     def _check_arguments(self) -> None:
-        one_of("method", self.method, tuple(METHODS))
+        engine = self._engine
         one_of("standardize", self.standardize, (True, False))
-        if self.method == "map" and self.a is None:
-            raise ArgumentError(
-                Setting("method", "map"),
-                " needs a number for ",
-                Argument("a"),
-                "; choose ",
-                Setting("a", 1.1),
-                " to keep all weights positive, or ",
-                Setting("a", 1.0),
-                " for the maximum of the likelihood, most of whose weights are exactly zero.",
-            )
+        engine.check(self)
         prior_of(self.a, self.a_range, self.b)
         if self.sampler is not None:
             one_of("sampler", self.sampler, SAMPLERS)
@@ -284,7 +266,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
         if not is_quiet():
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
         self.design_, self.columns_, self.class_count_ = design, list(design.columns), class_count
-        job = replace(METHODS[self.method](self, data, self.columns_), data=self._size(rows))
+        job = replace(self._engine.job(self, data, self.columns_), data=self._size(rows))
         return job if self._transform is not None or is_quiet() else replace(job, run=lambda: self._judged(job.run()))
 
     def _judged(self, found: dict[str, Any]) -> dict[str, Any]:
@@ -295,15 +277,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
         return found
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        from .methods import sampling_of
-
         return sampling_of(self, source, run)
-
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
-        if self.method == "gibbs":
-            yield from super()._outcome(job)
-        else:
-            yield from OUTCOMES[self.method](self)
 
     def quantities(self) -> dict[str, np.ndarray]:
         """a (if learned), the log-likelihood and log odds of observed classes, draw by draw, after `method="gibbs"`.
@@ -322,11 +296,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
         """
         from .draws import quantities_of
 
-        return quantities_of(self._with_draws().posterior_)
+        return quantities_of(self._fitted())
 
     def _advice(self) -> "Advice":
-        from .methods import ADVICE
-
         return ADVICE
 
     def summary(self) -> "pandas.DataFrame":
@@ -349,53 +321,11 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
         NotFittedError
             Before `fit`.
         """
-        from .methods import summary_of_weights
-
         self._require_fitted()
-        return super().summary() if self.method == "gibbs" else summary_of_weights(self)
-
-    def verdict(self) -> "Verdict":
-        """Whether the chains agree and are long enough; after another method whether it converged.
-
-        Returns
-        -------
-        Verdict
-            `.agrees`, `.facts`, `.remedies`; `str` gives a sentence.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        return super().verdict() if self.method == "gibbs" else Model.verdict(self)
-
-    def _answers(self) -> Facts:
-        if self.method == "gibbs":
-            return super()._answers()
-        return ("a", f"{self.a_:.4g}"), ("log-likelihood", f"{self.log_likelihood_:,.2f} (all rows)")
+        return super().summary()
 
     def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        from .methods import blocks_of_draws
-
         return blocks_of_draws(self, matrix)
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        from .methods import probabilities_of_draws, probabilities_of_variational
-
-        if self.method == "gibbs":
-            return probabilities_of_draws(self, matrix)
-        if self.method == "variational":
-            return probabilities_of_variational(self, matrix, _STEP)
-        from .draws import NOTHING, scores_from_logs
-
-        weights = np.asarray(self.weights_)
-        result = np.empty((len(matrix), len(self.classes_)))
-        for start in range(0, len(matrix), _STEP):
-            part = matrix[start : start + _STEP]
-            scores = self.design_.apply(part) @ weights.T
-            lost = scores.sum(axis=1) < NOTHING
-            if lost.any():
-                logs = self.design_.logs(part[lost])
-                scores[lost] = scores_from_logs(logs, weights, self.class_count_)
-            result[start : start + _STEP] = scores / scores.sum(axis=1, keepdims=True)
-        return result
+        return self._engine.probabilities(self, matrix)

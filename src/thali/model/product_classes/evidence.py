@@ -9,11 +9,12 @@ from thali.errors import ArgumentError, Message, Setting
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 
-from ..evidence import EvidenceRun, HasLogEvidence
+from ..evidence import EvidenceRun, refuse_unfinished
+from ..run_by_chains import RunByChains
 from .engines.evidence_messages import USABLE
 
 
-class ClassEvidence(HasLogEvidence):
+class ClassEvidence(RunByChains):
     """The method `log_evidence` of product classes."""
 
     method: str
@@ -41,7 +42,7 @@ class ClassEvidence(HasLogEvidence):
         from .posterior import trace_of
 
         self._require_fitted()
-        self._refuse_unfinished()
+        refuse_unfinished(self)
         if not math.isfinite(self.log_evidence_):
             raise ArgumentError(
                 "This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ", or with ",

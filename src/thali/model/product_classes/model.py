@@ -14,7 +14,7 @@ from thali.inference.quiet import is_quiet
 from ..base import Job
 from ..choice_logits.directions import directions_of
 from ..prepared import Prepared
-from ..prior_sample import HasPriorOfData, PriorSample
+from ..prior_sample import PriorSample
 from ..sampling import Sampling, opened_job
 from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
 from .evidence import ClassEvidence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .particles import Particles
 
 
-class ProductClasses(Reports, ClassEvidence, HasPriorOfData):
+class ProductClasses(Reports, ClassEvidence):
     r"""Infer which classes of products people care about, and predict what they choose.
 
     A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives product x the utility

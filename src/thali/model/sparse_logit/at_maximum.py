@@ -1,11 +1,10 @@
 """The sparse multinomial logit by the maximum of its posterior: the fit, its path over eta, and predictions."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ConvergenceWarning, DataError, ThaliWarning
+from thali.errors import DataError
 
 from ..base import Job
 from ..classifiers.input import is_sparse
@@ -59,15 +58,6 @@ def by_map(model: "SparseMultinomialLogit", observed: "Observed", eta: float, si
         }
 
     return Job(work, data=size)
-
-
-def of_map(model: "SparseMultinomialLogit") -> Iterator[ThaliWarning]:
-    """Warnings after `by_map`."""
-    if not model.converged_:
-        yield ConvergenceWarning(
-            f"The coefficients have not settled after {model.n_iter_} steps (the slope is still {model.slope_:.1e} a "
-            "row); standardise the covariates or choose a larger eta."
-        )
 
 
 def as_given(scaled: np.ndarray, at_mean: np.ndarray, standard: "Standard") -> dict[str, np.ndarray]:

@@ -1,45 +1,35 @@
 """The sparse Bayesian multinomial logit as a classifier."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._described import Facts
-from thali.errors import (
-    ConvergenceWarning,
-    Setting,
-    ThaliWarning,
-)
 from thali.inference.chains import Run
 
-from ..base import Job, Model, RunByChains
+from ..base import Job
 from ..classifiers.blocks import is_blocked
 from ..classifiers.classifier import Classifier
 from ..classifiers.training_data import TrainingData
+from ..engine import Engine
 from ..sampling import Sampling
 from .answers import CoefficientAnswers
 from .arguments import position_of, prior_of, scale_of
-from .at_maximum import (
-    by_map,
-    observed_of,
-    of_map,
-    probabilities_at_maximum,
-    summary_of_maximum,
-)
-from .method import METHODS, NORMAL, method_for
+from .at_maximum import observed_of
+from .engines import ENGINES
+from .method import method_for
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.posterior.verdict import Advice, Verdict
+    from thali.posterior.verdict import Advice
 
     from ..classifiers.standard import Standard
     from .approximation import NormalPosterior
 
 
-class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
+class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     r"""Multinomial logit whose coefficients are shrunk towards 0, with draws from its posterior.
 
     .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad
@@ -167,7 +157,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
     """
 
     _learned = "coef"
-    _drawing = tuple(method for method in METHODS if method != "map")
+    _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -237,10 +227,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
         self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
         columns = int(self._standard_.varies.sum()) + prior.intercept
         self.method_ = method_for(self.method, self.prior, len(data.codes), columns * (len(self.classes_) - 1))
-        if self.method_ == "map":
-            return by_map(self, self._for_maximum(data, prior), prior.eta, self._size(len(data.row)))
-        source = data._replace(matrix=self._standard_.varying(data.matrix))
-        return self._job_of(self._sampling(source, run), self._size(len(data.row)))
+        return self._engine.job(self, data, prior, run)
 
     def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
         if not is_blocked(X):
@@ -255,16 +242,13 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
         return observed_of(data, self._standard_, len(self.classes_), reference, prior.intercept)
 
     def _takes_sparse(self) -> bool:
-        return self.method == "map"
+        return self._engine.takes_sparse
 
     def _class_weight(self) -> Any:
         return self.class_weight
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        from .by_chains import sampling_of_chains
-        from .by_laplace import sampling_of_normal
-
-        return (sampling_of_normal if self.method_ in NORMAL else sampling_of_chains)(self, source, run)
+        return self._engine.sampling(self, source, run)
 
     def _prior(self) -> Any:
         """The prior that the arguments say."""
@@ -285,11 +269,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
         return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        if self.method == "map":
-            return probabilities_at_maximum(self, matrix)
-        from .draws import mean_probabilities
-
-        return mean_probabilities(self.posterior_, self._standard_.varying(matrix), self._position())
+        return self._engine.probabilities(self, matrix)
 
     def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         from .draws import probability_blocks
@@ -320,22 +300,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
             Before `fit`.
         """
         self._require_fitted()
-        return summary_of_maximum(self) if self.method == "map" else super().summary()
-
-    def _answers(self) -> Facts:
-        if self.method == "auto":
-            return ("method", f"{self.method_}, chosen by the size of the data"), *super()._answers()
-        if self.method != "map":
-            return super()._answers()
-        count = f"{np.count_nonzero(self.scaled_coef_):,} of {self.scaled_coef_.size:,} are not 0"
-        return ("coefficients", count), ("log-likelihood", f"{self.log_likelihood_:,.2f} (all rows)")
-
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
-        yield from of_map(self) if self.method == "map" else super()._outcome(job)
-        if self.method_ in NORMAL and not self.converged_:
-            yield ConvergenceWarning(
-                "The normal approximation has not settled; take ", Setting("method", "polya-gamma"), "."
-            )
+        return super().summary()
 
     def quantities(self) -> dict[str, np.ndarray]:
         """The learned scales, the log-likelihood and the coefficients of standardised covariates, draw by draw.
@@ -352,33 +317,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
         """
         from .draws import quantities_of
 
-        return quantities_of(self._with_draws().posterior_)
+        return quantities_of(self._fitted())
 
     def _advice(self) -> "Advice":
-        from .by_laplace import ADVICE
-
-        return ADVICE if self.method_ in NORMAL else super()._advice()
-
-    def verdict(self) -> "Verdict":
-        """Whether the chains agree and are long enough, by some of the coefficients where there are many.
-
-        After `method="map"`, whether the maximum was found.
-
-        Returns
-        -------
-        Verdict
-            `.agrees`, `.facts`, `.remedies`; `str` gives a sentence.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from thali.posterior.summary import summary_table
-        from thali.posterior.verdict import verdict_of
-
-        from .draws import MAX_COEFFICIENTS, quantities_of
-
-        if self.method == "map":
-            return Model.verdict(self)
-        return verdict_of(summary_table(quantities_of(self._fitted(), MAX_COEFFICIENTS)), self._advice())
+        return self._engine.advice(self)

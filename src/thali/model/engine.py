@@ -1,0 +1,127 @@
+"""A method of a model as a value: what a fit by it leaves, and the answers that depend on it."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from thali._described import Facts
+from thali._labels import plural
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    ConvergenceWarning,
+    InterruptedWarning,
+    Message,
+    Setting,
+    ThaliWarning,
+)
+
+if TYPE_CHECKING:
+    from thali.posterior.verdict import Verdict
+
+    from .base import Job
+    from .spec import ModelSpec
+
+
+class Engine:
+    """A method of a model; this one finds a maximum, and the fit leaves no draws.
+
+    A model has a table of its engines, `_ENGINES`, by the value of its argument `method`, and finds its own as
+    `_engine`; nothing else compares the names of methods. A subclass replaces what differs, and adds what its model
+    asks of all its engines, such as the job of a fit. It holds nothing: every answer takes the model.
+    """
+
+    draws: bool = False  # whether a fit leaves draws, `posterior_`
+    has_prior: bool = False  # whether parameters and data can be drawn from the prior
+    has_evidence: bool = False
+    findings: str = ""  # the module whose `makers_of(model)` makes the findings; "": that of the model
+
+    def outcome(self, model: Any, job: "Job") -> Iterator[ThaliWarning]:
+        """What the user is to be warned of after a fit."""
+        yield from ()
+
+    def verdict(self, model: Any) -> "Verdict":
+        """Whether what was found can be relied on, and what to do if not."""
+        from thali.posterior.verdict import Verdict
+
+        from .base import Job
+
+        warned = list(model._outcome(Job(dict)))
+        parts = [part for warning in warned for part in (" ", warning)][1:]
+        return Verdict(not warned, {"warnings": len(warned)}, Message(*(parts or ["The maximum was found."])))
+
+    def facts(self, model: Any) -> Facts:
+        """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
+        return ()
+
+    def data_of_fit(self, model: Any) -> Any:
+        """The data that the model was fitted to, or what is kept of them; None where nothing is."""
+        return None
+
+    def refuse_to_go_on(self) -> None:
+        """Raise if no fit by this method can draw further."""
+        return None
+
+
+class Draws(Engine):
+    """A method whose fit leaves draws."""
+
+    draws = True
+
+    def outcome(self, model: Any, job: "Job") -> Iterator[ThaliWarning]:
+        if model.interrupted_:
+            kept = model.posterior_["posterior"].sizes["draw"]
+            of = "" if job.draws is None else f" of {job.draws}"
+            yield InterruptedWarning(f"Stopped early; {kept}{of} draws a chain were kept.")
+        verdict = model.verdict()
+        if not verdict.agrees:
+            yield ConvergenceWarning(verdict.message)
+
+    def verdict(self, model: Any) -> "Verdict":
+        from thali.posterior.verdict import verdict_of
+
+        return verdict_of(model._judged_rows(), model._advice())
+
+    def facts(self, model: Any) -> Facts:
+        from thali.posterior.summary import main_rows
+
+        sizes = model._fitted()["posterior"].sizes
+        stopped = ", stopped early" if model.interrupted_ else ""
+        draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{stopped}"
+        return ("draws", draws), *main_rows(model.summary())
+
+    def summary(self, model: Any) -> Any:
+        """The rows of `quantities`; the last ones are kept."""
+        from thali.posterior.summary import summary_table
+
+        tree = model._fitted()
+        if vars(model).get("_summarised", (None,))[0] is not tree:
+            model._summarised = tree, summary_table(model.quantities())
+        return model._summarised[1].copy()
+
+
+class Chains(Draws):
+    """A method whose draws are those of chains, of a posterior whose prior can be drawn from."""
+
+    has_prior = True
+
+    def data_of_fit(self, model: Any) -> Any:
+        return model._state_.source if "_state_" in vars(model) else None
+
+
+MAXIMUM, DRAWS, CHAINS = Engine(), Draws(), Chains()
+
+
+def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
+    """Refuse arguments that the spec gives to other methods; those with their usual values are no arguments.
+
+    Raises
+    ------
+    ArgumentError
+        That names the first of them, and a method that it belongs to.
+    """
+    has = {option.name for option in spec.options_of(method)}
+    for option in spec.options:
+        name = option.name
+        if name in given and name not in has and repr(given[name]) != repr(usual[name]):
+            one = Setting("method", option.methods[0]), "; leave it out with ", Setting("method", method)
+            raise ArgumentError(Argument(name), " belongs to ", *one, ".")
