@@ -31,6 +31,7 @@ class Engine:
     """
 
     draws: bool = False  # whether a fit leaves draws, `posterior_`
+    is_point: bool = True  # whether it finds a single point, and not a whole posterior
     has_prior: bool = False  # whether parameters and data can be drawn from the prior
     has_evidence: bool = False
     findings: str = ""  # the module whose `makers_of(model)` makes the findings; "": that of the model
@@ -66,6 +67,7 @@ class Draws(Engine):
     """A method whose fit leaves draws."""
 
     draws = True
+    is_point = False
 
     def outcome(self, model: Any, job: "Job") -> Iterator[ThaliWarning]:
         if model.interrupted_:

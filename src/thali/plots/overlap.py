@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
+from thali.model.latent_features.additive import AdditiveClustering
+from thali.model.latent_features.answers.estimate import Estimate
 from thali.model.latent_features.findings.additive import MAX_OBJECTS
 
 from ._fonts import picture
@@ -74,8 +76,8 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
 
     if max_features < 1:
         raise ArgumentError(f"`max_features` must be 1 or more; got {max_features}.")
-    estimate = model.estimate("expectation") if hasattr(model, "estimate") else model
-    if not hasattr(estimate, "similarity"):
+    estimate = model.estimate("expectation") if isinstance(model, AdditiveClustering) else model
+    if not isinstance(estimate, Estimate):
         raise ArgumentError(
             f"plots.overlap needs an AdditiveClustering or one of its estimates; got {type(model).__name__}."
         )
@@ -104,7 +106,7 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
         longest = max((line for key in keys for line in key.split("\n")), key=len, default="")
         width, height = high - low
         (ax,) = new_axes(width + 1.4 + 0.8 * label_width([longest]), max(height + 0.2, 0.6 + 0.2 * len(keys)))
-    heaviest = max(float(table["weight"].max()), 1e-12) if len(table) else 1.0
+    heaviest = max(float(table["weight"].to_numpy().max()), 1e-12) if len(table) else 1.0
     for number, hull in enumerate(hulls):
         line: dict[str, Any] = {
             "edgecolor": COLOURS[number % len(COLOURS)],

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.model.choice_segments.method import HasSegments
 from thali.posterior.interval import INTERVAL
 
 from ._fonts import picture
@@ -38,7 +39,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
     list of matplotlib axes
         One a segment.
     """
-    found = model.segments(k) if hasattr(model, "segments") else model
+    found = model.segments(k) if isinstance(model, HasSegments) else model
     profiles = found.profiles
     attributes, levels = _shown(profiles)
     places, heads = _places(attributes)

@@ -121,13 +121,11 @@ def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict
 
 def _fitted(model: Any) -> dict[Any, Any]:
     """Further results of a fit: a (of each chain, if there are chains) and the lower bound."""
-    found = {}
-    if hasattr(model, "a_"):
-        of_chains = [float(model.a_)]
-        if hasattr(model, "posterior_"):
-            of_chains = np.exp(np.log(model.posterior_["posterior"]["a"].values).mean(axis=1)).tolist()
-        found["a"] = of_chains
-    if getattr(model, "lower_bound_", None) is not None:
+    found, learned, tree = {}, model._fitted_attributes(), model._posterior
+    if "a_" in learned:
+        drawn = None if tree is None else np.exp(np.log(tree["posterior"]["a"].values).mean(axis=1)).tolist()
+        found["a"] = [float(model.a_)] if drawn is None else drawn
+    if "lower_bound_" in learned:
         found["bound"] = float(model.lower_bound_)
     return found
 

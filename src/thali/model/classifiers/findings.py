@@ -123,9 +123,8 @@ def weights(model: Any, settings: Settings) -> Finding:
     shown = table[table["weight"] >= _MIN_SHOWN]  # what rounds to zero is not told from it
     every = model.weights_.size
     key = "weights.all" if len(table) == every else "weights.some"
-    title = said(
-        ENGLISH, "weights.means" if model.method != "map" else key, shown=f"{len(table):,}", every=f"{every:,}"
-    )
+    key = key if model._engine.is_point else "weights.means"
+    title = said(ENGLISH, key, shown=f"{len(table):,}", every=f"{every:,}")
     notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
     return Finding(_largest(table, "weight", "weights"), str(title), table, _last_named(shown), notes=notes)
 
@@ -134,7 +133,7 @@ def weights(model: Any, settings: Settings) -> Finding:
 def coefficients(model: Any, settings: Settings) -> Finding:
     """The coefficients of the sparse logit, those furthest from 0 first."""
     table = importance(model)
-    if model.method == "map":
+    if model._engine.is_point:
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
         title = said(ENGLISH, "coef.some", reference=model.reference_, **counts)
     else:
@@ -178,7 +177,7 @@ def _of_weights(model: Any) -> list[Text]:
     if model._posterior is not None:
         return [*notes, _likelihood_drawn(model)]
     value = f"{model.log_likelihood_:.3f}"
-    if model.method != "map":
+    if not model._engine.is_point:
         bound = said(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
         return [*notes, bound, said(ENGLISH, "log_likelihood", value=value)]
     objective = f"{model.objective_:.3f}"
@@ -223,8 +222,8 @@ def _shape(model: Any) -> Text:
     if model.a is not None:
         return said(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
-    drawn = model.method == "gibbs"
-    value = _in_digits(model.posterior_["posterior"]["a"].to_numpy()) if drawn else f"{model.a_:.4g}"
+    tree = model._posterior
+    value = f"{model.a_:.4g}" if tree is None else _in_digits(tree["posterior"]["a"].to_numpy())
     return said(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 
@@ -254,7 +253,7 @@ def unexpected_rows(model: Any, settings: Settings) -> Finding:
 @finding("path", "How do the estimates change with the prior?", FILE)
 def path(model: Any, settings: Settings) -> Finding | None:
     """The picture of the estimates against the prior, of the rows of the fit."""
-    if settings.rows is None or not (_is_plackett_luce(model) or model.method == "map"):
+    if settings.rows is None or not (_is_plackett_luce(model) or model._engine.is_point):
         return None
     name = "path" if _is_plackett_luce(model) else "coefficient_path"
     return Finding(picture=Picture(name, ENGLISH["path"], (model, *settings.rows), file="path"))
@@ -275,11 +274,10 @@ def modelled(model: Any) -> tuple[Text, ...]:
     """How the classes were modelled."""
     if _is_plackett_luce(model):
         return (said(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
-    if model.method == "map":
+    if model._engine.is_point:
         return (said(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),)
-    if model.method_ in ("laplace", "variational"):
-        kind = "variational normal" if model.method_ == "variational" else "normal"
-        return (said(ENGLISH, "methods.normal", kind=kind),)
+    if law := model._used.law:
+        return (said(ENGLISH, "methods.normal", kind=law),)
     by = {"polya-gamma": Cite("polson2013", inside=True), "holmes-held": Cite("holmes2006", inside=True)}
     facts = {"prior": Cite("piironen2017", inside=True), "source": by[model.method_]}
     return (said(ENGLISH, f"methods.{model.prior}", **facts),)

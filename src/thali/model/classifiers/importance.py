@@ -59,9 +59,4 @@ def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
 
         return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)
     weights = model.weights_
-    draws = np.empty((0, weights.size))
-    if model.method == "variational":
-        gamma = np.random.default_rng(0).gamma(np.asarray(model.shapes_), size=(_DRAWS, *weights.shape))
-        draws = (gamma / np.asarray(model.rates_)).reshape(_DRAWS, -1)
-        draws /= draws.sum(axis=1, keepdims=True)
-    return draws, list(weights.index), list(weights.columns)
+    return model._engine.random_weights(model, _DRAWS), list(weights.index), list(weights.columns)

@@ -133,6 +133,8 @@ class Laplace(ByChains):
 class Point(ByChains):
     """The most probable features, of several annealed runs: a posterior of a single draw."""
 
+    is_point = True
+
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         from .point import sampling_of_point
 

@@ -100,6 +100,10 @@ class Climb(Engine):
         """Columns of the summary of how sure these weights are."""
         return {}
 
+    def random_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
+        """Relative weights (draw, weight) of the law that the fit found; none of a maximum."""
+        return np.empty((0, model.weights_.size))
+
 
 class Maximum(Climb):
     """The maximum of the posterior for a fixed a."""
@@ -175,6 +179,8 @@ class Maximum(Climb):
 class Variational(Climb):
     """The variational posterior: `shapes_`, `rates_`, its bound, and its means as `weights_`."""
 
+    is_point = False
+
     def job(self, model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
         """The fit."""
         from .gibbs import prior_of
@@ -223,6 +229,11 @@ class Variational(Climb):
         total = (shapes / rates).sum()
         of = gamma([shapes[place] for place in kept], scale=[1.0 / (rates[place] * total) for place in kept])
         return {"sd": of.std(), INTERVAL_COLUMNS[0]: of.ppf(TAILS[0]), INTERVAL_COLUMNS[1]: of.ppf(TAILS[1])}
+
+    def random_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
+        gamma = np.random.default_rng(0).gamma(np.asarray(model.shapes_), size=(draws, *model.weights_.shape))
+        found = (gamma / np.asarray(model.rates_)).reshape(draws, -1)
+        return found / found.sum(axis=1, keepdims=True)
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
         """Averaged over the variational posterior, by the exact integral."""

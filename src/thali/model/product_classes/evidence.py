@@ -17,7 +17,6 @@ from .engines.evidence_messages import USABLE
 class ClassEvidence(RunByChains):
     """The method `log_evidence` of product classes."""
 
-    method: str
     log_evidence_: float
     log_evidence_se_: float
     evidence_sd_: float
@@ -61,8 +60,4 @@ class ClassEvidence(RunByChains):
         return LogEvidence(self.log_evidence_, self.log_evidence_se_, df, verdict, estimates, pd.DataFrame())
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
-        if self.method != "smc":
-            raise ArgumentError("the evidence of product classes is estimated with ", Setting("method", "smc"), ".")
-        model: Any = type(self)(**self.get_params())
-        model.fit(data, cores=how.cores, random_seed=how.random_seed, progressbar=how.progressbar)
-        return model.log_evidence()
+        return self._engine.evidence_of(self, data, how)

@@ -84,7 +84,7 @@ def modelled(model: Any) -> tuple[Text, ...]:
     sentences = [said(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")]
     if model.monotone:
         sentences.append(said(ENGLISH, "classes.monotone", named=listed(list(model.monotone))))
-    sampler = ENGLISH["classes.annealed" if model.method == "annealed" else "classes.smc"]
+    sampler = ENGLISH[model._engine.sentence]
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
 
 

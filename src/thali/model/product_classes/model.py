@@ -1,23 +1,25 @@
 """Classes of products that people care about, from choice experiments."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from thali._arguments import positive, whole
 from thali._labels import plural
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, Setting, ThaliWarning
+from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliWarning
 from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
 
 from ..base import Job
 from ..choice_logits.directions import directions_of
+from ..engine import Engine
 from ..prepared import Prepared
 from ..prior_sample import PriorSample
 from ..sampling import Sampling, opened_job
 from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
 from .evidence import ClassEvidence
+from .methods import ENGINES
 from .reports.methods import Reports
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ class ProductClasses(Reports, ClassEvidence):
     ProductClasses(monotone={'price': 'decreasing'}, method='smc')
     """
 
+    _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
     _FINDINGS: ClassVar[str] = "thali.model.product_classes.findings"
 
     posterior_: "xarray.DataTree"
@@ -193,9 +196,7 @@ class ProductClasses(Reports, ClassEvidence):
         settings, monotone = self._checked(data, asked)
         how = self._run(settings, sweeps is None, cores, random_seed, progressbar, job, max_time)
         remarks = self._remarks(data, settings, monotone)
-        if settings.method == "smc":
-            return self._carry_out(Job(lambda: self._by_particles(data, settings, how), remarks, data=str(data)))
-        return self._carry_out(self._job_of(self._sampling(data, how), str(data), remarks))
+        return self._carry_out(self._engine.job(self, data, settings, how, remarks))
 
     def continue_fit(  # type: ignore[override]
         self, sweeps: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
@@ -237,10 +238,7 @@ class ProductClasses(Reports, ClassEvidence):
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
         self._require_fitted()
-        if self.method == "smc":
-            raise ArgumentError(
-                Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more sweeps."
-            )
+        self._engine.refuse_to_go_on()
         return super().continue_fit(whole("sweeps", sweeps, 1), cores, progressbar, max_time)
 
     def prepare(
@@ -257,7 +255,7 @@ class ProductClasses(Reports, ClassEvidence):
         return Prepared()
 
     def usual_run(self) -> dict[str, Any]:
-        return {"sweeps": FIRST_SWEEPS} if self.method == "annealed" else {}
+        return dict(self._engine.usual_run)
 
     @staticmethod
     def _run(

@@ -10,7 +10,6 @@ from thali.errors import ConvergenceWarning, Setting, ThaliWarning
 
 from ..base import Job
 from ..engine import Chains, Engine
-from .method import METHODS, NORMAL
 
 if TYPE_CHECKING:
     import pandas
@@ -22,6 +21,7 @@ class OfDraws(Chains):
     """A method whose fit leaves draws; this one runs chains."""
 
     takes_sparse = False
+    law = ""  # what independent draws come from
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """What the fit runs."""
@@ -56,7 +56,10 @@ class OfDraws(Chains):
 
 
 class Normal(OfDraws):
-    """Independent draws of a normal law about the maximum."""
+    """Independent draws of a normal law."""
+
+    def __init__(self, law: str) -> None:
+        self.law = law
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         from .by_laplace import sampling_of_normal
@@ -80,13 +83,13 @@ class Auto(OfDraws):
     """The method that suits the size of the data, `method_`."""
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        return ENGINES[model.method_].sampling(model, source, run)
+        return model._used.sampling(model, source, run)
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        yield from ENGINES[model.method_].outcome(model, job)
+        yield from model._used.outcome(model, job)
 
     def advice(self, model: Any) -> "Advice":
-        return ENGINES[model.method_].advice(model)
+        return model._used.advice(model)
 
     def facts(self, model: Any) -> Facts:
         return ("method", f"{model.method_}, chosen by the size of the data"), *super().facts(model)
@@ -128,6 +131,11 @@ class Maximum(Engine):
         return probabilities_at_maximum(model, matrix)
 
 
-_BY_CHAINS = OfDraws()
-_OTHERS: dict[str, Any] = {**dict.fromkeys(NORMAL, Normal()), "map": Maximum(), "auto": Auto()}
-ENGINES = {name: _OTHERS.get(name, _BY_CHAINS) for name in METHODS}
+ENGINES: dict[str, Any] = {
+    "polya-gamma": OfDraws(),
+    "holmes-held": OfDraws(),
+    "laplace": Normal("normal"),
+    "variational": Normal("variational normal"),
+    "map": Maximum(),
+    "auto": Auto(),
+}

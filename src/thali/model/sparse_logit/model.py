@@ -241,6 +241,11 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         reference = self._position_of_reference()
         return observed_of(data, self._standard_, len(self.classes_), reference, prior.intercept)
 
+    @property
+    def _used(self) -> Any:
+        """The engine of the method that the fit used."""
+        return ENGINES[self.method_]
+
     def _takes_sparse(self) -> bool:
         return self._engine.takes_sparse
 

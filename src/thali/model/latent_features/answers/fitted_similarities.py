@@ -29,9 +29,11 @@ def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
     """
     from thali._tables import Table
 
+    from ..additive import AdditiveClustering
+
     tree = model.posterior_
     posterior = of_similarities(tree, where)["posterior"].to_dataset()
-    if not hasattr(model, "estimate"):
+    if not isinstance(model, AdditiveClustering):
         raise ArgumentError(f"{where} needs an AdditiveClustering; got {type(model).__name__}.")
     data = tree["observed_data"].to_dataset()["similarity"]
     labels = posterior["option"].values.tolist()

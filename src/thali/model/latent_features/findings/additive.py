@@ -52,7 +52,7 @@ MAX_OBJECTS = 30  # that a plane shows
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
-    if model.method == "map":
+    if model._engine.is_point:
         return OF_A_POINT
     if model.groups_:
         return (*groups.makers_of("feature", check_of_similarities), *LAST)

@@ -36,7 +36,10 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
     _draws_: "Particles"
     _design_: "Design"
 
-    method: str
+    if TYPE_CHECKING:
+
+        @property
+        def _engine(self) -> Any: ...
 
     def _fitted_parts(self) -> "tuple[Particles, Design]":
         if "posterior_" not in vars(self):
@@ -84,7 +87,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
 
     def _advice(self) -> Advice:
         """What helps chains that disagree: more sweeps, and more chains where they stay apart."""
-        chains = "chains" if self.method == "annealed" else "islands"
+        chains = self._engine.groups
         more = Setting(chains, 2 * self.posterior_["posterior"].sizes["chain"])
         apart = (_IF_APART, more, " or more ", Argument("sweeps"))
         now = int(self.posterior_.attrs["sweeps"])

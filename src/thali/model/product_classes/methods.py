@@ -1,0 +1,60 @@
+"""The engines of product classes: annealed chains, and groups of particles."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from thali.errors import ArgumentError, Message, Setting
+from thali.inference.chains import Run as ChainRun
+from thali.posterior.evidence import LogEvidence
+
+from ..base import Job
+from ..engine import Chains
+from ..evidence import EvidenceRun
+from .arguments import FIRST_SWEEPS
+
+if TYPE_CHECKING:
+    from .arguments import Settings
+
+
+class Annealed(Chains):
+    """Independent annealed chains."""
+
+    has_evidence = True
+    groups = "chains"  # what several of are run is called, and the argument that says how many
+    usual_run = {"sweeps": FIRST_SWEEPS}  # of a comparison
+    sentence = "classes.annealed"  # of the methods section
+
+    def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
+        """The fit."""
+        return model._job_of(model._sampling(data, how), str(data), remarks)
+
+    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
+        """The log evidence of a fit to these data."""
+        raise ArgumentError("the evidence of product classes is estimated with ", Setting("method", "smc"), ".")
+
+
+class Particles(Chains):
+    """Sequential Monte Carlo with groups of particles, which estimates the evidence."""
+
+    has_evidence = True
+    groups = "islands"
+    usual_run: dict[str, Any] = {}
+    sentence = "classes.smc"
+
+    def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
+        """The fit."""
+        return Job(lambda: model._by_particles(data, settings, how), remarks, data=str(data))
+
+    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
+        """The log evidence of a fit to these data."""
+        fresh = type(model)(**model.get_params())
+        fresh.fit(data, cores=how.cores, random_seed=how.random_seed, progressbar=how.progressbar)
+        return fresh.log_evidence()
+
+    def refuse_to_go_on(self) -> None:
+        raise ArgumentError(
+            Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more sweeps."
+        )
+
+
+ENGINES = {"annealed": Annealed(), "smc": Particles()}
