@@ -1,7 +1,6 @@
 """The pictures of additive clustering: what they show, and that it can be read."""
 
 import warnings
-from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -17,6 +16,7 @@ from similarity_columns import columns_of_sets, similarities  # noqa: E402
 from thali import plots  # noqa: E402
 from thali.data.kinds import SIMILARITIES
 from thali.errors import ArgumentError  # noqa: E402
+from thali.model.latent_features.additive import AdditiveClustering  # noqa: E402
 from thali.model.latent_features.answers.estimators import estimate  # noqa: E402
 from thali.model.latent_features.answers.similarities import similarity_draws  # noqa: E402
 from thali.model.latent_features.priors import IndianBuffet  # noqa: E402
@@ -75,9 +75,10 @@ def fitted(n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0,
     groups = {"posterior": xr.Dataset(posterior, coordinates), "observed_data": observed}
     tree = xr.DataTree.from_dict(groups | {"constant_data": xr.Dataset({"kind": SIMILARITIES})})
     settings = {"constant": constant, "sigma": 0.05 * scale, "alpha": 0.5, "data": data, "prior": IndianBuffet()}
-    return SimpleNamespace(
-        posterior_=tree, data=data, estimate=lambda kind: estimate(kind, columns, **settings), everything=everything
-    )
+    model = AdditiveClustering()
+    vars(model).update(posterior_=tree, data=data, everything=everything)
+    vars(model)["estimate"] = lambda kind: estimate(kind, columns, **settings)
+    return model
 
 
 CASES = {

@@ -46,7 +46,7 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
     standard = model._standard_ = _standard_of(model, seen)
     columns = int(standard.varies.sum()) + prior.intercept
     model.method_ = method_for(model.method, prior.name, sum(seen.rows), columns * (len(seen.classes) - 1))
-    if model.method_ == "map":
+    if model._used.is_point:
         return _maximum(model, seen, prior)
     if model.method_ not in NORMAL:
         refuse_blocks(model.method_, (*NORMAL, "map"))
@@ -83,7 +83,7 @@ def _normal(model: "SparseMultinomialLogit", seen: Seen, prior: Prior, run: Any)
     def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
         return sum_over(expansion_at, held, coef, covariance, radii)
 
-    model._normal_ = normal_posterior(empty, prior.eta, model.method_ == "variational", expand)
+    model._normal_ = normal_posterior(empty, prior.eta, model._used.has_bound, expand)
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
     return sampled(model, model._sampling(source, run))

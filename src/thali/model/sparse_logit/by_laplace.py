@@ -42,7 +42,7 @@ def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -
     def found() -> tuple[Problem, NormalPosterior]:
         rows = source.matrix, source.codes[: len(source.matrix)], len(model.classes_), reference
         problem = problem_of(*rows, prior, "polya-gamma", False, source.counts[: len(source.matrix)])
-        return problem, known or normal_posterior(problem, prior.eta, model.method_ == "variational")
+        return problem, known or normal_posterior(problem, prior.eta, model._used.has_bound)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
         return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
@@ -55,7 +55,7 @@ def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -
     def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
         normal = found()[1]
         settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
-        bound = {"lower_bound_": normal.lower_bound} if model.method_ == "variational" else {}
+        bound = {"lower_bound_": normal.lower_bound} if model._used.has_bound else {}
         kept = {} if known is None else {"_normal_": known}
         return {**settled, **bound, **kept, **means(tree, standard)}
 

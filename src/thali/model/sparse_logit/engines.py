@@ -58,8 +58,8 @@ class OfDraws(Chains):
 class Normal(OfDraws):
     """Independent draws of a normal law."""
 
-    def __init__(self, law: str) -> None:
-        self.law = law
+    def __init__(self, law: str, has_bound: bool) -> None:
+        self.law, self.has_bound = law, has_bound  # `lower_bound_`
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         from .by_laplace import sampling_of_normal
@@ -134,8 +134,8 @@ class Maximum(Engine):
 ENGINES: dict[str, Any] = {
     "polya-gamma": OfDraws(),
     "holmes-held": OfDraws(),
-    "laplace": Normal("normal"),
-    "variational": Normal("variational normal"),
+    "laplace": Normal("normal", False),
+    "variational": Normal("variational normal", True),
     "map": Maximum(),
     "auto": Auto(),
 }
