@@ -71,6 +71,20 @@ def test_every_model_has_a_row():
     assert set(SPEC_OF) == set(NAMES)
 
 
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_every_method_of_the_spec_has_an_engine(spec):
+    model = spec.load()
+    assert tuple(model._ENGINES) == (spec.methods or ("",))
+
+
+@of_models(NAMES)
+def test_a_method_leaves_what_its_engine_says(name):
+    model = fitted(name)
+    assert (model._posterior is not None) == model._engine.draws
+    assert (model._posterior is not None) == TINY[name].has_chains
+    assert not model.interrupted_
+
+
 @of_models(NAMES)
 def test_fit_returns_the_model(name):
     model = TINY[name].model()

@@ -6,7 +6,8 @@ log_weights Newton's method in log-weights
 maximum     the maximum: several starts, weights on the boundary, maxima that do not exist
 identify    which weights no choice could tell apart
 estimates   weights, standard errors, utility scale, tests of fit
-model       what `EliminationByAspects(method="maximum-likelihood")` answers
+engine      the fit and the answers of `EliminationByAspects(method="maximum-likelihood")`
+answers     what it answers besides: weights, tests of fit, residuals
 ratio       likelihood-ratio tests between nested models
-leave_out   predictions for pairs that were left out
+predict_left_out   predictions for pairs that were left out
 """

@@ -19,7 +19,6 @@ from ..prepared import Prepared
 from ..prior_sample import PriorSample
 from ..run_by_chains import RunByChains
 from ..sampling import Sampling
-from .evidence import evidence_of_fit
 from .given_data import data_of_thali
 from .methods import BY_CHAINS
 from .population import One, Population
@@ -524,6 +523,8 @@ class LatentFeatures(RunByChains):
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
         """
+        from .evidence_run import evidence_of_fit
+
         self._fitted()
         how = checked_evidence_run(draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity)
         return evidence_of_fit(self, how)

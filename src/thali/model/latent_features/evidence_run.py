@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import DataError
+from thali.errors import ArgumentError, ConvergenceWarning, DataError
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.inference.threads import run_in_threads
+from thali.inference.warn import warn
 from thali.posterior.evidence import LogEvidence, along_temperatures
 
-from ..evidence import EvidenceRun
+from ..evidence import EvidenceRun, refuse_unfinished
+from ..sampling import refuse_changed
 from .answers.columns import columns_of_chains
 from .engine import build_task, compile_ahead
 from .samplers.prior_ladder import PriorLadder, first_ladder, on_ladder, placed
@@ -22,6 +24,19 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 200  # draws from the prior, by which the temperatures of the pilot are placed
 PILOTS, SHARE = 4, 5  # chains by which those of the run are placed; a fifth of its draws
+
+
+def evidence_of_fit(model: Any, how: EvidenceRun) -> LogEvidence:
+    """The evidence for the data of the fit, which must be whole and that of the model as it is."""
+    refuse_unfinished(model)
+    if "_state_" not in vars(model):
+        raise ArgumentError("The evidence needs the data of the fit, and this model has none; fit it to them.")
+    refuse_changed(model)
+    data = model._data_of_fit()
+    found = model._population(data).evidence(data, model._evidence_parts(data), how)
+    if not found.usable:
+        warn(ConvergenceWarning(found.verdict.message))
+    return found
 
 
 def task_of(parts: dict[str, Any], data: Any, how: EvidenceRun) -> "Task":
