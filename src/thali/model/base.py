@@ -1,22 +1,29 @@
 """What every model is: parameters, one template of a fit, a summary, a verdict, a file."""
 
+import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from thali._arguments import one_of
 from thali._described import Description, Facts, as_html, as_text
-from thali.errors import ArgumentError, DataWarning, Message, NotFittedError, Setting, ThaliWarning
+from thali._labels import suggest
+from thali.errors import (
+    ArgumentError,
+    DataWarning,
+    NotFittedError,
+    Setting,
+    ThaliWarning,
+    UnknownArgumentError,
+)
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
 from thali.posterior.interval import INTERVAL
 
-from .engine import DRAWS, MAXIMUM, Engine
+from .engine import DRAWS, MAXIMUM, Engine, Job
 from .names import method_meant
-from .parameters import names_checked, text_of_call
 from .prepared import Prepared
 
 if TYPE_CHECKING:
@@ -28,16 +35,6 @@ if TYPE_CHECKING:
     from .finding import Findings
     from .market_draws.market import MarketDraws
     from .settings import Settings
-
-
-@dataclass(frozen=True)
-class Job:
-    """A fit whose arguments and data have been checked: what is left is to run it."""
-
-    run: Callable[[], dict[str, Any]]  # gives the fitted attributes
-    remarks: Sequence[str | Message] = ()  # what is unusual about the data
-    draws: int | None = None  # that were asked of each chain
-    data: str = ""  # the size of the data in words
 
 
 class Model:
@@ -65,7 +62,7 @@ class Model:
         super().__init_subclass__(**more)
         for name in ("__init__", "fit"):
             if name in vars(cls):
-                setattr(cls, name, names_checked(vars(cls)[name]))
+                setattr(cls, name, _names_checked(vars(cls)[name]))
 
     @classmethod
     def _signature(cls) -> dict[str, inspect.Parameter]:
@@ -103,7 +100,7 @@ class Model:
         return self._ENGINES[self._method]
 
     def __repr__(self) -> str:
-        return text_of_call(type(self).__name__, self.get_params(), self._signature())
+        return _text_of_call(type(self).__name__, self.get_params(), self._signature())
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -328,6 +325,44 @@ class Model:
 def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two fits left the very same objects; the second may have some more."""
     return all(value is other.get(name) for name, value in one.items())
+
+
+def _text_of_call(name: str, values: Mapping[str, Any], signature: Mapping[str, inspect.Parameter]) -> str:
+    """The call that makes a model with these arguments; those with their usual values are left out."""
+    shown = []
+    for each, parameter in signature.items():
+        value = values[each]
+        if value is not parameter.default and repr(value) != repr(parameter.default):
+            shown.append(f"{each}={value!r}")
+    return f"{name}({', '.join(shown)})"
+
+
+def _names_checked(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The constructor or `fit` of a class, which says of an argument that it has not where that belongs."""
+    known = set(inspect.signature(plain).parameters)
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(plain).parameters.values())
+
+    @functools.wraps(plain)
+    def checked(*given: Any, **named: Any) -> Any:
+        if not takes_any and not known.issuperset(named):
+            of_fit = plain.__name__ == "fit"
+            raise _unknown(type(given[0]), of_fit, next(name for name in named if name not in known))
+        return plain(*given, **named)
+
+    return checked
+
+
+def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
+    """The error of an argument that the constructor, or `fit`, does not have."""
+    other = cls._signature() if of_fit else inspect.signature(cls.fit).parameters
+    if name in other and name not in ("self", "data"):
+        place = f"the constructor, {cls.__name__}({name}=...)" if of_fit else f"fit(data, {name}=...)"
+        return UnknownArgumentError(f"{cls.__name__}{'.fit' * of_fit} takes no `{name}`; give it to {place}.")
+    names = [each for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters if each != "self"]
+    has = ", ".join(names) if names else "nothing"
+    return UnknownArgumentError(
+        f"{cls.__name__}{'.fit' * of_fit} takes no `{name}`; it takes {has}.{suggest(name, names)}"
+    )
 
 
 class Sampled(Model):

@@ -1,6 +1,7 @@
 """A method of a model as a value: what a fit by it leaves, and the answers that depend on it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from thali._described import Facts
@@ -18,8 +19,17 @@ from thali.errors import (
 if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
 
-    from .base import Job
     from .spec import ModelSpec
+
+
+@dataclass(frozen=True)
+class Job:
+    """A fit whose arguments and data have been checked: what is left is to run it."""
+
+    run: Callable[[], dict[str, Any]]  # gives the fitted attributes
+    remarks: Sequence[str | Message] = ()  # what is unusual about the data
+    draws: int | None = None  # that were asked of each chain
+    data: str = ""  # the size of the data in words
 
 
 class Engine:
@@ -36,15 +46,13 @@ class Engine:
     has_evidence: bool = False
     findings: str = ""  # the module whose `makers_of(model)` makes the findings; "": that of the model
 
-    def outcome(self, model: Any, job: "Job") -> Iterator[ThaliWarning]:
+    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """What the user is to be warned of after a fit."""
         yield from ()
 
     def verdict(self, model: Any) -> "Verdict":
         """Whether what was found can be relied on, and what to do if not."""
         from thali.posterior.verdict import Verdict
-
-        from .base import Job
 
         warned = list(model._outcome(Job(dict)))
         parts = [part for warning in warned for part in (" ", warning)][1:]
@@ -69,7 +77,7 @@ class Draws(Engine):
     draws = True
     is_point = False
 
-    def outcome(self, model: Any, job: "Job") -> Iterator[ThaliWarning]:
+    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if model.interrupted_:
             kept = model.posterior_["posterior"].sizes["draw"]
             of = "" if job.draws is None else f" of {job.draws}"

@@ -1,16 +1,21 @@
 """The engines of product classes: annealed chains, and groups of particles."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from thali.errors import ArgumentError, Message, Setting
 from thali.inference.chains import Run as ChainRun
 from thali.posterior.evidence import LogEvidence
+from thali.posterior.verdict import Verdict
 
 from ..base import Job
 from ..engine import Chains
-from ..evidence import EvidenceRun
+from ..evidence import EvidenceRun, refuse_unfinished
 from .arguments import FIRST_SWEEPS
+from .engines.evidence_messages import USABLE
 
 if TYPE_CHECKING:
     from .arguments import Settings
@@ -58,3 +63,29 @@ class Particles(Chains):
 
 
 ENGINES = {"annealed": Annealed(), "smc": Particles()}
+
+
+def evidence_of_fit(model: Any) -> LogEvidence:
+    """The log evidence that the fit estimated."""
+    import pandas as pd
+
+    from .posterior import trace_of
+
+    model._require_fitted()
+    refuse_unfinished(model)
+    if not math.isfinite(model.log_evidence_):
+        raise ArgumentError(
+            "This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ", or with ",
+            Setting("start", "prior"), ".",
+        )  # fmt: skip
+    estimates = np.atleast_2d(trace_of(model.posterior_)["log_evidence"])[:, -1]
+    usable = model.evidence_sd_ <= USABLE
+    sentence = (
+        f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
+        f"the standard deviation of their estimates is {model.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
+        "." if usable else "; take more sweeps at each step, or more particles.",
+    )
+    facts = {"groups": len(estimates), "sd": model.evidence_sd_}
+    verdict = Verdict(usable, facts, Message(*sentence))
+    df = float(len(estimates) - 1)
+    return LogEvidence(model.log_evidence_, model.log_evidence_se_, df, verdict, estimates, pd.DataFrame())

@@ -10,16 +10,18 @@ from thali._labels import plural
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliWarning
 from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
+from thali.posterior.evidence import LogEvidence
 
 from ..base import Job
 from ..choice_logits.directions import directions_of
 from ..engine import Engine
+from ..evidence import EvidenceRun
 from ..prepared import Prepared
 from ..prior_sample import PriorSample
+from ..run_by_chains import RunByChains
 from ..sampling import Sampling, opened_job
 from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
-from .evidence import ClassEvidence
-from .methods import ENGINES
+from .methods import ENGINES, evidence_of_fit
 from .reports.methods import Reports
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from .particles import Particles
 
 
-class ProductClasses(Reports, ClassEvidence):
+class ProductClasses(Reports, RunByChains):
     r"""Infer which classes of products people care about, and predict what they choose.
 
     A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives product x the utility
@@ -332,6 +334,26 @@ class ProductClasses(Reports, ClassEvidence):
             )
         attrs = {"interrupted": int(found.interrupted), "sweeps": settings.final_sweeps}
         return {**_attributes(to_datatree(found, design_of(data), attrs, how.cores)), "people_": data.people}
+
+    def log_evidence(self) -> LogEvidence:
+        """The log evidence that the fit estimated: by ``method="smc"``, or by annealed chains that start at the prior.
+
+        Returns
+        -------
+        LogEvidence
+            Whose `.estimates` are those of the groups of particles, or of the chains; there is no `.path`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the fit was stopped early or estimated no evidence.
+        """
+        return evidence_of_fit(self)
+
+    def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
+        return self._engine.evidence_of(self, data, how)
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .prior_sample import sample_classes
