@@ -19,10 +19,6 @@ import numpy as np
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
 
 
-class _Branch(Exception):
-    """Raised when the script of a run ends at a draw that has several outcomes."""
-
-
 class Draw:
     """A random number a + b X known only by an interval; X has distribution function `cdf`."""
 
@@ -117,6 +113,8 @@ class Draw:
 class BranchingRandom:
     """Replaces numpy.random.Generator when every outcome is to be followed.
 
+    Behind the script each branch has its first possible outcome; scripts that lead to the others are in `others`.
+
     Parameters
     ----------
     script : sequence of int
@@ -127,22 +125,22 @@ class BranchingRandom:
     """
 
     number: float | None
-    script: tuple[Any, ...]
+    script: tuple[int, ...]
     position: int
     probability: Any
+    others: list[tuple[int, ...]]
 
     def __init__(self, script: Any = (), number: float | None = None) -> None:
         self.script, self.number = tuple(script), number
-        self.position, self.probability = 0, 1.0
-        self.options: list[int] = []
+        self.position, self.probability, self.others = 0, 1.0, []
 
     def follow(self, probabilities: Any) -> int:
         possible = [k for k, p in enumerate(probabilities) if p > 0.0]
         if len(possible) == 1:
             return possible[0]
         if self.position == len(self.script):
-            self.options = possible
-            raise _Branch
+            self.others += [(*self.script, option) for option in possible[1:]]
+            self.script = (*self.script, possible[0])
         chosen = self.script[self.position]
         self.position += 1
         self.probability *= probabilities[chosen]
@@ -165,15 +163,11 @@ def outcomes(step: Callable[..., Any], state: Any, number: float | None = None) 
     found = []
     scripts: list[tuple[int, ...]] = [()]
     while scripts:
-        script = scripts.pop()
-        rng = BranchingRandom(script, number)
+        rng = BranchingRandom(scripts.pop(), number)
         after = copy.deepcopy(state)
-        try:
-            step(rng, after)
-        except _Branch:
-            scripts.extend((*script, option) for option in rng.options)
-        else:
-            found.append((rng.probability, after))
+        step(rng, after)
+        found.append((rng.probability, after))
+        scripts += rng.others
     return found
 
 
