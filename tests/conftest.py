@@ -19,6 +19,7 @@ from filelock import FileLock
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from places import TESTS
+from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 
 from thali.cli import app
@@ -285,13 +286,19 @@ def stand_in(monkeypatch):
     return others.__setitem__
 
 
+@pytest.fixture(scope="session")
+def command_line():
+    """The commands and their options, which are made of the specs once, and not for every line that is run."""
+    return get_command(app)
+
+
 @pytest.fixture
-def run(capsys):
+def run(capsys, command_line):
     """Run the command line in this process: its exit code, what it printed, what it said besides."""
 
     def run(*words):
         with pytest.raises(SystemExit) as stop:
-            app([str(word) for word in words])
+            command_line([str(word) for word in words])
         out, err = capsys.readouterr()
         return SimpleNamespace(code=stop.value.code, out=out, err=err)
 

@@ -6,6 +6,7 @@ moment tells them. Processors differ, too: what is somewhat above the budget is 
 """
 
 import os
+import sys
 import time
 
 import pytest
@@ -20,6 +21,10 @@ DEFAULT = "not long and not data"  # as in pyproject.toml
 # is read when NumPy and SciPy are loaded, by this process or by the workers and programs that it starts.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+# Bytecode is kept, in `__pycache__`: else each worker rewrites the assertions of all tests, which takes 8 seconds, and
+# each program that a test starts compiles the package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 _kernels: set[str] = set()
 _slow: dict[str, float] = {}

@@ -1,7 +1,7 @@
 """Pictures that are made and not rendered, which would take most of the time of the command line and of reports.
 
-Every artist is there, so that whatever fails while a picture is made fails; only ink is lacking. That each picture
-can be rendered is tested in `plots`, and that the rendered ones come to their files by tests marked `rendered`.
+Every artist is there, so that whatever fails while a picture is made fails; only layout and ink are lacking. That each
+picture can be rendered is tested in `plots`, and that the rendered ones come to their files by tests marked `rendered`.
 """
 
 import base64
@@ -29,6 +29,8 @@ def _sketching(make):
         from matplotlib.figure import Figure
 
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Figure, "draw_without_rendering", lambda figure: None)
+            patch.setattr(Figure, "get_tightbbox", lambda figure: figure.bbox_inches)
             patch.setattr(Figure, "savefig", _without_ink)
             return make(*arguments)
 
