@@ -133,7 +133,7 @@ def test_bad_column_of_ties():
 
 
 @pytest.mark.fit
-def test_a_table_with_ties_at_the_command_line(run, tmp_path):
+def test_a_table_with_ties_at_the_command_line(run, tmp_path, few_replicates):
     path = tmp_path / "cups.csv"
     path.write_text("a,b,wins_a,wins_b,ties\ntea,milk,3,1,2\nmilk,water,2,4,0\ntea,water,2,2,1\n")
     fit, test = ("fit", path, "--method", "maximum-likelihood"), ("test", "transitivity", path)

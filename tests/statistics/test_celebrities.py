@@ -71,7 +71,7 @@ def test_celebrities_two_million_sweeps():
 
 
 def test_paris_rome():
-    model = fit(th.datasets.paris_rome(expected=True), 20_000, 5)
+    model = fit(th.datasets.paris_rome(expected=True), 8_000, 5)
     constant = float(model.posterior_["constant_data"]["log_binomial_coefficient"].sum())
     check(model, PARIS_ROME, PARIS_ROME_COPIES, -constant)
 

@@ -81,9 +81,9 @@ def test_moves_of_owners_leave_the_posterior_invariant(move, weights):
 def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
     """After many sweeps the stored log-likelihoods are those of the columns and weights, in every group."""
     data = [random_choices(4, (2, 3, 4), seed, kept=0.7) for seed in range(3)]
-    of_task = task(data, OutOfSets(0.02), weights="similar", draws=60)
+    of_task = task(data, OutOfSets(0.02), weights="similar", draws=20)
     chain = small_chain(of_task, [[1], [1], [0], [0]], [[0.5]] * 3, np.ones((3, 4)))
-    chain.run_to(60)
+    chain.run_to(20)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(data):
         likelihood = group_at(of_task.model.likelihood, g)
@@ -118,7 +118,7 @@ def test_posterior_means_of_two_options(weights, kappa, owned, chosen, others, e
         assert abs(mean - expected) < ERRORS * own_error + error
 
 
-@pytest.mark.parametrize("rounds", [1_500, pytest.param(40_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [750, pytest.param(40_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
 def test_joint_distribution(groups, weights, rounds):
     data = [random_choices(4, (2, 3, 4), seed, most=1, kept=0.4) for seed in range(1, 1 + groups)]

@@ -33,7 +33,7 @@ def check(*arguments, **settings):
 @pytest.mark.parametrize(
     "n, missing, rounds",
     [
-        (4, 0.0, 8_000),
+        (4, 0.0, 4_000),
         (14, 0.5, 20_000),
         pytest.param(4, 0.0, 400_000, marks=pytest.mark.long),
         pytest.param(14, 0.5, 400_000, marks=pytest.mark.long),
@@ -55,7 +55,7 @@ TREES = {
 @pytest.mark.parametrize(
     "n, missing, rounds",
     [
-        (4, 0.0, 8_000),
+        (4, 0.0, 4_000),
         (18, 0.6, 15_000),  # whose rates are computed pattern by pattern
         pytest.param(4, 0.0, 400_000, marks=pytest.mark.long),
     ],
@@ -134,7 +134,7 @@ def test_finite_prior(unique):
     }
     if unique:
         expected |= {"unique weight": float(n), "light unique": -np.expm1(-0.5)}
-    check(FiniteFeatures(columns), n, expected, 8_000, unique=unique)
+    check(FiniteFeatures(columns), n, expected, 4_000, unique=unique)
 
 
 def test_given_aspects():
@@ -145,7 +145,7 @@ def test_given_aspects():
         "unique weight": 4.0,
         "light unique": -np.expm1(-0.5),
     }
-    check(Given(matrix), 4, expected, 8_000)
+    check(Given(matrix), 4, expected, 4_000)
 
 
 @pytest.mark.long

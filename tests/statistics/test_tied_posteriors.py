@@ -67,7 +67,7 @@ def test_joint_distribution(unique):
         del expected["unique weight"]
     likelihood = th.likelihoods.Elimination(0.05, unique=unique, ties=True)
     data = random_comparisons(4, seed=4, most=2)
-    found = joint_distribution_test(th.priors.IndianBuffet(), likelihood, data, expected, 8_000)
+    found = joint_distribution_test(th.priors.IndianBuffet(), likelihood, data, expected, 4_000)
     assert max(abs(z) for z in found.values()) < LIMIT, found
 
 

@@ -79,7 +79,7 @@ KNOWN = [
 def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evidence):
     data = three_objects(*answers)
     model = th.AdditiveClustering(link=link, alpha=alpha)
-    model.fit(data, draws=10_000, tune=500, thin=4, random_seed=11, progressbar=False)
+    model.fit(data, draws=6_000, tune=500, thin=4, random_seed=11, progressbar=False)
     posterior = model.posterior_["posterior"].dataset
     features = posterior["features"].values.astype(bool)
     probability = _probabilities(model, data)
@@ -238,7 +238,7 @@ def scores(link, rounds, prior=None, weight_prior=(1.0, 1.0), n=5):
     return joint_distribution_test(prior, likelihood, ALL_OF_FIVE, expected, rounds, weight_prior=weight_prior)
 
 
-@pytest.mark.parametrize("rounds", [6_000, pytest.param(100_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [3_000, pytest.param(100_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("link", LINKS)
 def test_joint_distribution(link, rounds):
     found = scores(link, rounds)

@@ -264,7 +264,7 @@ def test_joint_distribution(sign, covariates):
     rng = np.random.default_rng(4)
     kept = Draws(np.empty((1, q, p)), np.empty((1, p, p)), np.empty((1, 3, p)), np.empty(1))
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
-    for _ in range(6_000):
+    for _ in range(3_000):
         run(rng, problem, state, space, kept, 1, 3, 0, 10)
         taste = np.where(problem.sign == 0.0, state.beta, problem.sign * np.exp(state.beta))
         utilities = (problem.matrix * np.repeat(taste[people], 3, axis=0)).sum(axis=1)

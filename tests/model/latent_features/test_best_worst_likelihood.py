@@ -119,7 +119,7 @@ def test_the_posterior_of_four_options_is_that_of_quadrature(rule):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("rounds", [4_000, pytest.param(60_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [2_000, pytest.param(60_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rule", RULES)
 def test_joint_distribution(rule, rounds):
     """Shares are Dirichlet(1, 1, 1, 1): E s = 1/4, E s² = 1/10."""

@@ -49,7 +49,7 @@ def test_same_seed_same_draws_for_any_number_of_cores(sampler):
 def test_many_short_runs_all_end(monkeypatch):
     monkeypatch.setattr(_threads, "SLICE", 1e-4)
     data = random_comparisons(3, 3)
-    for seed in range(200):
+    for seed in range(60):
         found, _ = run_chains(task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent())
         assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
 
@@ -95,7 +95,7 @@ def test_python_and_compiled_sweeps_draw_the_same():
 
 def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
     data = random_comparisons(5, 5)
-    complete = th.EliminationByAspects().fit(data, draws=20_000, tune=10, thin=2, random_seed=1, progressbar=False)
+    complete = th.EliminationByAspects().fit(data, draws=5_000, tune=10, thin=2, random_seed=1, progressbar=False)
 
     class Impatient(Silent):
         def __init__(self, *arguments): ...
@@ -112,10 +112,10 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
     monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
     monkeypatch.setattr(_threads, "SLICE", 1e-4)
     stopped = th.EliminationByAspects()
-    with pytest.warns(InterruptedWarning, match="of 20000 draws a chain were kept"):
-        stopped.fit(data, draws=20_000, tune=10, thin=2, random_seed=1)
+    with pytest.warns(InterruptedWarning, match="of 5000 draws a chain were kept"):
+        stopped.fit(data, draws=5_000, tune=10, thin=2, random_seed=1)
     kept = stopped.posterior_["posterior"].sizes["draw"]
-    assert stopped.interrupted_ and 1 <= kept < 20_000
+    assert stopped.interrupted_ and 1 <= kept < 5_000
     for name in ("n_features", "alpha", "log_likelihood"):
         whole = complete.posterior_["posterior"][name].values[:, :kept]
         for chain in stopped.posterior_["posterior"][name].values:  # those far behind the others are left out

@@ -79,7 +79,7 @@ def test_slices_draw_from_the_posterior_of_the_parameters(likelihood, beta):
     made, make_cache = likelihood.as_python(likelihood.observed(DATA))
     cache, state, rng = make_cache(made), state_without_columns(4, beta), np.random.default_rng(3)
     rebuild(made, cache, state)
-    draws = np.empty((1_500, 3))
+    draws = np.empty((800, 3))
     for row in draws:
         draw_by_slices(made, rng, cache, state)
         row[:] = cache.parameters

@@ -27,7 +27,7 @@ def far(draws, expected):
 
 @pytest.mark.parametrize("method, trajectories", WAYS)
 def test_a9_eta_fixed(method, trajectories):
-    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), method, 100_000, trajectories=trajectories)
+    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), method, 40_000, trajectories=trajectories)
     beta = np.stack([c.record.coef[:, 0, 0] for c in chains])
     assert mcse(beta) < 0.004
     assert far(beta, 0.536084) < FOUR
@@ -36,7 +36,7 @@ def test_a9_eta_fixed(method, trajectories):
 
 @pytest.mark.parametrize("method, trajectories", WAYS)
 def test_a9_eta_learned(method, trajectories):
-    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), method, 100_000, trajectories=trajectories)
+    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), method, 40_000, trajectories=trajectories)
     beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
@@ -73,7 +73,7 @@ def shape_three(function):
 
 
 @pytest.mark.first(3)
-@pytest.mark.parametrize("rounds", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("wide, method, trajectories", [*((w, m, 0) for w in WIDE for m in METHODS), (False, *WAYS[2])])
 @pytest.mark.parametrize("learned", [True, False])
 def test_joint_distribution(method, learned, wide, trajectories, rounds):
@@ -149,7 +149,7 @@ def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
     assert far(np.log([c.record.scales[:, 0] for c in chains]), log_tau) < FOUR
 
 
-@pytest.mark.parametrize("rounds", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("wide, trajectories", [(True, 0), (False, 0), (False, 2)])
 def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     """Geweke (2004), as above."""
