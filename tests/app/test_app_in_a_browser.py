@@ -241,6 +241,7 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.look()
 
 
+@pytest.mark.long
 def test_who_answered_is_asked_and_groups_are_chosen(user):
     user.drop("klasse.csv", trials("Kürzel").decode())
     user.sees("Does column “Kürzel” say who answered?")

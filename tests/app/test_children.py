@@ -132,6 +132,7 @@ child.main("fit", sys.argv[1], "1")
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
 @pytest.mark.parametrize("where", ["an import", "a finaliser", "a lock"])
 def test_a_stop_is_never_lost(tmp_path, where):

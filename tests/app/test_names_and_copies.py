@@ -109,6 +109,7 @@ def test_the_folder_of_a_study_is_read_by_the_command_line(client, children_here
     assert run("resume", str(folder / COMPARE)).code == 0
 
 
+@pytest.mark.long
 def test_a_fit_without_a_job_goes_as_well(client, children_here, run, tmp_path, monkeypatch):
     address = client.drop("drinks.csv", DRINKS)
     client.go(f"{address}/rename", title="Who drinks <what>?")

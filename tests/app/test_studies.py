@@ -335,6 +335,7 @@ def test_events_follow_a_run_to_its_end(client, children_here):
     assert [json.loads(line[6:]) for line in found.text.split("\n\n") if line][-1]["state"] == runs.ENDED
 
 
+@pytest.mark.long
 def test_models_are_compared(client, children_here):
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)

@@ -343,6 +343,7 @@ def program(*words):
     return [sys.executable, "-c", "from thali.cli import main; main()", *map(str, words)]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_program_fits_and_writes(folder):
     words = ["celebrities", "--draws", 40, "--tune", 40, "--chains", 2, "--seed", 1, "--out", "results"]

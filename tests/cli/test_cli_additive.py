@@ -410,6 +410,7 @@ def test_outlines_are_drawn_up_to_thirty_objects(run, fake, folder):
         assert (folder / f"out{n}" / "overlap.png").exists() == (n == 30)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     fake.interrupted_ = True

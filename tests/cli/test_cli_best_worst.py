@@ -16,6 +16,7 @@ def folder(tmp_path, monkeypatch):
     random_answers(7, (7,), 3, 2).to_frame().to_csv("seven.csv", index=False)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("rule", ["ranking", "reversed"])
 def test_worths_by_maximum_likelihood(run, rule):

@@ -408,7 +408,7 @@ def test_options_reach_the_model(run, asked):
     assert asked[1][1] == {"method": "holmes-held", "progressbar": True, "random_seed": 0}
 
 
-@pytest.mark.first(120)
+@pytest.mark.first(40)
 @pytest.mark.parametrize("spec", TYPED, ids=[spec.name for spec in TYPED])
 @pytest.mark.parametrize("word", by_word())
 def test_an_option_of_other_models_is_refused(run, folder, word, spec):

@@ -287,6 +287,7 @@ def test_paris_rome():
     assert all(draw() is not None for draw in found.pictures.values())
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("pictures")
 @pytest.mark.fit
 def test_celebrities_in_miniature(monkeypatch, folder):

@@ -129,6 +129,7 @@ def test_shards_are_merged(run, folder, monkeypatch, no_fit):
     assert run("resume", "all").out == whole.out
 
 
+@pytest.mark.long
 def test_an_unfinished_shard_makes_an_unfinished_whole(run, folder, monkeypatch):
     whole = run(*COMPARE)
     run_all = workers.run_all

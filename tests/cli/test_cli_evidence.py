@@ -92,6 +92,7 @@ def test_it_is_resumed_reported_and_refused(run, folder, tmp_path):
     assert run(*how, "unique,two=2", "--sensitivity", "--overwrite").code == 0 and len(folder) == 4
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_shards_are_merged(run, folder):
     how = ("compare", "tea.csv", "--by", "evidence", "--models", "unique,two=2", "--draws", 300, "--seed", 4)

@@ -65,6 +65,7 @@ ORDERS = [
 ]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("words", ORDERS)
 def test_directions_may_be_typed_in_many_ways(run, fake, words):
     result = run("fit", *words, "--levels", "zoom=no,yes", "--none", "none")  # the model need not be named

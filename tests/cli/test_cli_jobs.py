@@ -78,6 +78,7 @@ def test_status_and_resume(run, folder, monkeypatch):
     assert resumed.code == 0 and resumed.out == whole.out
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_a_killed_command_is_resumed(run, folder):
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")

@@ -21,6 +21,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("link", ["exp", "ratio"])
 def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled, link):

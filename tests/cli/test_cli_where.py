@@ -68,6 +68,7 @@ def test_the_answer_is_that_of_a_table_without_these_rows(run, words):
 QUICK = ("--draws", "20", "--tune", "10", "--chains", "2", "--cores", "1", "--seed", "1")
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("command", [("fit", "--aspects", "unique"), ("compare", "--models", "unique")])
 def test_a_job_that_goes_on_leaves_out_the_same_rows(run, folder, command):

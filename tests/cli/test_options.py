@@ -99,6 +99,7 @@ def test_options_are_looked_at_before_a_file_is_read(run, monkeypatch):
         assert result.code == 2 and said in result.err
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("model", ["MNL", "hierarchical-logit"])
 def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):

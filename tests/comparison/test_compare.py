@@ -368,6 +368,7 @@ def test_a_killed_process_loses_nothing(tmp_path, always):
     assert isinstance(found[3], BaseException) if always else found[3] == 9
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 @pytest.mark.parametrize("cores", [1, 2])

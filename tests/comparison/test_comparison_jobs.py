@@ -78,6 +78,7 @@ def same(a, b):
 # one job --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("fits", range(1, 6))
 def test_a_stopped_comparison_goes_on(fits, table, often, ran, tmp_path):
     job = tmp_path / "job"
@@ -336,6 +337,7 @@ KINDS = {
 }
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_merged_shards_are_the_whole(kind, tmp_path, ran):
     named, data, how = KINDS[kind]

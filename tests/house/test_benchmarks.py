@@ -21,7 +21,7 @@ def benchmark(monkeypatch):
     return import_module
 
 
-@pytest.mark.first(5)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("name", "said"),
     [

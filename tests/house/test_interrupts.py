@@ -254,6 +254,7 @@ def stop_at(kind, moments, slices, monkeypatch):
 CHAINS = [kind for kind in KINDS if kind not in ("annealed product classes", "particles")]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ["pairs", "sparse logit", "hierarchical logit"])
 def test_what_a_stopped_fit_drew_is_the_beginning_of_the_unbroken_one(kind, slices, monkeypatch):
     stop_at(kind, [0.4, 0.7], slices, monkeypatch)
@@ -311,6 +312,7 @@ def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
     return resumed
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("kind", RESUMED)
 def test_a_stopped_run_resumes_to_the_unbroken_one(kind, slices, monkeypatch, tmp_path):
@@ -374,6 +376,7 @@ def write_state(job, arrays):
     (job / jobs.INDEX).write_bytes(jobs.sealed(index))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", RESUMED)
 def test_a_torn_state_is_refused(kind, tmp_path):
     job = tmp_path / "job"

@@ -45,6 +45,7 @@ def gigabytes(**sizes):
     return float(done.stdout)
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_comparisons_of_two_thousand_options():
     assert gigabytes(options=2_000, comparisons=100_000, draws=2) < 1.0
 

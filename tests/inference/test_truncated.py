@@ -83,7 +83,7 @@ def test_the_truncated_normal_has_its_distribution(z):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("z", Z)
+@pytest.mark.parametrize("z", [pytest.param(z, marks=[pytest.mark.long] * (k % 2)) for k, z in enumerate(Z)])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_tilted_weight_has_its_distribution(shape, z):
     sd = 1.0 / math.sqrt(CURVATURE)

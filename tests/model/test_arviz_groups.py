@@ -61,6 +61,7 @@ def test_the_statistics_of_arviz(name):
     assert np.isfinite(sensitivity[["prior", "likelihood"]].to_numpy(float)).all()
 
 
+@pytest.mark.first(5)
 @of_models(DRAWN)
 def test_posterior_predictive_adds_a_group(name):
     model, design = fitted(name), TINY[name].data()

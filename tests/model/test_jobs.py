@@ -156,7 +156,6 @@ def killed(place, kind, times, seed):
 
 
 @pytest.mark.first(1)
-@pytest.mark.first(2)  # the others are among those that are killed a hundred times
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kind", ["pairs", "annealed product classes", "particles"])
 def test_a_killed_job_goes_on(kind, tmp_path):
@@ -221,7 +220,7 @@ def test_a_fit_killed_at_twenty_moments_goes_on(kind, tmp_path):
     assert kills >= 20
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     size = size_of(kind)
@@ -238,6 +237,7 @@ def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     assert again.summary().equals(fitted(kind, size).summary())
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_stopped_fit_goes_on(kind, monkeypatch):
     """The chains were at different draws when it was stopped."""
@@ -262,6 +262,7 @@ def test_a_stopped_fit_goes_on(kind, monkeypatch):
     assert not model.interrupted_
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_may_be_stopped_and_go_on(kind, monkeypatch):
     """Its earlier draws are in the posterior, the later ones of each chain are not all."""
@@ -443,8 +444,8 @@ def test_time_is_up(tmp_path):
 def test_tuning_that_takes_too_long_is_shortened(tmp_path):
     data, job = random_comparisons(5, 5), tmp_path / "job"
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}  # of several, one may be kept alone
-    with pytest.warns(EstimateWarning, match=r"max_time=2.0 is half over while .* in place of 30,000,000") as said:
-        model = th.EliminationByAspects("unique").fit(data, max_time=2.0, **long)
+    with pytest.warns(EstimateWarning, match=r"max_time=1.0 is half over while .* in place of 30,000,000") as said:
+        model = th.EliminationByAspects("unique").fit(data, max_time=1.0, **long)
     assert any(isinstance(each.message, InterruptedWarning) for each in said)
     had, tune = model.posterior_["posterior"].sizes["draw"], model.run_settings()["tune"]
     assert model.interrupted_ and had > 0 and 0 < tune < 10**7

@@ -96,6 +96,7 @@ def test_every_kind_of_model_saves_and_loads(data, tmp_path, aspects, unique):
         assert not model.posterior_["posterior"]["unique_weights"].any()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("aspects", [GROUPS, matrix(), pd.DataFrame(matrix(), index=list(GROUPS))])
 def test_given_aspects_come_back_from_a_file(data, tmp_path, aspects):
     model = quick(th.EliminationByAspects(aspects), data)
@@ -230,6 +231,7 @@ def test_seeds(data):
     assert generator.equals(again)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rate", [1e-6, pytest.param(1.0, marks=pytest.mark.long), 1e12])
 def test_the_scale_of_the_weights_does_not_matter(rate):
     two = th.PairedComparisons([[0, 3], [1, 0]])
@@ -311,6 +313,7 @@ def test_sizes_from_two_options_to_forty():
         assert (posterior["features"].any("option").sum("feature") == posterior["n_features"]).all()
 
 
+@pytest.mark.long
 def test_the_order_of_options_does_not_matter(data):
     """Relabelled data have the relabelled posterior."""
     order = [4, 2, 0, 8, 6, 1, 3, 5, 7]

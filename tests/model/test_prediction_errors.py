@@ -35,7 +35,7 @@ def predictions(kind, seed):
     return found[:2]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("kind", PREDICTED)
 def test_errors_are_the_spread_of_independent_fits(kind):

@@ -20,6 +20,7 @@ def best_of(a, b):
     return max(a, b, key=WORTH.get)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("model", ["unique", "ibp", "laplace"])
 def test_an_updated_model_is_one_of_all_the_data(model):
     aspects, how = {"laplace": ("unique", {"method": "laplace"})}.get(model, (model, {}))
@@ -84,6 +85,7 @@ def test_what_cannot_be_updated_is_refused(new, uncompiled):
     assert model.fitted_to_ == str(FEW)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("goal", ["best", "ranks", "everything"])
 def test_an_interview_finds_what_it_asks_for(goal, tmp_path):
     log = tmp_path / "log.csv"

@@ -39,8 +39,7 @@ def no_figure_stays_open():
     plt.close("all")
 
 
-@pytest.mark.first(4)
-@pytest.mark.first(3 * len(PICTURES))
+@pytest.mark.first(2 * len(PICTURES))
 @pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):

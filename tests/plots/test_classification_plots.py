@@ -185,6 +185,7 @@ def test_the_classes_that_are_predicted_most_are_shown():
 # the regions ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
 @pytest.mark.parametrize("scale", [(1.0, 1.0), (1e5, 1e-4)])
 def test_colours_are_those_of_the_most_probable_class(transform, scale):

@@ -90,7 +90,7 @@ def boxes_of(figure, monkeypatch):
     return [(text, Text.get_window_extent(text)) for text in shown]
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_and_none_overlaps(case, monkeypatch):
     with warnings.catch_warnings():
@@ -148,6 +148,7 @@ def test_names_cover_no_point_when_there_is_room(draw):
 
 
 # Seeds with which a line would go astray if the places did not cost what they do.
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "draw, seed, labels",
     [(crowded, 21, CELEBRITIES), (crowded, 54, CELEBRITIES), (crowded, 55, LONG[:9]), (in_a_row, 111, LONG[:9])],

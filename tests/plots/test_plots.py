@@ -90,8 +90,7 @@ def no_figure_stays_open():
     plt.close("all")
 
 
-@pytest.mark.first(10)
-@pytest.mark.first(5 * len(OF_A_MODEL))
+@pytest.mark.first(2 * len(OF_A_MODEL))
 @pytest.mark.parametrize("picture", OF_A_MODEL)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):

@@ -65,6 +65,7 @@ def assert_no_overlap(ax):
         assert (shared <= 1.0).any(), (one, other)
 
 
+@pytest.mark.first(1)
 def test_classes(model):
     shares, importance = plots.classes(model, max_classes=12)
     table = model.classes(cover=1.0)
@@ -87,6 +88,7 @@ def test_classes_that_nobody_owns():
         plots.classes(fitted(draws=2, groups=1, alpha=1e-9))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 def test_level_effects(model):
     ax = plots.level_effects(model)
@@ -106,6 +108,7 @@ def test_level_effects(model):
     np.testing.assert_array_equal([line for line in again.lines if line.get_marker() == "o"][0].get_xdata(), shown)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 def test_attribute_importance(model):
     ax = plots.attribute_importance(model)

@@ -106,6 +106,7 @@ def no_overlaps(figure, monkeypatch):
     return [name for name, _ in boxes]
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("picture", [plots.similarity, plots.overlap])
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):

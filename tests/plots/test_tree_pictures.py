@@ -207,6 +207,7 @@ def test_names_stand_where_there_is_room():
     assert {text.get_text() for text in draw(Tree.from_groups(CELEBRITIES)).texts} == {*CELEBRITIES}
 
 
+@pytest.mark.long
 def test_very_many_leaves_have_some_labels_in_their_rows():
     ax = draw(CASES["large caterpillar"]())
     rows = ax.get_yticks().astype(int)

@@ -65,7 +65,7 @@ MODELS = {
 }
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("kind", MODELS)
 def test_every_model(kind, tmp_path):

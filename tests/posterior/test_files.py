@@ -45,6 +45,7 @@ def saves(place, limit):
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
 def test_a_limit_on_the_size_of_files_costs_no_process(tmp_path):

@@ -347,7 +347,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize("sealed", [pytest.param(False, marks=pytest.mark.long), True])
 @pytest.mark.parametrize(("how", "said"), HOSTILE.items(), ids=HOSTILE)
 def test_what_is_no_plain_array_of_this_file_is_not_read(small, tmp_path, how, said, sealed):
     """Neither with a right hash nor without; what another file holds is not read either."""

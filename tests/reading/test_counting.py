@@ -49,6 +49,7 @@ def written(frame, folder, kind):
     return path
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
 @pytest.mark.parametrize(
     "shape", ["battles", "missing", "category", "numbers", "counted", "list", "both ways", "games"]
@@ -117,6 +118,7 @@ def test_named_columns(tmp_path):
     same(found, read_counts(written(battles(), tmp_path, "parquet"))[0])
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
 @pytest.mark.parametrize(
     "where",

@@ -110,7 +110,7 @@ def page_once(name, folder):
     return _PAGES[name]
 
 
-@pytest.mark.first(6)
+@pytest.mark.first(4)
 @pytest.mark.parametrize("name", TINY)
 def test_every_model_has_a_report(name, tmp_path):
     model = fitted(name)

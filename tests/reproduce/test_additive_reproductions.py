@@ -237,6 +237,7 @@ def test_error_of_the_variance_explained(fitted):
     assert error == pytest.approx(mcse(np.array(towards)), rel=1e-4)
 
 
+@pytest.mark.long
 def test_ctrl_c_between_repeats_keeps_the_rest(monkeypatch):
     fit, fits = AdditiveClustering.fit, []
 
@@ -271,6 +272,7 @@ def settings(folder=None):
     return Settings("small", progressbar=False, folder=folder)
 
 
+@pytest.mark.long
 def test_simulation_from_words_to_files_and_on_from_them(run, folder, tiny, monkeypatch):
     first = run("reproduce", "additive-simulation", "--small", "--out", "results")
     assert first.code == 0 and (folder / "results" / "additive-simulation.txt").read_text() == first.out

@@ -198,6 +198,7 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
         assert row["squared error"] == pytest.approx(error, rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @pytest.mark.parametrize("finished", [3 * 36, 3 * 36 + 12], ids=["between levels", "inside a level"])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):

@@ -30,6 +30,7 @@ def test_the_quadrature_agrees_with_that_of_the_cases(name):
 ALSO_PUBLISHED = pytest.mark.parametrize("sampler", ["tempered", pytest.param("published", marks=pytest.mark.long)])
 
 
+@pytest.mark.long
 @pytest.mark.first(1)
 @ALSO_PUBLISHED
 @pytest.mark.parametrize("weight_prior", [(1.0, 10.0), (2.0, 4.0)])
@@ -44,7 +45,7 @@ JUDGEMENTS = [[0.0, 6.0, 1.0], [6.0, 0.0, 0.5], [1.0, 0.5, 0.0]]
 
 @pytest.mark.first(1)
 @ALSO_PUBLISHED
-@pytest.mark.parametrize("similarities", [SIMILARITIES, WITHOUT], ids=["complete", "gap"])
+@pytest.mark.parametrize("similarities", [WITHOUT, SIMILARITIES], ids=["gap", "complete"])
 def test_means_of_unequal_numbers_of_judgements(similarities, sampler):
     expected = three_objects(similarities, 0.2, 1.0, (2.0, 4.0), BUFFET, judgements=JUDGEMENTS)
     equal = three_objects(similarities, 0.2, 1.0, (2.0, 4.0), BUFFET)
@@ -106,6 +107,7 @@ def test_two_objects_whose_sigma_is_learned(sampler):
     check(fit(case, 6 if sampler == "tempered" else 200, **SAMPLERS[sampler]), case)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("tempering", [None, 3])
 def test_given_features_whose_sigma_is_learned(tempering):
     scale = 0.02 * np.var([0.8, 0.3, 0.45])
@@ -115,6 +117,7 @@ def test_given_features_whose_sigma_is_learned(tempering):
     check(fit(case, 6, tempering=tempering), case | {"expected": expected})
 
 
+@pytest.mark.long
 def test_a_learned_sigma_of_unequal_numbers_of_judgements():
     scale = 0.02 * np.var([0.8, 0.3, 0.45]) / np.mean([1 / 6, 1.0, 2.0])
     expected = given_features_unknown_sigma(SIMILARITIES, (2.0, 4.0), scale, JUDGEMENTS)

@@ -224,6 +224,7 @@ def test_one_group_has_the_posterior_of_its_data():
         assert abs(mine - theirs) < ERRORS * math.hypot(error, other_error)
 
 
+@pytest.mark.long
 def test_names_and_order_of_groups_do_not_matter():
     data = [random_comparisons(3, seed) for seed in (5, 6)]
     chosen = []

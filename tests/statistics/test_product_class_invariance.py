@@ -70,7 +70,7 @@ def as_it_is():
     return log_evidence(people(), 1)
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "written",
     [
@@ -95,6 +95,7 @@ def test_another_direction_is_another_model(as_it_is):
     assert abs(other[0] - as_it_is[0]) > 4 * math.hypot(other[1], as_it_is[1])
 
 
+@pytest.mark.long
 def test_turned_round_twice_is_the_same_problem():
     """Inside, the levels of a monotone attribute run from worst to best: nothing differs, to the last bit."""
     data, how = monotone_attribute_turned_round()

@@ -35,7 +35,7 @@ def every_line(model, n, profit):
     return found
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("n", "profit"), [(1, False), (1, True), (2, True), (2, False)])
 @pytest.mark.parametrize("most", [300, 5])
 def test_the_best_line_is_that_of_all(model, monkeypatch, n, profit, most):

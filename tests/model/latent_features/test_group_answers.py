@@ -74,6 +74,7 @@ def test_the_model_of_one_group_predicts(model):
     assert set(tree_of_group(model.posterior_, "men")["observed_data"].dataset.sizes) == {"compared_pair"}
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
     model.save(tmp_path / "groups.nc")

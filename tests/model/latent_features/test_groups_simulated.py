@@ -35,6 +35,7 @@ def assert_mean(values, mean, variance):
     assert abs(np.mean(values) - mean) < LIMIT * math.sqrt(variance / np.size(values))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("weights", ["free", "similar"])
 def test_parameters_are_those_of_the_prior(weights):
@@ -51,6 +52,7 @@ def test_parameters_are_those_of_the_prior(weights):
     assert (together > 0.6) == (weights == "similar")
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", EVERY)
 def test_simulated_data_can_be_fitted_and_have_the_design(name):
@@ -66,6 +68,7 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     model.prepare(new, draws=1, tune=0)
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", EVERY)
 def test_replicates_of_a_fit_are_those_of_each_group(name):

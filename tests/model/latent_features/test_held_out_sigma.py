@@ -41,6 +41,7 @@ def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path, monkey
         twice.fit(TABLE, **RUN)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_it_does_not_depend_on_the_scale():
     parts = {"prior": th.priors.IndianBuffet(), "alpha": None, "likelihood": th.likelihoods.Additive()}

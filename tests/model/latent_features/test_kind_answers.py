@@ -210,6 +210,7 @@ def test_the_check_is_of_all_people(model, data):
     assert row["predicted"] == pytest.approx(by_hand)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
     model.save(tmp_path / "kinds.nc")

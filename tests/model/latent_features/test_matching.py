@@ -79,6 +79,7 @@ def test_every_draw_has_a_feature_once():
     assert (np.diff(share) <= 0.0).all()
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_a_hundred_and_fifty_objects_take_seconds():
     rng = np.random.default_rng(2)

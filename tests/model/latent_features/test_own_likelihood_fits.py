@@ -177,6 +177,7 @@ def tasks():
     )
 
 
+@pytest.mark.long
 def test_the_same_mathematics_takes_less_than_three_times_as_long():
     """By the change; the test after this one times whole sweeps."""
     chains = [Chain(task, np.random.default_rng(1)) for task in tasks()]

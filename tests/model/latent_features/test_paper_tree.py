@@ -95,6 +95,7 @@ def test_row_pass_given_the_probabilities(i):
     assert invariance_error(step, start, key, log_target) < 1e-12
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("owners", [[0], [0, 1], [1, 2], [0, 1, 2]])
 def test_walk_of_a_probability(owners):
     tree, rng = th.Tree.from_newick(CHERRY), np.random.default_rng(4)

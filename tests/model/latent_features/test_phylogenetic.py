@@ -190,6 +190,7 @@ def test_deep_and_wide_trees():
         assert math.isfinite(log_rate(prior, list(owners)))
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("lo, hi", [(1, 5), (2, 4), (1, 4), (2, 5)])
 @pytest.mark.exact
 def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
@@ -205,6 +206,7 @@ def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
     assert stats.chisquare(list(counts.values()), 20_000 * rates / rates.sum()).pvalue > 1e-4
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "leaf_length, columns, within", [(0.1, 3.9813, 1.8749), (0.5, 4.9000, 1.4393), (1.0, 5.6579, 1.0)]
 )

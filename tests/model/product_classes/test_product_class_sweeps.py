@@ -114,6 +114,7 @@ def test_books_are_kept_after_every_sweep(sampler, lapse, sharpness):
     assert (state.counts[: VALUES + 1, 1] > 0).all()
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
 @pytest.mark.parametrize(("data", "monotone", "alpha"), [(TP1, {"x0": 1}, 2.0), (TP3, {"x0": 1, "x1": 1}, 2.0)])
 def test_without_a_lapse_every_choice_stays_possible(sampler, data, monotone, alpha):
