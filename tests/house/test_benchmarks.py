@@ -21,7 +21,7 @@ def benchmark(monkeypatch):
     return import_module
 
 
-@pytest.mark.first(1)
+@pytest.mark.first(4)
 @pytest.mark.parametrize(
     ("name", "said"),
     [
