@@ -76,7 +76,7 @@ def test_ties_may_come_with_an_update():
 def test_what_cannot_be_updated_is_refused(new, uncompiled):
     with pytest.raises(NotFittedError):
         th.EliminationByAspects("unique").update(new)
-    run = {"draws": 5, "tune": 5, "chains": 2, "random_seed": 1, "progressbar": False}
+    run = {"draws": 5, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
     model = th.EliminationByAspects("unique").fit(FEW, **run)
     sentence = "to be updated by Choices" if isinstance(new, th.Choices) else "does not know, 'gin'"
     sentence = "with covariates cannot be updated" if getattr(new, "covariates", None) is not None else sentence

@@ -102,7 +102,7 @@ def test_densities():
 @pytest.mark.fit
 def test_a_model_is_saved_with_its_prior(tmp_path, uncompiled):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, weight_prior=PRIOR)
-    model.fit(DATA, draws=5, tune=5, random_seed=1, progressbar=False).save(tmp_path / "model.nc")
+    model.fit(DATA, draws=5, tune=5, thin=1, random_seed=1, progressbar=False).save(tmp_path / "model.nc")
     assert th.load(tmp_path / "model.nc").weight_prior == PRIOR
 
 
