@@ -12,7 +12,7 @@ from thali.comparison.leave_pairs import ObjectPairs
 from thali.comparison.leave_tasks import ChoicesOutOfSets, Choosers
 from thali.comparison.sentences import sentences
 from thali.comparison.splitter import Grouped
-from thali.data.pair_parts import of_subjects
+from thali.data.pairs.parts import of_subjects
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}

@@ -13,7 +13,7 @@ from real_data import needs_data
 
 import thali as th
 from thali.data import kinds
-from thali.data.experiment_scheme import Scheme
+from thali.data.experiments.scheme import Scheme
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.reading import recognise
 

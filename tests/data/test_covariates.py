@@ -9,7 +9,7 @@ import pytest
 
 import thali as th
 from thali.data.judged import with_more
-from thali.data.pair_parts import with_known
+from thali.data.pairs.parts import with_known
 from thali.errors import DataError
 from thali.model.saved import packed, unpacked
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali.data.choices import Choices
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
     from thali.data.pairs import PairedComparisons
     from thali.data.similarities import Similarities
 

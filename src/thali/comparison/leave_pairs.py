@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._labels import shorten
 from thali.data.groups import Groups
-from thali.data.left_out import LeftPair
 from thali.data.pairs import PairedComparisons
+from thali.data.pairs.left_out import LeftPair
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 from thali.errors import Argument, ArgumentError, DataError, DataWarning

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.choices import Choices
-from thali.data.experiment import ChoiceExperiment
-from thali.data.experiment_split import held_tasks
+from thali.data.experiments import ChoiceExperiment
+from thali.data.experiments.split import held_tasks
 from thali.errors import ArgumentError, DataError, Setting
 
 from .splitter import Splitter, folds_wanted, hold_out_wanted, lost_group, not_both

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali._labels import plural
-from thali.data.experiment import ChoiceExperiment
+from thali.data.experiments import ChoiceExperiment
 from thali.errors import DataError
 from thali.model.registry import spec_of
 

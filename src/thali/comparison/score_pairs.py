@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali.data.left_out import LeftPair
+from thali.data.pairs.left_out import LeftPair
 from thali.model.latent_features.answers.binomial import log_binomial
 from thali.model.latent_features.answers.ties import log_multinomial
 from thali.model.registry import spec_of

@@ -32,7 +32,7 @@ SPECS: tuple[DataSpec, ...] = (
     ),
     DataSpec(
         EXPERIMENTS,
-        "thali.data.experiment:ChoiceExperiment",
+        "thali.data.experiments.experiment:ChoiceExperiment",
         f"{_SHAPES}.experiments:SHAPES",
         (
             (f"{_COMPARISON}.leave_tasks:Tasks", _CHOICE_SCORER),

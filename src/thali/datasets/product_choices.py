@@ -10,7 +10,7 @@ from thali.inference.seeds import streams
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 LEVELS = {
     "price": ("100", "200", "300", "400"),
@@ -105,7 +105,7 @@ def product_choices(
     >>> made.owners.shape
     (20, 6)
     """
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     people, tasks = whole("people", people, 1), whole("tasks", tasks, 1)
     (rng,) = streams(random_seed, 1)

@@ -17,7 +17,7 @@ from .products import ALTERNATIVE, NONE, TASK, VERSION, utilities_of
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 _PRECISE = 0.1  # standard error, of a utility, for which people are counted
 
@@ -147,7 +147,7 @@ def _tasks_of(design: Any) -> "ChoiceExperiment":
     """The tasks, as if the first alternative of each was chosen."""
     import pandas as pd
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     if isinstance(design, ChoiceExperiment):
         return design

@@ -162,7 +162,7 @@ def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
                 Argument("prior"), f" has {len(values)} utilities of {name!r}, which has {len(levels)} levels."
             )
         return values
-    from thali.data.experiment_levels import as_number
+    from thali.data.experiments.levels import as_number
 
     slope, numbers = _utility(name, given), [as_number(as_label(level)) for level in levels]
     if any(number is None for number in numbers):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.experiment import ChoiceExperiment
+from thali.data.experiments import ChoiceExperiment
 from thali.posterior.interval import INTERVAL, interval_name
 
 from .data_facts import described, levels_shown

@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._labels import plural
 from thali.data.choices import Choices
-from thali.data.experiment import ChoiceExperiment
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments import ChoiceExperiment
+from thali.data.experiments.scheme import INSIDE
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.people import differing_columns

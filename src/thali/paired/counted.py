@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from thali._labels import plural, shorten
-from thali.data.covariates import ORDER
 from thali.data.frames import as_frame
 from thali.data.judged import Judged, not_pairs
-from thali.data.pair_tables import fields_of_rows
 from thali.data.pairs import PairedComparisons
+from thali.data.pairs.covariates import ORDER
+from thali.data.pairs.tables import fields_of_rows
 from thali.errors import DataError
 
 

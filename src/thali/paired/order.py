@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
-from thali.data.pair_parts import ties_unknown
+from thali.data.pairs.parts import ties_unknown
 from thali.errors import DataError, InPython, Message
 from thali.inference.warn import warn
 from thali.model.elimination_ml.covariates import INFINITE

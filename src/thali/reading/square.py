@@ -9,9 +9,9 @@ import pandas as pd
 
 from thali._labels import as_label, checked_labels
 from thali.data.roles import RESPONDENT, plain
+from thali.data.similarities.symmetric import is_symmetric
 from thali.data.squares import mismatch
 from thali.data.suspicious import refuse_lone_totals
-from thali.data.symmetric import is_symmetric
 from thali.errors import DataError
 
 from .cells import DECIMAL_COMMA, MISSING

@@ -8,7 +8,7 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.data.experiment_constants import with_constants
+from thali.data.experiments.constants import with_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.model.choice_logits.coding import coding_of
 from thali.model.choice_logits.logit import Tasks, ascend, tasks_of

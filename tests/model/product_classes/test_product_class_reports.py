@@ -7,7 +7,7 @@ import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
 from terminals import narrow
 
-from thali.data.experiment_scheme import Attribute, Scheme
+from thali.data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
 from thali.model.choice_answers.effects import level_effects
 from thali.model.choice_answers.figures import thinned

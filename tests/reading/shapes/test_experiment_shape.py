@@ -3,7 +3,7 @@
 import pytest
 
 from thali._source import Source
-from thali.data.experiment import ChoiceExperiment
+from thali.data.experiments import ChoiceExperiment
 from thali.reading.shapes.experiments.experiment import match
 from thali.reading.table import load
 

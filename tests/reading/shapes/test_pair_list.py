@@ -3,8 +3,8 @@
 import pytest
 
 from thali._source import Source
-from thali.data.pair_columns import choice_columns
 from thali.data.pairs import PairedComparisons
+from thali.data.pairs.columns import choice_columns
 from thali.reading.shapes.pairs.pair_list import lacks, match
 from thali.reading.table import load
 

@@ -37,7 +37,7 @@ def text_of(rows):
 
 def test_long_rankings_do_not_fill_the_memory(monkeypatch):
     """Neither a table of all rankings by all options, nor the choices of which they consist."""
-    monkeypatch.setattr("thali.data.rankings.MAX_SHOWN", 1000)
+    monkeypatch.setattr("thali.data.choices.rankings.MAX_SHOWN", 1000)
     rows = [("0", f"o{k}", k + 1) for k in range(60)] + [(str(k), "o1", 1) for k in range(1, 60)]
     frame = pd.DataFrame(rows, columns=["ranker", "item", "rank"])
     for how in ({}, {"unranked": "worse"}):

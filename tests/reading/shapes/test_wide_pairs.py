@@ -5,7 +5,7 @@ import pytest
 
 import thali as th
 from thali._source import Source
-from thali.data.wide_columns import number_of_options, prefmod_pairs
+from thali.data.pairs.wide_columns import number_of_options, prefmod_pairs
 from thali.errors import DataWarning
 from thali.reading.recognise import recognise
 from thali.reading.shapes.pairs.wide_pairs import NAME

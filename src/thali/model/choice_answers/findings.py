@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import plural
-from thali.data.experiment_constants import with_constants
-from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
+from thali.data.experiments.constants import with_constants
+from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali.inference.quiet import without_warnings
 from thali.posterior.interval import interval_name
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments.scheme import INSIDE
 
 from .effects import long_table
 from .figures import centre, ends_of_draws, probability_of, spread_of_people

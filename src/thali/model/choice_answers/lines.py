@@ -9,8 +9,8 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._labels import as_label, shorten, suggest
-from thali.data.experiment_levels import as_number
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments.levels import as_number
+from thali.data.experiments.scheme import INSIDE
 from thali.errors import Argument, ArgumentError
 
 from .crowd import weights_of

@@ -12,7 +12,7 @@ from thali.inference.warn import warn
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments.scheme import Scheme
 
 _NAMES = ("product", "products", "name", "label")
 SCENARIO = "scenario"

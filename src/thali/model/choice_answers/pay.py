@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import shorten, suggest
-from thali.data.experiment_levels import as_number
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments.levels import as_number
+from thali.data.experiments.scheme import INSIDE
 from thali.data.roles import plain
 from thali.errors import Argument, ArgumentError, EstimateWarning
 from thali.inference.warn import warn
@@ -19,7 +19,7 @@ from .figures import error_between_chains, probability_of
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments.scheme import Scheme
 
     from .chooser import Chooser
 

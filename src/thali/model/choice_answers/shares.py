@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import as_label, suggest
-from thali.data.experiment_levels import as_number
+from thali.data.experiments.levels import as_number
 from thali.errors import ArgumentError
 
 from .crowd import weights_of

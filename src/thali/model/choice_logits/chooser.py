@@ -16,7 +16,7 @@ from ..choice_answers.importance import some_products, some_tasks, variation
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     from .coding import Coding
 

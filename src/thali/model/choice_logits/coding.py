@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import shorten
-from thali.data.experiment import ChoiceExperiment
-from thali.data.experiment_constants import with_constants
-from thali.data.experiment_levels import as_number
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments import ChoiceExperiment
+from thali.data.experiments.constants import with_constants
+from thali.data.experiments.levels import as_number
+from thali.data.experiments.scheme import INSIDE
 from thali.errors import DataError, DataWarning, Message, Setting
 from thali.inference.warn import warn
 
@@ -19,7 +19,7 @@ from .coding_arguments import Wanted, numbers_of_levels, pieces, wanted_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali.data.experiment_scheme import Encoded, Scheme
+    from thali.data.experiments.scheme import Encoded, Scheme
 
 
 class Part(NamedTuple):

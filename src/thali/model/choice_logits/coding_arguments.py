@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import suggest
-from thali.data.experiment_levels import as_number, is_whole
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments.levels import as_number, is_whole
+from thali.data.experiments.scheme import INSIDE
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 
 class Wanted(NamedTuple):

@@ -9,7 +9,7 @@ from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, InPython
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 DIRECTIONS = {"increasing": 1, "decreasing": -1}
 _RIDGE = 1.0  # precision of a coefficient, of the worst level against the best one: finite where choices are separated
@@ -17,7 +17,7 @@ _RIDGE = 1.0  # precision of a coefficient, of the worst level against the best 
 
 def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[str, str]:
     """An argument that maps attributes to directions, checked against the data."""
-    from thali.data.experiment_levels import ALPHABET
+    from thali.data.experiments.levels import ALPHABET
 
     found: dict[str, str] = {}
     for name, direction in _pairs(argument, given):

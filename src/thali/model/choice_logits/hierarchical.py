@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray
 
-    from thali.data.experiment import ChoiceExperiment
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.scheme import Scheme
 
     from ..choice_segments.preferences import Preferences
     from .chooser import LogitChooser

@@ -9,7 +9,7 @@ from .chooser import LogitChooser
 if TYPE_CHECKING:
     import xarray
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     from .coding import Coding
     from .hierarchical_tastes import Population

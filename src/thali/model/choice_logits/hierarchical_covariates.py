@@ -11,7 +11,7 @@ from thali.errors import Argument, ArgumentError, DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 
 class Covariates(NamedTuple):

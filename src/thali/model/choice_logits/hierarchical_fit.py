@@ -17,7 +17,7 @@ from .hierarchical_tastes import TasteScale
 if TYPE_CHECKING:
     import xarray
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 THIN = 2
 _FIRST_BYTES = 2**29  # of the tastes in the draws after which a run of unknown length is looked at first

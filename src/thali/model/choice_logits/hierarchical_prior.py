@@ -12,7 +12,7 @@ from .hierarchical_reported import reported
 from .logit import probabilities, tasks_of
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 
 def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]) -> PriorSample:

@@ -10,7 +10,7 @@ from .reported import effect_names, level_pairs_of, levels_of_products, named_ar
 if TYPE_CHECKING:
     import xarray
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     from .coding import Coding
 

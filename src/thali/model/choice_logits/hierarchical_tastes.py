@@ -13,7 +13,7 @@ from .directions import DIRECTIONS
 if TYPE_CHECKING:
     import xarray
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     from .hierarchical_covariates import Covariates
 

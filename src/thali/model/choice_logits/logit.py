@@ -9,7 +9,7 @@ from thali.inference.optimise.newton import Concave, newton
 from .coding import Coding
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 _MAX_STEPS = 100
 _SMALLEST = 1e-12  # Newton decrement a task at which the maximisation ends

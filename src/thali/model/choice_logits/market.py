@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._labels import plural
-from thali.data.experiment_levels import as_number
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments.levels import as_number
+from thali.data.experiments.scheme import INSIDE
 
 from ..market_draws.logit import Columns, Kinds, logit_tastes
 from ..market_draws.market import MarketAttribute, MarketDraws, Product

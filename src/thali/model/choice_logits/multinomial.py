@@ -24,8 +24,8 @@ from .answers import LogitAnswers
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali.data.experiment import ChoiceExperiment
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.scheme import Scheme
 
     from .chooser import LogitChooser
     from .coding import Coding
@@ -288,8 +288,8 @@ def unseen_remarks(coding: "Coding", levels: dict[str, tuple[str, ...]]) -> list
 
 def experiment(data: Any, constants: bool = False) -> "ChoiceExperiment":
     """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
-    from thali.data.experiment import ChoiceExperiment
-    from thali.data.experiment_constants import with_constants
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.constants import with_constants
 
     if not isinstance(data, ChoiceExperiment):
         raise DataError(

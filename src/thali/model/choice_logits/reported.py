@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments.scheme import INSIDE
 
 if TYPE_CHECKING:
     import xarray
 
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments.scheme import Scheme
 
 DESCRIPTIONS = {
     "share": "expected share of the tasks of the data in which a product with that level is chosen",

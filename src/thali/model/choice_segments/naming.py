@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
+from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
 
 _WORTH_NAMING = 0.05  # of a preference, by which a segment differs from everybody
 _WORDS = {(INSIDE, INSIDE_LEVELS[0]): "no choice", (INSIDE, INSIDE_LEVELS[1]): "any product"}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments.scheme import INSIDE
 
 if TYPE_CHECKING:
     from ..choice_logits.coding import Coding

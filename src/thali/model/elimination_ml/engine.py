@@ -20,7 +20,7 @@ from ..prepared import Prepared
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.left_out import LeftPair
+    from thali.data.pairs.left_out import LeftPair
 
     from .estimates import Estimates
 

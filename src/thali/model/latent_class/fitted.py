@@ -11,7 +11,7 @@ from .draws import ClassDraws, class_draws, open_parameters
 from .panel import Panel
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     from ..choice_logits.coding import Coding
 

@@ -29,8 +29,8 @@ from .choice import BIC, HELD_OUT
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali.data.experiment import ChoiceExperiment
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.scheme import Scheme
 
     from ..choice_logits.chooser import LogitChooser
     from ..choice_logits.coding import Coding

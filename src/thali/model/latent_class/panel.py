@@ -7,7 +7,7 @@ import numpy as np
 from ..choice_logits.logit import Local, Tasks, information, local, tasks_of
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     from ..choice_logits.coding import Coding
 

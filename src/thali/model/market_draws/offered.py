@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from thali.data.experiment_levels import as_number
-from thali.data.experiment_scheme import INSIDE
+from thali.data.experiments.levels import as_number
+from thali.data.experiments.scheme import INSIDE
 
 from .market import MarketAttribute, Product
 

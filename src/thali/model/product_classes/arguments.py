@@ -10,7 +10,7 @@ from thali.errors import Argument, ArgumentError, Message, Setting
 from ..choice_logits.directions import DIRECTIONS
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 METHODS = ("annealed", "smc")
 SCHEDULES = ("all", "individual", "observation")

@@ -8,8 +8,8 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray
 
-    from thali.data.experiment import ChoiceExperiment
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.scheme import Scheme
 
 
 class Design(NamedTuple):
@@ -67,7 +67,7 @@ def design_of(data: "ChoiceExperiment") -> Design:
 
 def design_from(dataset: "xarray.Dataset") -> Design:
     """The design that `Design.to_dataset` wrote."""
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments.scheme import Scheme
 
     names = ("products", "first_task", "first_row", "row_product", "chosen")
     return Design(

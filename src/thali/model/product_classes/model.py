@@ -27,7 +27,7 @@ from .reports.methods import Reports
 if TYPE_CHECKING:
     import xarray
 
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     from .arguments import Settings
     from .design import Design
@@ -376,7 +376,7 @@ class ProductClasses(Reports, RunByChains):
 
     def _checked(self, data: Any, run: Run) -> "tuple[Settings, dict[str, str]]":
         """The settings and the directions, once every argument has been looked at."""
-        from thali.data.experiment import ChoiceExperiment
+        from thali.data.experiments import ChoiceExperiment
 
         if not isinstance(data, ChoiceExperiment):
             raise DataError(

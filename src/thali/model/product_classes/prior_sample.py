@@ -18,7 +18,7 @@ from .state import workspace
 from .sweep import draw_state
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
     from .arguments import Settings
 

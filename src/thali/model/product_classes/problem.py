@@ -10,7 +10,7 @@ from thali.errors import ArgumentError
 from thali.inference.numerics.gamma_quantiles import quantile_table
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiments import ChoiceExperiment
 
 DIRECTIONS = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1}
 ALPHA, BETA = range(2)  # in Problem.prior

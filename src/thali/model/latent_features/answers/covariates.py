@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.data.covariates import Covariates
+    from thali.data.pairs.covariates import Covariates
 
 DIMENSION = "covariate_name"
 FARTHEST = 300.0  # x'beta beyond it counts as much, as in the samplers

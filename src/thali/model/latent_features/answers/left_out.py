@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.left_out import LeftPair
+from thali.data.pairs.left_out import LeftPair
 
 from .columns import columns_of
 from .covariates import names_in

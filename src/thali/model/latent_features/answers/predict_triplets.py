@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import suggest
-from thali.data.triplet_rows import pairs_in
 from thali.data.triplets import Triplets
+from thali.data.triplets.rows import pairs_in
 from thali.errors import ArgumentError, DataError
 from thali.inference.numerics.ranks import average_ranks
 from thali.posterior.interval import TAILS

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from thali.data.experiment_scheme import Scheme
+    from thali.data.experiments.scheme import Scheme
 
 _PRODUCT, _NO_CHOICE = "any product", "no choice"
 

@@ -13,7 +13,7 @@ from .holdings import owned_by, room_for_known, shape_of_passing
 from .new_respondents import draw_new_row, room_for_new
 
 if TYPE_CHECKING:
-    from thali.data.experiment_scheme import Encoded
+    from thali.data.experiments.scheme import Encoded
 
     from ..design import Design
     from ..particles import Particles

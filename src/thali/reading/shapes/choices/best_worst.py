@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from thali.data.best_worst import best_worst_columns, series
-from thali.data.best_worst_long import long_columns
 from thali.data.choices import Choices
+from thali.data.choices.best_worst import best_worst_columns, series
+from thali.data.choices.best_worst_long import long_columns
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
 from thali.data.roles import BEST, COUNT, RESPONDENT, WORST, by_plain_name

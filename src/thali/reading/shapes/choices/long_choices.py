@@ -3,8 +3,8 @@
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.choice_table import LONG, is_long_table, roles
 from thali.data.choices import Choices
+from thali.data.choices.long import LONG, is_long_table, roles
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
 from thali.data.roles import ALTERNATIVE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, WEIGHTS, by_plain_name, plain

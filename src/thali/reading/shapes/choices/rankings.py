@@ -3,9 +3,9 @@
 from typing import Any
 
 from thali.data.choices import Choices
+from thali.data.choices.ranking_columns import LONG, RankingColumns, ranking_columns, shown
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
-from thali.data.ranking_columns import LONG, RankingColumns, ranking_columns, shown
 from thali.data.roles import COUNT, OPTION, RANK, RESPONDENT, by_plain_name
 
 from ...shape import Lack, Reading, Shape

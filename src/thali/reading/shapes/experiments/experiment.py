@@ -3,8 +3,8 @@
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.choice_table import LONG, is_long_table, roles
-from thali.data.experiment import ChoiceExperiment
+from thali.data.choices.long import LONG, is_long_table, roles
+from thali.data.experiments import ChoiceExperiment
 from thali.data.kinds import EXPERIMENTS
 from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
 

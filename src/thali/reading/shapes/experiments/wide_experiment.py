@@ -3,8 +3,8 @@
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.experiment import ChoiceExperiment
-from thali.data.experiment_wide import numbered_attributes, wide_tasks
+from thali.data.experiments import ChoiceExperiment
+from thali.data.experiments.wide import numbered_attributes, wide_tasks
 from thali.data.kinds import EXPERIMENTS
 from thali.data.roles import CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
 

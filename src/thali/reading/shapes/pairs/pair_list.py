@@ -7,7 +7,8 @@ from thali._labels import plural, shorten
 from thali.data.columns import column
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import PAIRS
-from thali.data.pair_columns import (
+from thali.data.pairs import PairedComparisons
+from thali.data.pairs.columns import (
     PairColumns,
     choice_columns,
     lacking,
@@ -16,9 +17,8 @@ from thali.data.pair_columns import (
     ties_column,
     uncounted,
 )
-from thali.data.pairs import PairedComparisons
 from thali.data.roles import CHOSEN_OF_TWO, COUNT, LOSSES, REJECTED, RESPONDENT
-from thali.data.similar_pairs import tells_similarities
+from thali.data.similarities.listed import tells_similarities
 
 from ...shape import Lack, Reading, Shape
 from ...table import Table

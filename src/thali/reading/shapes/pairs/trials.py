@@ -6,8 +6,8 @@ from typing import Any
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
+from thali.data.pairs.trials import described_sides, near_trials, trial_columns
 from thali.data.roles import CHOSEN_OF_TWO, COUNT, FIRST, RESPONDENT, SECOND
-from thali.data.trials import described_sides, near_trials, trial_columns
 from thali.errors import DataError
 
 from ...shape import Lack, Reading, Shape

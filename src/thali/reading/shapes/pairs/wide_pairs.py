@@ -8,9 +8,9 @@ from thali.data.columns import column
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
+from thali.data.pairs.wide import outcomes_of_wide
+from thali.data.pairs.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
 from thali.data.roles import COUNT, RESPONDENT
-from thali.data.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
-from thali.data.wide_pairs import outcomes_of_wide
 
 from ...shape import Lack, Reading, Shape
 from ...table import Table

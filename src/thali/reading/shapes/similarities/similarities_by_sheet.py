@@ -5,7 +5,7 @@ import pandas as pd
 from thali._labels import plural, shorten
 from thali.data.kinds import SIMILARITIES
 from thali.data.similarities import Similarities
-from thali.data.symmetric import measured_pairs
+from thali.data.similarities.symmetric import measured_pairs
 from thali.errors import DataError
 
 from ...shape import Reading, Shape

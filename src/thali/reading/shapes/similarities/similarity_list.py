@@ -2,10 +2,10 @@
 
 from thali._labels import shorten
 from thali.data.kinds import SIMILARITIES
-from thali.data.pair_columns import choice_columns
+from thali.data.pairs.columns import choice_columns
 from thali.data.roles import DISSIMILARITY, SIMILARITY, by_plain_name
-from thali.data.similar_pairs import pair_columns, tells_similarities
 from thali.data.similarities import Similarities
+from thali.data.similarities.listed import pair_columns, tells_similarities
 
 from ...shape import Reading, Shape
 from ...table import Table

@@ -3,9 +3,9 @@
 from typing import Any
 
 from thali.data.kinds import SIMILARITIES
-from thali.data.similar_pairs import tells_similarities
 from thali.data.similarities import Similarities
-from thali.data.symmetric import measured_pairs
+from thali.data.similarities.listed import tells_similarities
+from thali.data.similarities.symmetric import measured_pairs
 from thali.errors import DataError
 
 from ...shape import Reading, Shape

@@ -1,0 +1,5 @@
+"""Choices out of sets."""
+
+from .choices import Choices
+
+__all__ = ["Choices"]

@@ -1,0 +1,157 @@
+"""Best-worst choices: of each set the best and the worst option."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import as_label, checked_labels, shorten, suggest
+from thali.errors import Argument, DataError
+
+from ..coded import coded, in_order
+from ..columns import column, count_column
+from ..people import people_table
+from ..roles import BEST, COUNT, RESPONDENT, WORST, by_plain_name, plain
+from .long import Occasions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MARKS = ("abcdefghijklmnopqrstuvwxyz", [str(k) for k in range(1, 40)], [str(k) for k in range(40)])
+
+
+class BestWorstColumns(NamedTuple):
+    """The columns of best-worst choices."""
+
+    best: str
+    worst: str
+    options: tuple[str, ...]
+    subject: str | None
+    count: str | None
+
+    @property
+    def used(self) -> set[str | None]:
+        """All of them."""
+        return {self.best, self.worst, *self.options, self.subject, self.count}
+
+    def __str__(self) -> str:
+        how = f"one set a row, {self.options[0]!r} to {self.options[-1]!r}, of which {self.best!r} and {self.worst!r}"
+        return how + (f", subjects {self.subject!r}" if self.subject is not None else "")
+
+
+def best_worst_columns(
+    frame: "pd.DataFrame", given: Mapping[str, str | None], options: Sequence[str] | None = None
+) -> BestWorstColumns:
+    """The columns by their names, but for those given: best, worst, subject and count."""
+    names = [str(name) for name in frame.columns]
+    for name in (*given.values(), *(options or ())):
+        if name is not None:
+            column(frame, name)
+    own = by_plain_name(names)
+    found = {role: given.get(role) for role in ("best", "worst", "subject", "count")}
+    for role, usual in (("best", BEST), ("worst", WORST), ("subject", RESPONDENT), ("count", COUNT)):
+        found[role] = found[role] or usual.among(own)
+    best, worst = found["best"], found["worst"]
+    for role, name in (("best", best), ("worst", worst)):
+        if name is None:
+            raise DataError(f"No column looks like that of the {role} option; name it by ", Argument(role), ".")
+    assert best is not None and worst is not None
+    taken = {name for name in found.values() if name is not None}
+    groups = [tuple(options)] if options is not None else series([name for name in names if name not in taken])
+    if not groups:
+        raise DataError(
+            f"Beside {best!r} and {worst!r} no columns such as 'option1', 'option2', 'option3' say what was "
+            "offered; name them so, or by `options`."
+        )
+    likely = [group for group in groups if _fits(frame, group, best)]
+    return BestWorstColumns(best, worst, (likely or groups)[0], found["subject"], found["count"])
+
+
+def series(names: list[str]) -> list[tuple[str, ...]]:
+    """Columns that differ in a last letter or number alone, which go a, b, ..., or 1, 2, ..., or 0, 1, ..."""
+    own = by_plain_name(names)
+    found = []
+    for name in own:
+        for marks in _MARKS:
+            if name.endswith(marks[0]):
+                stem, series = name[: -len(marks[0])], []
+                for mark in marks:
+                    if stem + mark not in own:
+                        break
+                    series.append(own[stem + mark])
+                if len(series) > 1:
+                    found.append(tuple(series))
+    return found
+
+
+def _fits(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
+    """Whether what is best stands in every row among these options."""
+    offered = [[as_label(value) for value in frame[name]] for name in options]
+    try:
+        for row, text in enumerate(as_label(value) for value in frame[best]):
+            _place(text, [cells[row] for cells in offered], options, "")
+    except DataError:
+        return False
+    return True
+
+
+def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) -> int:
+    """Which of those offered a cell means: by its label, its column, or the letter or number of that."""
+    if text in offered:
+        return offered.index(text)
+    for k, name in enumerate(columns):
+        ends = re.search(r"(?<!\d)\d{1,9}$", name)
+        number = str(k + 1) if ends is None else str(int(ends[0]))
+        if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
+            return k
+    said = f"{text!r} is" if text else "Nothing stands"
+    raise DataError(
+        f"{said} {where}, which is none of the options there, {shorten([each for each in offered if each])}."
+    )
+
+
+def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool) -> Occasions:
+    """The rows of what was offered, of which one is the best and one the worst."""
+    if not len(frame):
+        raise DataError("There is not a single choice; the table has no rows.")
+    offered = [[as_label(value) for value in frame[name]] for name in columns.options]
+    best, worst = ([as_label(value) for value in frame[name]] for name in (columns.best, columns.worst))
+    seen = [cells[row] for row in range(len(frame)) for cells in offered]
+    names = checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(filter(None, seen))))
+    place = {label: k for k, label in enumerate(names)}
+    occasion, alternative, is_best, is_worst = [], [], [], []
+    for row in range(len(frame)):
+        there = [cells[row] for cells in offered]
+        number = frame.index[row]
+        top = _place(best[row], there, columns.options, f"in row {number}, column {columns.best!r}")
+        bottom = _place(worst[row], there, columns.options, f"in row {number}, column {columns.worst!r}")
+        if top == bottom:
+            raise DataError(f"{there[top]!r} is both the best and the worst in row {number}; mend one of the two.")
+        for k in filter(there.__getitem__, range(len(there))):
+            if there[k] not in place:
+                raise DataError(f"{there[k]!r} in row {number} is not among `labels`.{suggest(there[k], names)}")
+            occasion.append(row)
+            alternative.append(place[there[k]])
+            is_best.append(k == top)
+            is_worst.append(k == bottom)
+    at = np.array(occasion, np.int64)
+    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    respondent, people, table = np.full(len(frame), -1), (), None
+    if columns.subject is not None:
+        respondent, people = coded(frame, columns.subject)
+        further = [each for each in frame.columns if each not in columns.used]
+        table = people_table(frame.loc[:, further], respondent, people, columns.subject)
+    return Occasions(
+        names,
+        at,
+        np.array(alternative, np.int64),
+        np.array(is_best, bool),
+        np.ones(len(at), bool),
+        people,
+        respondent[at],
+        count[at],
+        lambda number: f"row {frame.index[number]}",
+        table,
+        np.array(is_worst, bool),
+    )

@@ -1,0 +1,245 @@
+"""Choices from long and wide tables: columns by their many names, and the checks of each occasion."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import as_label, checked_labels, shorten, suggest
+from thali.errors import Argument, DataError
+
+from ..coded import coded, flags, in_order, yes_no
+from ..columns import column, count_column
+from ..frames import as_frame
+from ..people import people_table
+from ..roles import ALTERNATIVE, AVAILABLE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, by_plain_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONG = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
+
+
+@dataclass
+class Occasions:
+    """The rows of a long table in numbers, before any check of an occasion as a whole."""
+
+    labels: tuple[str, ...]
+    occasion: np.ndarray  # (rows,) int64
+    alternative: np.ndarray  # (rows,) int64 positions in labels
+    chosen: np.ndarray  # (rows,) bool
+    available: np.ndarray  # (rows,) bool
+    respondents: tuple[str, ...]
+    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not told
+    count: np.ndarray  # (rows,) how many such occasions there were
+    name: Callable[[int], str]  # of an occasion, for errors
+    people: "pd.DataFrame | None" = None  # a row a respondent
+    worst: np.ndarray | None = None  # (rows,) bool: what was worst, where that was asked, too
+
+
+def long_occasions(
+    frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
+) -> Occasions:
+    """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
+    frame = as_frame(frame)
+    if not len(frame):
+        raise DataError("There is not a single choice; the table has no rows.")
+    found = roles(frame, names)
+    alternative, known = coded(frame, _sure(found["alternative"], "alternative"), labels)
+    whole, task_names = coded(frame, _sure(found["choice_id"], "choice_id"))
+    respondent, people = np.full(len(frame), -1), ()
+    if found["respondent"] is not None:
+        respondent, people = coded(frame, found["respondent"])
+    key = (respondent + 1) * len(task_names) + whole  # the same number may name occasions of several respondents
+    keys, occasion = np.unique(key, return_inverse=True)
+    several = found["respondent"] not in (None, found["choice_id"])
+
+    def name(number: int) -> str:
+        person, task = divmod(int(keys[number]), len(task_names))
+        of = f" of respondent {people[person - 1]!r}" if several else ""
+        return f"occasion {task_names[task]!r}{of}"
+
+    return Occasions(
+        known,
+        occasion,
+        alternative,
+        _chosen(frame, found["chosen"], alternative, known),
+        np.ones(len(frame), bool) if found["available"] is None else flags(frame, found["available"]),
+        people,
+        respondent,
+        _times(frame, found["count"], weights, occasion, name),
+        name,
+        _people(frame, found.values(), respondent, people, found["respondent"]),
+    )
+
+
+def wide_occasions(
+    frame: "pd.DataFrame",
+    chosen: str | None,
+    alternatives: Sequence[str] | None,
+    available: Mapping[Any, str] | None,
+    others: dict[str, str | None],
+    labels: Iterable[Any] | None,
+    weights: bool,
+) -> Occasions:
+    """The rows of a wide table, one an occasion, as those of a long one."""
+    frame = as_frame(frame)
+    if not len(frame):
+        raise DataError("There is not a single choice; the table has no rows.")
+    if alternatives is not None and available is not None:
+        raise DataError("Give `alternatives` (columns that name what was offered) or `available`, not both.")
+    if isinstance(alternatives, str):
+        raise DataError(f"`alternatives` must be a list of columns; got {alternatives!r}, which names one.")
+    if not isinstance(available, Mapping | None):
+        raise DataError(f"`available` must give a column for each alternative, {{label: column}}; got {available!r}.")
+    wanted: dict[str, str | None] = {"chosen": chosen, **others}
+    found = roles(frame, wanted)
+    winners = [as_label(value) for value in column(frame, _sure(found["chosen"], "chosen"))]
+    for row, winner in enumerate(winners):
+        if not winner:
+            raise DataError(f"No chosen alternative is named in row {frame.index[row]}; fill it in or remove the row.")
+    offered = [[as_label(v) for v in column(frame, name)] for name in alternatives or ()]
+    if available is not None:
+        texts = {as_label(label): flags(frame, name) for label, name in available.items()}
+        offered = [[label if there else "" for there in row] for label, row in texts.items()]
+    seen = [text for cells in (winners, *offered) for text in cells if text]
+    known = checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
+    if not offered:
+        offered = [[label] * len(frame) for label in known]
+    place = {label: k for k, label in enumerate(known)}
+    filled = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
+    if not filled:
+        raise DataError("No alternative was offered in any row; look at the columns that say what was.")
+    row, text = zip(*filled, strict=True)
+    for r, cell in [*zip(row, text, strict=True), *enumerate(winners)]:
+        if cell not in place:
+            raise DataError(f"{cell!r} in row {frame.index[r]} is not among `labels`.{suggest(cell, known)}")
+    occasion = np.array(row, np.int64)
+    respondent, people = np.full(len(frame), -1), ()
+    if found["respondent"] is not None:
+        respondent, people = coded(frame, found["respondent"])
+    count = np.ones(len(frame)) if found["count"] is None else count_column(frame, found["count"], weights)
+    cells = {(r, cell) for r, cell in zip(row, text, strict=True)}
+    for r, winner in enumerate(winners):
+        if (r, winner) not in cells:
+            raise DataError(
+                f"{winner!r} was chosen in row {frame.index[r]}, where it was not available; mend the row or remove it."
+            )
+    return Occasions(
+        known,
+        occasion,
+        np.array([place[cell] for cell in text], np.int64),
+        np.array([winners[r] == cell for r, cell in zip(row, text, strict=True)], bool),
+        np.ones(len(row), bool),
+        people,
+        respondent[occasion],
+        count[occasion],
+        lambda number: f"row {frame.index[number]}",
+        _people(
+            frame,
+            [*found.values(), *(alternatives or ()), *(available or {}).values()],
+            respondent,
+            people,
+            found["respondent"],
+        ),
+    )
+
+
+def _people(
+    frame: "pd.DataFrame", used: Iterable[str | None], respondent: np.ndarray, names: tuple[str, ...], title: str | None
+) -> "pd.DataFrame | None":
+    """The columns that describe respondents, of those that are not used otherwise."""
+    if title is None:
+        return None
+    taken = set(used)
+    further = [name for name in frame.columns if name not in taken]
+    return people_table(frame.loc[:, further], respondent, names, title)
+
+
+def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> tuple[str, ...]:
+    """The categories of the column of chosen alternatives, if it has any, and whatever else there is."""
+    import pandas as pd
+
+    kind = column(frame, _sure(chosen, "chosen")).dtype
+    if not isinstance(kind, pd.CategoricalDtype):
+        return in_order(list(dict.fromkeys(seen)))
+    return tuple(dict.fromkeys([*(as_label(value) for value in kind.categories), *seen]))
+
+
+def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The columns by role: those that were named, and those that bear a usual name; None for what may be missing."""
+    usual = {role.name: role for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)}
+    own = by_plain_name([str(each) for each in frame.columns])
+    found: dict[str, str | None] = {}
+    taken = {name for name in names.values() if name is not None}
+    for role, name in names.items():
+        if name is None:
+            likely = list(usual[role].each(own, taken))
+            if role == "respondent" and "choice_id" in names:  # a long table has several rows of each: not row numbers
+                likely = [each for each in likely if not column(frame, each).is_unique]
+            name = likely[0] if likely else None
+        if name is not None:
+            taken.add(name)
+        found[role] = name
+    if "choice_id" in found and found["choice_id"] is None:
+        found["choice_id"] = found["respondent"]  # everybody chose once
+    for role in ("choice_id", "alternative", "chosen"):
+        if role in found and found[role] is None:
+            raise DataError(
+                f"No column looks like {role}; name it by ",
+                Argument(role),
+                f"; the columns are {shorten([str(each) for each in frame.columns], 12)}.",
+            )
+    return found
+
+
+def is_long_table(frame: "pd.DataFrame") -> bool:
+    """Whether columns with usual names say who or what chose which alternative, in rows of yes and no."""
+    try:
+        found = roles(frame, dict.fromkeys(LONG))
+        alternative, known = coded(frame, _sure(found["alternative"], "alternative"))
+        coded(frame, _sure(found["choice_id"], "choice_id"))
+        chosen = _chosen(frame, found["chosen"], alternative, known)
+    except DataError:
+        return False
+    return bool(chosen.any() and not chosen.all())
+
+
+def _sure(name: str | None, role: str) -> str:
+    if name is None:
+        raise DataError("Name the column ", Argument(role), ".")
+    return name
+
+
+def _times(
+    frame: "pd.DataFrame", count: str | None, weights: bool, occasion: np.ndarray, name: Callable[[int], str]
+) -> np.ndarray:
+    """How many such occasions there were, which all rows of one must say."""
+    import pandas as pd
+
+    if count is None:
+        return np.ones(len(frame))
+    values = column(frame, count)
+    first = np.unique(occasion, return_index=True)[1][occasion]
+    codes, _ = pd.factorize(values)
+    if (uneven := codes != codes[first]).any():
+        k = int(uneven.argmax())
+        pair = " and ".join(as_label(values.iloc[row]) or "none" for row in (first[k], k))
+        raise DataError(
+            f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r}; give one, or rename "
+            "the column if it describes the alternatives."
+        )
+    return count_column(frame, count, weights)
+
+
+def _chosen(frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, known: tuple[str, ...]) -> np.ndarray:
+    """The rows of chosen alternatives: marked by 1, or by the label of the chosen one in every row of an occasion."""
+    values = column(frame, _sure(name, "chosen"))
+    yes, wrong = yes_no(values)
+    if not wrong.any():
+        return yes
+    texts = np.array([as_label(value) for value in values])
+    if set(texts) <= set(known):
+        return texts == np.array(known)[alternative]
+    return flags(frame, _sure(name, "chosen"))

@@ -1,0 +1,126 @@
+"""The choices of some of the people, and choices of several groups of people together."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.errors import DataError
+
+from ..people import people_by
+from .tables import counted_answers
+
+if TYPE_CHECKING:
+    from .choices import Choices
+
+
+def by_subject(data: "Choices") -> "dict[str, Choices]":
+    """The choices of each person, with all options.
+
+    Returns
+    -------
+    dict
+        From the name of each respondent who chose to their `Choices`.
+
+    Raises
+    ------
+    DataError
+        If the data do not say who chose.
+    """
+    _refuse_unknown(data)
+    return {data.respondents[k]: of_rows(data, data.respondent == k) for k in _who_chose(data)}
+
+
+def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
+    """The choices of each group of people, with all options.
+
+    Parameters
+    ----------
+    column : str
+        A column of `people`; those for whom it is empty are in no group.
+
+    Returns
+    -------
+    dict
+        From the name of each group to its `Choices`.
+
+    Raises
+    ------
+    DataError
+        If the data do not say who chose, or nothing of that name is known of them.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {"task": [1, 1, 1, 2, 2], "item": ["tea", "milk", "beer", "tea", "milk"], "chosen": [1, 0, 0, 0, 1]}
+    >>> frame = pd.DataFrame(rows | {"person": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
+    >>> th.Choices(frame).by_group("sex")["f"]
+    Choices(3 options, 1 set of 3, 1 choice, 1 respondent)
+    """
+    _refuse_unknown(data)
+    chose = _who_chose(data)
+    found = {group: np.intersect1d(members, chose) for group, members in people_by(data.people, column).items()}
+    return {
+        group: of_rows(data, np.isin(data.respondent, members), members)
+        for group, members in found.items()
+        if len(members)
+    }
+
+
+def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None) -> "Choices":
+    """Some of the choices, with all options, and the sets out of which they were made; of these people, or of
+    nobody in particular."""
+    sets, which = np.unique(data.set_of[data.choice[kept]], return_inverse=True)
+    start = np.concatenate([[0], np.cumsum(data.sizes[sets])])
+    members = np.concatenate([data.members[data.start[v] : data.start[v + 1]] for v in sets])
+    shift = start[which] - data.start[sets][which]
+    worst = None if data.worst is None else data.worst[kept] + shift
+    who, names, known = np.full(len(which), -1), (), None
+    if people is not None:
+        who, names = np.searchsorted(people, data.respondent[kept]), tuple(data.respondents[k] for k in people)
+        known = None if data.people is None else data.people.iloc[people]
+    rows = who, data.choice[kept] + shift, data.times[kept], worst
+    return data._made_of(data.labels, names, start, members, *rows, known)
+
+
+def _who_chose(data: "Choices") -> np.ndarray:
+    """The places of those who made a choice."""
+    return np.unique(data.respondent[data.respondent >= 0])
+
+
+def _refuse_unknown(data: "Choices") -> None:
+    """Raise the `DataError` of choices that do not say who made them."""
+    if not data.respondents:
+        raise DataError("These choices do not say who made them; read them with their column of respondents.")
+
+
+def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
+    """The choices of all, of these options; who made them is forgotten.
+
+    Raises
+    ------
+    DataError
+        If in some the best and the worst were chosen, and in others one option.
+    """
+    parts = [data, *others]
+    if len({part.worst is None for part in parts}) > 1:
+        raise DataError("In some groups best and worst were chosen, and in others one option alone; fit them apart.")
+    place_of = {label: place for place, label in enumerate(labels)}
+    occasion, alternative, marked, times, number = [], [], [], [], 0
+    for part in parts:
+        place = np.array([place_of[label] for label in part.labels])
+        first, size = part.start[part.set_of[part.choice]], part.sizes[part.set_of[part.choice]]
+        offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+        rows = np.repeat(first, size) + offset  # of every choice all members of its set
+        chosen = [part.choice, *([] if part.worst is None else [part.worst])]
+        occasion.append(number + np.repeat(np.arange(len(size)), size))
+        alternative.append(place[part.members[rows]])
+        marked.append([rows == np.repeat(each, size) for each in chosen])
+        times.append(part.times)
+        number += len(size)
+    occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
+    order = np.lexsort((alternative, occasion))
+    joined = [np.concatenate(each)[order] for each in zip(*marked, strict=True)]
+    counts = np.concatenate(times)
+    found = counted_answers(occasion[order], alternative[order], joined, np.full(number, -1), counts)
+    return data._made_of(labels, (), *found, None)

@@ -1,0 +1,259 @@
+"""Rankings as chains of choices: the best of all, the best of the rest, and so on."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import as_label, checked_labels, plural, shorten
+from thali.errors import DataError
+
+from ..checks import checked_numbers
+from ..coded import coded, in_order
+from ..columns import count_column
+from ..people import people_table
+from .long import Occasions
+from .ranking_columns import LONG, RANKS, RankingColumns, ranked_labels, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_SHOWN = 1 << 26  # options that all choices show together
+WORSE, ABSENT = "worse", "absent"  # what an option is that a ranking does not name
+
+
+class Ranked(NamedTuple):
+    """Rankings in numbers."""
+
+    labels: tuple[str, ...]
+    orders: list[np.ndarray]  # of each ranking the options that it names, the best first
+    name: Any  # of a ranking, by its number, for errors
+    count: np.ndarray
+    respondents: tuple[str, ...]
+    respondent: np.ndarray
+    people: "pd.DataFrame | None" = None
+
+
+def rankings_of_list(rankings: Iterable[Any], labels: Any) -> Ranked:
+    """Rankings as sequences of labels, the best first."""
+    orders = [_sequence(k, ranking) for k, ranking in enumerate(rankings)]
+    if not orders:
+        raise DataError("There is not a single ranking; the list is empty.")
+    names = (
+        checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(t for o in orders for t in o)))
+    )
+    number = np.arange(len(orders))
+    people = tuple(str(k + 1) for k in number)
+    return Ranked(names, _numbered(orders, names, _by_number), _by_number, np.ones(len(orders)), people, number)
+
+
+def _labels(orders: list[list[str]], labels: Any) -> tuple[str, ...]:
+    """The labels given, or those that occur."""
+    if labels is not None:
+        return checked_labels(labels)
+    return in_order(list(dict.fromkeys(text for order in orders for text in order)))
+
+
+def _by_number(number: int) -> str:
+    return f"ranking {number + 1}"
+
+
+def _sequence(number: int, ranking: Any) -> list[str]:
+    if isinstance(ranking, str) or not isinstance(ranking, Sequence | np.ndarray):
+        raise DataError(f"Each ranking must be a list of options, the best first; number {number + 1} is {ranking!r}.")
+    return [as_label(value) for value in ranking]
+
+
+def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool) -> Ranked:
+    """Rankings from the columns of a table."""
+    if columns.shape == LONG:
+        return _long(frame, columns, labels)
+
+    def name(number: int) -> str:
+        return f"row {frame.index[number]}"
+
+    if columns.shape == RANKS:
+        texts = ranked_labels(frame, columns.columns)
+        rows = [_upto_gap(row, cells, columns.columns, name) for row, cells in enumerate(zip(*texts, strict=True))]
+        names = (
+            checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(t for r in rows for t in r)))
+        )
+        orders = _numbered(rows, names, name)
+    else:
+        names = tuple(map(as_label, columns.columns))
+        cells = _ranks(frame, columns.columns)
+        _refuse_zeros((cells == 0).sum(axis=1))
+        every = np.arange(len(names))
+        orders = [_by_ranks(row, ranks, every, names, name) for row, ranks in enumerate(cells)]
+    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    respondent, people = np.full(len(frame), -1), ()
+    table = None
+    if columns.subject is not None:
+        respondent, people = coded(frame, columns.subject)
+    elif columns.count is None:
+        respondent, people = np.arange(len(frame)), tuple(str(k + 1) for k in range(len(frame)))
+    if people:
+        further = [each for each in frame.columns if each not in columns.used]
+        table = people_table(frame.loc[:, further], respondent, people)
+    return Ranked(names, orders, name, count, people, respondent, table)
+
+
+def _upto_gap(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: Any) -> list[str]:
+    """The options of a row up to the last that is named."""
+    named = [k for k, text in enumerate(cells) if text]
+    if not named:
+        return []
+    if len(named) <= named[-1]:
+        gap = next(k for k in range(named[-1]) if not cells[k])
+        raise DataError(
+            f"No option stands at {columns[gap]!r} in {name(row)}, where later ones do; fill it in or move them."
+        )
+    return list(cells[: len(named)])
+
+
+def _ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
+    """The ranks, NaN or 0 where there are none."""
+    k = len(columns)
+    cells = frame.loc[:, list(columns)].to_numpy(dtype=object)
+    return checked_numbers(cells, lambda n: f"in row {frame.index[n // k]}, column {columns[n % k]!r}", "rank").reshape(
+        -1, k
+    )
+
+
+def _refuse_zeros(zeros: np.ndarray) -> None:
+    """Raise if every ranking has one rank 0, which may be its best option or one that it does not name."""
+    if len(zeros) and (zeros == 1).all():
+        raise DataError(
+            "Every ranking has one rank 0; ranks begin with 1 for the best, so add 1 if 0 is the best here, or leave "
+            "the cells empty if 0 stands for an option that was not ranked."
+        )
+
+
+def _by_ranks(number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[str, ...], name: Any) -> np.ndarray:
+    """The options in the order of their ranks, those without one left out."""
+    ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
+    if (wrong := ranked[(ranks[ranked] < 0) | (ranks[ranked] != np.floor(ranks[ranked]))]).size:
+        raise DataError(
+            f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 "
+            "for the best."
+        )
+    order = ranked[np.argsort(ranks[ranked], kind="stable")]
+    if (same := np.flatnonzero(np.diff(ranks[order]) == 0)).size:
+        both = [names[options[order[k]]] for k in (same[0], same[0] + 1)]
+        raise DataError(
+            f"{both[0]!r} and {both[1]!r} both have rank {ranks[order[same[0]]]:g} in {name(number)}; rankings with "
+            "ties are not read, so break the tie or remove the row."
+        )
+    return options[order]
+
+
+def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any) -> Ranked:
+    option, rank = columns.columns
+    alternative, names = coded(frame, option, labels)
+    whose = [coded(frame, name) for name in (columns.subject, columns.group) if name is not None]
+    key = np.zeros(len(frame), np.int64)
+    for codes, values in whose:
+        key = key * len(values) + codes
+    keys, first, which = np.unique(key, return_index=True, return_inverse=True)
+    values = checked_numbers(
+        frame[rank].to_numpy(dtype=object), lambda n: f"in row {frame.index[n]}, column {rank!r}", "rank"
+    )
+    used = [each for each in (columns.subject, columns.group) if each is not None]
+
+    def name(number: int) -> str:
+        where = " and ".join(f"{each} {as_label(frame[each].iloc[first[number]])!r}" for each in used)
+        return f"the ranking of {where}" if where else "the ranking"
+
+    rows = np.lexsort((alternative, which))
+    same = (np.diff(which[rows]) == 0) & (np.diff(alternative[rows]) == 0) & ~np.isnan(values[rows[:-1]])
+    if same.any():
+        row = rows[1:][same].min()
+        option, number = names[alternative[row]], which[row]
+        raise DataError(f"{option!r} is listed twice in {name(int(number))}, again in row {frame.index[row]}.")
+    _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
+    of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
+    orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
+    respondent, people, about = np.full(len(keys), -1), (), None
+    if columns.subject is not None:
+        everybody, people = coded(frame, columns.subject)
+        respondent = everybody[first]
+        further = [each for each in frame.columns if each not in columns.used]
+        about = people_table(frame.loc[:, further], everybody, people, columns.subject)
+    return Ranked(names, orders, name, np.ones(len(keys)), people, respondent, about)
+
+
+def _numbered(orders: list[list[str]], names: tuple[str, ...], name: Any) -> list[np.ndarray]:
+    """The labels of rankings as positions in `names`."""
+    place = {label: k for k, label in enumerate(names)}
+    found = []
+    for number, order in enumerate(orders):
+        for k, label in enumerate(order):
+            if label not in place:
+                raise DataError(f"{label!r} in {name(number)} is not among `labels`, {shorten(names)}.")
+            if label in order[:k]:
+                raise DataError(f"{label!r} is named twice in {name(number)}; an option has one rank.")
+        found.append(np.array([place[label] for label in order], np.int64))
+    return found
+
+
+def occasions_of_rankings(found: Ranked, unranked: str) -> Occasions:
+    """The choices that rankings consist of; a choice out of one option is none."""
+    alternatives, chosen, occasions, rankings = [], [], [], []
+    every = np.arange(len(found.labels))
+    _refuse_many(found, unranked)
+    number = 0
+    for k, order in enumerate(found.orders):
+        rest = np.setdiff1d(every, order) if unranked == WORSE else every[:0]
+        for stage in range(len(order)):
+            offered = np.concatenate([order[stage:], rest])
+            if len(offered) < 2 or not found.count[k]:
+                break
+            alternatives.append(offered)
+            chosen.append(np.arange(len(offered)) == 0)
+            occasions.append(np.full(len(offered), number))
+            rankings.append(np.full(len(offered), k))
+            number += 1
+    if not number:
+        raise DataError(
+            f"There is not a single choice in {plural(len(found.orders), 'ranking')}; none names two options."
+        )
+    ranking = np.concatenate(rankings)
+    return Occasions(
+        found.labels,
+        np.concatenate(occasions),
+        np.concatenate(alternatives),
+        np.concatenate(chosen),
+        np.ones(len(ranking), bool),
+        found.respondents,
+        found.respondent[ranking],
+        found.count[ranking],
+        lambda _: "a ranking",
+        found.people,
+    )
+
+
+def _refuse_many(found: Ranked, unranked: str) -> None:
+    """Raise if the choices would fill the memory: a ranking of 10,000 options is 10,000 choices out of 5,000 or so."""
+    named = np.array([len(order) for order in found.orders])
+    rest = len(found.labels) - named if unranked == WORSE else 0
+    if (shown := (named * (named + 1) // 2 + named * rest).sum()) > MAX_SHOWN:
+        raise DataError(
+            f"The longest of these rankings names {named.max():,} options; as choices (the best of all, the best of "
+            f"the rest, and so on) they would show {shown:,} options, more than fit into memory: keep the first of"
+            " each."
+        )
+
+
+def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
+    """How rankings were read, in words."""
+    how = shown(columns)
+    if columns.count is not None:
+        how += f", counted by {columns.count!r}"
+    if columns.subject is not None:
+        how += f", subjects {columns.subject!r}"
+    total = found.count.sum()
+    how += f": {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
+    if partial := sum(len(order) < len(found.labels) for order in found.orders):
+        said = "were offered and are worse" if unranked == WORSE else "were not offered"
+        how += f"; options that a ranking does not name (in {partial:,} of them) {said}"
+    return how

@@ -1,0 +1,5 @@
+"""Choice experiments."""
+
+from .experiment import ChoiceExperiment
+
+__all__ = ["ChoiceExperiment"]

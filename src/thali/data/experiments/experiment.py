@@ -1,0 +1,380 @@
+"""Choice experiments: what people chose among products that are described by attributes."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._described import Facts
+from thali._labels import plural, shorten
+from thali.errors import ArgumentError, DataError
+
+from ..people import column_facts, differing_columns
+from .levels import ALPHABET
+from .rows import ExperimentRows
+from .scheme import INSIDE, Encoded, Tasks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .frame import Choices
+
+
+class ChoiceExperiment(ExperimentRows, Tasks):
+    r"""Tasks in which people chose one of several products, each described by levels of attributes.
+
+    .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
+
+    Made by `from_frame`; nothing can be changed after construction. Levels stand in their natural order, so that
+    "increasing" means that later is better. With a no-choice option there is an attribute "inside" before the others,
+    with the levels "none" and "inside": the no-choice option lacks every other attribute.
+
+    Attributes
+    ----------
+    respondents : tuple of str
+        In order of first appearance.
+    attributes : tuple of str
+    levels : dict of tuples of str
+        Attribute -> its levels in natural order.
+    n_respondents, n_tasks, n_alternatives : int
+        Alternatives are counted over all tasks: the rows of the table.
+    first_task : int64 array (n_respondents + 1,)
+        Tasks of respondent n: first_task[n] to first_task[n + 1] - 1.
+    first_row : int64 array (n_tasks + 1,)
+        Rows of task t: first_row[t] to first_row[t + 1] - 1.
+    chosen : int64 array (n_tasks,)
+        Which row of its task was chosen, counted from 0.
+    row_product : int64 array (n_alternatives,)
+        Which of the products each row is.
+    products : int64 array (products, attributes)
+        Level numbers from 0, all rows different; -1: the product lacks the attribute.
+    task_labels : array of str (n_tasks,)
+    alternative_labels : array of str (n_alternatives,)
+    people : DataFrame or None
+        A row a respondent: the columns of the table besides the attributes that are constant within everybody.
+    has_none : bool
+    scheme : Scheme
+        How rows of a table become products.
+
+    References
+    ----------
+    Louviere, Hensher & Swait (2000), Stated choice methods.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = {"id": [1, 1, 1, 1], "task": [1, 1, 2, 2], "choice": [1, 0, 0, 1],
+    ...         "price": [90, 150, 90, 150], "zoom": ["no", "yes", "no", "yes"]}
+    >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> data
+    ChoiceExperiment(1 respondent, 2 tasks, 4 alternatives)
+      price: 90 < 150
+      zoom: no, yes
+    >>> data.products[data.row_product].tolist()
+    [[0, 0], [1, 1], [0, 0], [1, 1]]
+    """
+
+    _FIELDS = ("scheme", "respondents", "first_task", "first_row", "chosen", "row_product", "products")
+    _FIELDS += ("task_labels", "alternative_labels", "people")
+
+    chosen: np.ndarray
+    task_labels: np.ndarray
+    alternative_labels: np.ndarray
+    people: "pd.DataFrame | None"
+
+    def __init__(self, *parts: Any, **named: Any) -> None:
+        raise TypeError("Choice experiments are made from data frames by ChoiceExperiment.from_frame(frame).")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: "pd.DataFrame",
+        respondent: str | None = None,
+        task: str | None = None,
+        alternative: str | None = None,
+        chosen: str | None = None,
+        attributes: Iterable[str] | None = None,
+        levels: Mapping[str, Iterable[Any]] | None = None,
+        none: Any = None,
+        bins: Mapping[str, Any] | None = None,
+        inside: bool = True,
+        *,
+        missing: Any = None,
+    ) -> "ChoiceExperiment":
+        """A choice experiment from a long table: one row for each alternative of each task.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A task is all rows of the same respondent and task, wherever they stand. Choice sets may differ in size.
+        respondent, task, alternative, chosen : str, optional
+            Columns. None: recognised by their names (id, respondent, person, panel; task, obsID, question, chid,
+            scenario; alt, alternative; choice, chosen, selected, y; and the like). Without a column of alternatives
+            they are numbered. `chosen` holds 1 (or True) for the chosen alternative and 0 for the others.
+        attributes : list of str, optional
+            Columns that describe the products; None: all others. One that is constant within every task is left out,
+            with a warning unless it describes people (`people`), and unless `levels` or `bins` names it; where None,
+            no-choice options are not counted for this.
+        levels : dict of lists, optional
+            Attribute -> its levels from worst to best, those included that do not occur but may be asked about. None:
+            the order of a categorical column, else numbers by size, texts by the alphabet.
+        none : optional
+            The no-choice option: its label in the column of alternatives, or the name of a column with 1 in its rows,
+            or {column: value}. Whatever its rows hold besides is not read.
+        bins : dict, optional
+            Attribute of many numbers -> how many bins, bounded by quantiles, or their cut points. A value at a cut
+            point lies below it.
+        inside : bool
+            Whether a no-choice option brings the attribute "inside" with it.
+        missing : optional
+            Word, or list of words, by which a cell says that the product lacks the attribute; or {attribute: word}. NaN
+            declares empty cells.
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If a column is absent or could be one of several; a label or a cell is missing; a level is not declared; an
+            attribute has one level; a task has no choice or several, a single alternative, or an alternative twice; a
+            respondent has no task; or no row is the no-choice option that was declared.
+        ArgumentError
+            If an argument is not of the kind above.
+
+        Warns
+        -----
+        DataWarning
+            If an attribute has many levels, or is left out.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = {"id": [1, 1, 1], "task": [1, 1, 1], "choice": [0, 0, 1], "brand": ["A", "B", "none"]}
+        >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows), none={"brand": "none"})
+        >>> data.attributes, data.products[data.row_product].tolist()
+        (('inside', 'brand'), [[1, 0], [1, 1], [0, -1]])
+        """
+        from .frame import choices_of
+
+        if not isinstance(inside, bool):
+            raise ArgumentError(f"inside must be True or False; got {inside!r}.")
+        columns = (respondent, task, alternative, chosen)
+        return cls._of(choices_of(frame, columns, attributes, levels, none, bins, missing, inside))
+
+    @classmethod
+    def _of(cls, found: "Choices") -> "ChoiceExperiment":
+        products, row_product = np.unique(found.products_of_rows, axis=0, return_inverse=True)
+        arrays = (found.first_task, found.first_row, found.chosen, row_product.ravel(), products)
+        arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
+        labels = found.task_labels, found.alternative_labels
+        return cls._made_of(found.scheme, found.respondents, *arrays, *labels, found.people)
+
+    def _freeze(self, *fields: Any) -> "ChoiceExperiment":
+        own = (each.copy() if isinstance(each, np.ndarray) and not each.flags.owndata else each for each in fields)
+        return super()._freeze(*own)
+
+    def __str__(self) -> str:
+        none = ", no-choice option" if self.has_none else ""
+        people, tasks = plural(self.n_respondents, "respondent"), plural(self.n_tasks, "task")
+        return f"{people}, {tasks}, {plural(self.n_alternatives, 'alternative')}{none}"
+
+    def __repr__(self) -> str:
+        return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
+
+    def _details(self) -> Facts:
+        return *self.scheme.described(), *column_facts(self.people)
+
+    def describe(self) -> str:
+        """The data in words: their size, and every attribute with its levels in natural order ("<"), if there is one.
+
+        Returns
+        -------
+        str
+            A line, and one for each attribute; levels in alphabetical order stand between commas. One more names the
+            columns of people, if there are any that differ.
+        """
+        differing = differing_columns(self.people)
+        of_people = [f"columns of people: {shorten(differing, 12)}"] if differing else []
+        return "\n".join([str(self), *map(": ".join, self.scheme.described()), *of_people])
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the attributes, "inside" first if there is one."""
+        return self.scheme.names
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """Attribute -> its levels in natural order."""
+        return self.scheme.levels
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """Attribute -> how its levels came by their order: given, categories, numbers, bins or alphabet."""
+        inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
+        return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
+
+    @property
+    def cut_points(self) -> dict[str, tuple[float, ...]]:
+        """Binned attribute -> where its bins end."""
+        return {attribute.name: attribute.cuts for attribute in self.scheme.attributes if attribute.cuts}
+
+    @property
+    def n_respondents(self) -> int:
+        """Number of people."""
+        return len(self.respondents)
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks of all people."""
+        return len(self.chosen)
+
+    @property
+    def n_alternatives(self) -> int:
+        """Number of alternatives in all tasks."""
+        return len(self.row_product)
+
+    @property
+    def has_none(self) -> bool:
+        """Whether there is a no-choice option."""
+        return bool(self.scheme.none)
+
+    @property
+    def respondent_of_task(self) -> np.ndarray:
+        """Number of the respondent of every task, shape (n_tasks,)."""
+        return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
+
+    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> Encoded:
+        """New tasks by the columns and levels of these data.
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            A table with the same columns; that of the choice is not read. Without a column of respondents everybody is
+            new; without one of tasks each respondent has one.
+
+        Returns
+        -------
+        task_of_row : int64 array (rows,)
+            In order of first appearance.
+        respondent_of_row : int64 array (rows,)
+            Among `respondents`; -1: a new person.
+        products : int64 array (rows, attributes)
+            Level numbers; -1: missing. Rows stand in the order given.
+
+        Raises
+        ------
+        DataError
+            If a column is absent, a cell is missing, a level is not declared, or an alternative is listed twice.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = {"id": [1, 1], "task": [1, 1], "choice": [1, 0], "price": [90, 150]}
+        >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
+        >>> data.encode(pd.DataFrame({"price": [150, 90]})).products.tolist()
+        [[1], [0]]
+        """
+        return self.scheme.encode(new, self.respondents)
+
+    def take(self, tasks: Any) -> "ChoiceExperiment":
+        """The data of some tasks alone; attributes and levels stay, respondents without a task go.
+
+        Parameters
+        ----------
+        tasks : bool array (n_tasks,), or numbers of tasks
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If no task is left.
+        """
+        wanted = np.zeros(self.n_tasks, dtype=bool)
+        wanted[np.asarray(tasks)] = True
+        if not wanted.any():
+            raise DataError("No task is left; choose at least one.")
+        sizes = np.diff(self.first_row)
+        rows = np.repeat(wanted, sizes)
+        counts = np.bincount(self.respondent_of_task[wanted], minlength=self.n_respondents)
+        kept, row_product = np.unique(self.row_product[rows], return_inverse=True)
+        return self._made_of(
+            self.scheme,
+            tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
+            np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64),
+            self.chosen[wanted],
+            row_product.astype(np.int64),
+            self.products[kept],
+            self.task_labels[wanted],
+            self.alternative_labels[rows],
+            None if self.people is None else self.people.loc[counts > 0],
+        )
+
+    def with_choices(self, chosen: np.ndarray) -> "ChoiceExperiment":
+        """The same tasks with other choices: of every task the chosen row, counted from the task's first."""
+        return self.with_fields(chosen=chosen)
+
+    def with_fields(self, **changed: Any) -> "ChoiceExperiment":
+        """The same data but for these fields."""
+        return self._made_of(*(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS))
+
+    def split(
+        self, tasks: Any = None, respondents: Any = None, random_seed: Any = None
+    ) -> tuple["ChoiceExperiment", "ChoiceExperiment"]:
+        """Data to fit, and data to predict.
+
+        Parameters
+        ----------
+        tasks : int or bool array (n_tasks,), optional
+            The last so many tasks of every respondent are to be predicted, or so many random ones where there is a
+            seed; or the tasks that the array marks.
+        respondents : int or list of labels, optional
+            So many random respondents, or those listed, are to be predicted.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        train, test : ChoiceExperiment
+
+        Raises
+        ------
+        ArgumentError
+            Unless exactly one of `tasks` and `respondents` is given, of a kind above.
+        DataError
+            If a respondent has too few tasks, or nobody is left.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0] * 4, "price": [90, 150] * 4}
+        >>> train, test = ChoiceExperiment.from_frame(pd.DataFrame(rows)).split(tasks=1)
+        >>> train.task_labels.tolist(), test.task_labels.tolist()
+        (['1', '1'], ['2', '2'])
+        """
+        if (tasks is None) == (respondents is None):
+            raise ArgumentError("Give either tasks= or respondents=: what is to be predicted.")
+        from .split import held_people, held_tasks
+
+        if respondents is None:
+            held = held_tasks(self, tasks, random_seed)
+        else:
+            held = held_people(self, respondents, random_seed)
+        return self.take(~held), self.take(held)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The data as a long table, which `from_frame` reads with the same arguments (`bins` excepted).
+
+        Returns
+        -------
+        DataFrame
+            One row an alternative, under the names that the columns had; attributes are categorical, in their natural
+            order. Binned attributes hold the names of their bins.
+        """
+        from .table import long_table
+
+        return long_table(self)

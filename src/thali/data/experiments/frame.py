@@ -1,0 +1,376 @@
+"""A choice experiment from a long table: one row an alternative of a task."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import as_label, shorten, suggest
+from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
+from thali.inference.warn import warn
+
+from ..columns import column
+from ..frames import as_frame
+from ..people import people_table
+from ..roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name
+from .chosen import chosen_rows
+from .levels import (
+    BINS,
+    GIVEN,
+    NUMBERS,
+    bin_labels,
+    cut_points,
+    distinct_texts,
+    given_order,
+    natural_order,
+    numbers_of,
+    row_texts,
+)
+from .none import never_none, none_where, refuse_unnamed_none
+from .scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MANY_LEVELS = 24
+
+
+class Choices(NamedTuple):
+    """What a `ChoiceExperiment` holds, in its order of rows."""
+
+    scheme: Scheme
+    respondents: tuple[str, ...]
+    first_task: np.ndarray
+    first_row: np.ndarray
+    chosen: np.ndarray
+    products_of_rows: np.ndarray  # (rows, attributes)
+    is_none: np.ndarray  # (rows,) whether it is the no-choice option
+    task_labels: np.ndarray
+    alternative_labels: np.ndarray
+    people: "pd.DataFrame | None" = None
+
+
+class Rows(NamedTuple):
+    """The labels of each row of the table."""
+
+    person: np.ndarray
+    task: np.ndarray
+    alternative: np.ndarray | None
+
+    def where(self, row: int) -> str:
+        """The place of a row, in words."""
+        named = f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
+        return f"{named}{self.where_task(row)}"
+
+    def where_task(self, row: int) -> str:
+        """The task of a row, in words."""
+        return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
+
+
+def choices_of(
+    frame: "pd.DataFrame",
+    columns: tuple[Any, Any, Any, Any],
+    attributes: Iterable[Any] | None,
+    levels: Mapping[Any, Any] | None,
+    none: Any,
+    bins: Mapping[Any, Any] | None,
+    missing: Any,
+    inside: bool,
+) -> Choices:
+    """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
+    frame = as_frame(frame)
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    if not len(frame):
+        raise DataError("There is not a single task; the table has no rows.")
+    respondent, task, alternative, chosen = _columns(list(frame.columns), columns)
+    person = _labels(frame, respondent)
+    rows = Rows(person, _labels(frame, task), None if alternative is None else _labels(frame, alternative))
+    _refuse_idle(column(frame, respondent), person, respondent)
+    where = none_where(frame, none, alternative)
+    names = _attribute_names(frame, attributes, {respondent, task, alternative, chosen}, where, none)
+    is_none = none_rows(frame, where)
+    if where and not is_none.any():
+        raise DataError(never_none(where, frame, alternative))
+    if not where and missing is None:
+        refuse_unnamed_none(frame, names, rows)
+    if inside and where and INSIDE in names:
+        raise DataError(
+            f"An attribute is called {INSIDE!r} already; rename the column",
+            Clause(", or set ", Setting("inside", False)),
+            ".",
+        )
+    found = _attributes(frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where)
+    if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
+        found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
+    scheme = Scheme(respondent, task, alternative, chosen, tuple(found), where, bool(inside and where))
+    picked = chosen_rows(frame, chosen, rows)
+    choices = _in_order(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
+    asked = {name for name, _ in where} | set(_texts(levels, "levels")) | set(_texts(bins, "bins"))
+    choices, constant = _without_constant(choices, asked, guessed=attributes is None)
+    _refuse_single(choices.scheme.attributes)
+    attributes_and_roles = {respondent, task, alternative, chosen, *choices.scheme.names}
+    further = [name for name in frame.columns if name not in attributes_and_roles]
+    people = people_of(frame, further, person, respondent)
+    if attributes is None and people is not None:  # columns of people, which nobody said to be attributes
+        constant = [name for name in constant if name not in people.columns]
+    if constant:
+        warn(
+            DataWarning(
+                f"{shorten(constant, 12)} {'is' if len(constant) == 1 else 'are'} constant within every task, which "
+                "explains no choice, and left out of the attributes."
+            )
+        )
+    for attribute in choices.scheme.attributes:
+        if attribute.order == NUMBERS and len(attribute.levels) > _MANY_LEVELS:
+            warn(
+                DataWarning(
+                    f"Attribute {attribute.name!r} has {len(attribute.levels)} levels; group its values by ",
+                    Setting("bins", {attribute.name: 4}),
+                    ", unless a model is to take it as a number.",
+                )
+            )
+    return choices._replace(people=people)
+
+
+def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str) -> "pd.DataFrame | None":
+    """A row a respondent, in order of first appearance: those of the further columns that are constant within each."""
+    import pandas as pd
+
+    number, names = pd.factorize(person)
+    return people_table(frame.loc[:, further], number, tuple(map(as_label, names)), title)
+
+
+def _columns(names: list[str], wanted: tuple[Any, ...]) -> tuple[str, str, str | None, str]:
+    """The columns of respondent, task, alternative and choice, as named or recognised."""
+    roles = (
+        ("respondent", RESPONDENT_OF_TASKS, "who answered"),
+        ("task", TASK, "which task of the respondent a row belongs to"),
+        ("alternative", ALTERNATIVE, ""),
+        ("chosen", CHOSEN, "which alternative was chosen (1, the others 0)"),
+    )
+    found: list[str | None] = []
+    for (role, usual, meaning), name in zip(roles, wanted, strict=True):
+        if name is not None:
+            if str(name) not in names:
+                known = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
+                raise DataError(f"There is no column {str(name)!r}; {known}")
+            found.append(str(name))
+            continue
+        own = by_plain_name([n for n in names if n not in [str(w) for w in wanted if w is not None]])
+        present = sorted(usual.surely(own), key=names.index)
+        if not present and role != "alternative":  # which a table need not have, and brands are attributes
+            present = list(usual.each(own))[:1]
+        if len(present) > 1:
+            raise DataError(f"Columns {shorten(present)} could all be the {role}; say which by ", Argument(role), ".")
+        if not present and role != "alternative":
+            raise DataError(
+                f"No column says {meaning}; name it by ", Argument(role), f". The columns are {shorten(names, 12)}."
+            )
+        found.append(present[0] if present else None)
+    used = [name for name in found if name is not None]
+    for name in used:
+        if used.count(name) > 1:
+            raise ArgumentError(f"Column {name!r} cannot serve twice among respondent, task, alternative and chosen.")
+    respondent, task, alternative, chosen = found
+    assert respondent is not None and task is not None and chosen is not None
+    return respondent, task, alternative, chosen
+
+
+def _labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
+    texts = row_texts(column(frame, name))
+    if (texts == "").any():
+        row = int((texts == "").argmax())
+        raise DataError(f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in or remove the row.")
+    return texts
+
+
+def _refuse_idle(series: "pd.Series", person: np.ndarray, name: str) -> None:
+    """Refuse respondents whom a categorical column names without giving them a row."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        present = set(person)
+        idle = [label for label in map(as_label, series.dtype.categories) if label not in present]
+        if idle:
+            raise DataError(
+                f"Respondent {idle[0]!r} has no task, though column {name!r} lists that category; "
+                "drop it with .cat.remove_unused_categories()."
+            )
+
+
+def _attribute_names(frame: Any, attributes: Any, used: set[Any], where: Any, none: Any) -> list[str]:
+    """The columns that describe products."""
+    reserved = {name for name in used if name is not None}
+    indicator = {name for name, _ in where} if not isinstance(none, Mapping) else set()
+    if attributes is None:
+        names = [name for name in frame.columns if name not in reserved | indicator]
+    else:
+        if isinstance(attributes, str):
+            raise ArgumentError(Argument("attributes"), f" must be a list of columns; got the text {attributes!r}.")
+        names = [str(name) for name in attributes]
+    if not names:
+        raise DataError("There is no attribute: no column is left to describe the products.")
+    for name in names:
+        column(frame, name)
+        if name in reserved:
+            raise ArgumentError(
+                f"Column {name!r} cannot be an attribute: it is respondent, task, alternative or chosen."
+            )
+        if names.count(name) > 1:
+            raise ArgumentError(f"Attribute {name!r} is listed twice.")
+    return names
+
+
+def _texts(mapping: Mapping[Any, Any] | None, what: str) -> dict[str, Any]:
+    if mapping is None:
+        return {}
+    if not isinstance(mapping, Mapping):
+        raise ArgumentError(Argument(what), f" must be a mapping from attribute; got {type(mapping).__name__}.")
+    return {str(name): value for name, value in mapping.items()}
+
+
+def _attributes(
+    frame: Any, names: Any, is_none: Any, levels: dict[Any, Any], bins: dict[Any, Any], missing: Any, where: Where
+) -> list[Attribute]:
+    for what, mapping in (("levels", levels), ("bins", bins)):
+        for name in mapping:
+            if name not in names:
+                raise ArgumentError(Argument(what), f" names {name!r}, which is no attribute.{suggest(name, names)}")
+    words = _missing_words(missing, names)
+    return [_attribute(frame, name, is_none, levels, bins, words.get(name, ()), where) for name in names]
+
+
+def _missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Attribute -> the labels that say that a product has none."""
+    if missing is None:
+        return {}
+    if not isinstance(missing, Mapping):
+        return {name: _words(missing) for name in names}
+    words = {str(name): _words(value) for name, value in missing.items()}
+    for name in words:
+        if name not in names:
+            raise ArgumentError(Argument("missing"), f" names {name!r}, which is no attribute.{suggest(name, names)}")
+    return words
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    several = hasattr(value, "__iter__") and not isinstance(value, str)
+    return tuple(as_label(word) for word in value) if several else (as_label(value),)
+
+
+def _attribute(
+    frame: Any, name: str, is_none: Any, levels: dict[Any, Any], bins: dict[Any, Any], missing: Any, where: Where
+) -> Attribute:
+    series = column(frame, name)
+    codes, texts = distinct_texts(series)
+    absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
+    present = np.flatnonzero(~absent)
+    if not len(present):
+        raise DataError(f"Attribute {name!r} is missing in every product; leave it out of the attributes.")
+    if name in bins:
+        if name in levels:
+            raise ArgumentError(f"Attribute {name!r} has both levels and bins; leave out one of them.")
+        values = numbers_of(name, texts, codes[present], lambda k: where(int(present[k])))
+        cuts = cut_points(name, bins[name], values)
+        return Attribute(name, bin_labels(cuts), BINS, cuts, missing)
+    if name in levels:
+        return Attribute(name, given_order(name, levels[name]), GIVEN, (), missing)
+    used = [texts[k] for k in np.unique(codes[present]) if texts[k]]
+    hidden = [*missing, *(texts[k] for k in np.unique(codes[absent]))]
+    ordered, order = natural_order(series, used, hidden)
+    return Attribute(name, ordered, order, (), missing)
+
+
+def _without(attribute: Attribute, label: str) -> Attribute:
+    return attribute._replace(levels=tuple(level for level in attribute.levels if level != label))
+
+
+def _without_constant(choices: Choices, asked: set[str], guessed: bool) -> tuple[Choices, list[str]]:
+    """Leave out attributes that are constant within every task, but for those asked for; and their names.
+
+    Where attributes are guessed, the no-choice option is not compared with the others, which it always differs from.
+    """
+    compared = ~choices.is_none if guessed else np.ones_like(choices.is_none)
+    sizes = np.diff(choices.first_row)
+    task = np.repeat(np.arange(len(sizes)), sizes)[compared]
+    first = int(choices.scheme.has_inside)
+    products = choices.products_of_rows[compared, first:]
+    levels = int(products.max(initial=0)) + 2
+    tasks = len(np.unique(task))
+    constant = [
+        attribute.name
+        for attribute, codes in zip(choices.scheme.attributes, products.T, strict=True)
+        if attribute.name not in asked and len(np.unique(task * levels + codes + 1)) == tasks
+    ]
+    kept = tuple(attribute for attribute in choices.scheme.attributes if attribute.name not in constant)
+    if not kept:
+        raise DataError(
+            f"No attribute differs within a task ({shorten(constant)}), so that the choices say nothing about tastes."
+        )
+    columns = [name not in constant for name in choices.scheme.names]
+    scheme = replace(choices.scheme, attributes=kept)
+    return choices._replace(scheme=scheme, products_of_rows=choices.products_of_rows[:, columns]), constant
+
+
+def _refuse_single(attributes: Iterable[Attribute]) -> None:
+    for attribute in attributes:
+        if len(attribute.levels) < 2:
+            raise DataError(
+                f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and can explain no choice; "
+                "leave it out of the attributes, or declare its other levels by ",
+                Argument("levels"),
+                ".",
+            )
+
+
+def _in_order(scheme: Scheme, rows: Rows, products: Any, picked: np.ndarray, is_none: np.ndarray) -> Choices:
+    """Rows sorted by respondent and task, each in order of first appearance, and checked task by task."""
+    import pandas as pd
+
+    person, people = pd.factorize(rows.person)
+    task = pd.factorize(rows.task)[0]
+    key = person * (int(task.max()) + 1) + task
+    number = pd.factorize(key)[0]  # of the task, in order of first appearance in the table
+    order = np.lexsort((np.arange(len(key)), number, person))
+    number, person = number[order], person[order]
+    first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
+    starts, sizes = first_row[:-1], np.diff(first_row)
+    first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
+    if rows.alternative is not None:
+        tasks = np.repeat(np.arange(len(starts)), sizes)
+        refuse_twice(rows.alternative[order], tasks, lambda k: rows.where_task(order[k]))
+    _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
+    if rows.alternative is None:
+        within = np.arange(len(order)) - np.repeat(starts, sizes) + 1
+        labels = within.astype(str).astype(object)
+    else:
+        labels = rows.alternative[order]
+    chosen = np.flatnonzero(picked[order]) - starts
+    respondents = tuple(str(label) for label in people)
+    task_labels = rows.task[order][starts].astype(str)
+    arrays = (first_task, first_row, chosen, products[order], is_none[order], task_labels, labels.astype(str))
+    return Choices(scheme, respondents, *arrays)
+
+
+def _check_tasks(rows: Rows, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any) -> None:
+    choices, nones = np.add.reduceat(picked.astype(int), starts), np.add.reduceat(is_none.astype(int), starts)
+
+    def place(wrong: np.ndarray) -> str:
+        return rows.where_task(int(order[starts[int(wrong.argmax())]]))
+
+    if (wrong := sizes < 2).any():
+        raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
+    if (wrong := choices != 1).any():
+        k = int(wrong.argmax())
+        number, own = int(choices[k]), slice(starts[k], starts[k] + sizes[k])
+        if number > 1 and (np.ptp(products[own][picked[own]], axis=0) == 0).all():
+            raise DataError(f"The chosen alternative is listed {number} times {place(wrong)}; remove the duplicates.")
+        raise DataError(
+            f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen {place(wrong)}; exactly "
+            "one must be."
+        )
+    if (wrong := nones > 1).any():
+        raise DataError(
+            f"The no-choice option is listed {int(nones[int(wrong.argmax())])} times {place(wrong)}; once is enough."
+        )

@@ -1,0 +1,184 @@
+"""A choice experiment from a wide table: one row a task, one column for each attribute of each alternative."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import as_label, shorten
+from thali.errors import Argument, DataError
+
+from ..coded import flags
+from ..columns import column
+from ..roles import AVAILABLE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NONE = ("0", "none", "nochoice", "optout", "neither", "noneofthese", "keine", "aucun", "aucune", "ninguno", "ninguna")
+_BETWEEN = ("_", ".", ":", " ")
+_NUMBERS = tuple(str(k) for k in range(1, 100))
+LACKING = "(lacks it)"  # of an alternative that has no column of an attribute
+_LONG = ("respondent", "task", "alternative", "chosen")  # columns of the long table that is made
+
+
+class WideTasks(NamedTuple):
+    """Which columns describe which alternative."""
+
+    alternatives: tuple[str, ...]
+    attributes: dict[str, dict[str, str]]  # attribute -> alternative -> column
+    available: dict[str, str]  # alternative -> column
+    respondent: str | None
+    task: str | None
+    chosen: str
+    is_listed: bool = False  # whether the user listed the alternatives
+
+    @property
+    def used(self) -> set[str | None]:
+        """All of them."""
+        described = (name for each in (self.available, *self.attributes.values()) for name in each.values())
+        return {self.respondent, self.task, self.chosen, *described}
+
+    def __str__(self) -> str:
+        how = f"one task a row, {shorten(list(self.attributes))} of the alternatives {shorten(self.alternatives)}"
+        how += f", {self.chosen!r} holds the one chosen"
+        return how + (f", offered if {next(iter(self.available.values()))!r} and the like" if self.available else "")
+
+
+def wide_tasks(
+    frame: "pd.DataFrame", given: Mapping[str, str | None], alternatives: Sequence[Any] | None = None
+) -> WideTasks | None:
+    """The columns by their names, but for those given; None if they describe no alternatives.
+
+    `alternatives`: their names, as they stand in those of the columns.
+    """
+    names = [str(name) for name in frame.columns]
+    own = by_plain_name(names)
+    found = dict(given)
+    for role, usual in (("respondent", RESPONDENT_OF_TASKS), ("task", TASK), ("chosen", CHOSEN)):
+        if found.get(role) is None:
+            found[role] = usual.among(own)
+    chosen = found["chosen"]
+    if chosen is None:
+        return None
+    taken = {name for name in found.values() if name is not None}
+    wanted = None if alternatives is None else tuple(map(as_label, alternatives))
+    picked = {as_label(value) for value in frame[chosen].dropna().unique()}
+    best = None
+    for separator in _BETWEEN:
+        for last in (True, False):  # the alternative stands at the end of a name, or at its beginning
+            described = _described([name for name in names if name not in taken], separator, last)
+            known = tuple(dict.fromkeys(each for columns in described.values() for each in columns))
+            if wanted is not None:
+                fits = set(wanted) <= set(known)
+            else:
+                fits = _are_alternatives(known, picked) or any(plain(name) in AVAILABLE.sure for name in described)
+            if described and fits and (best is None or len(described) > len(best[1])):
+                best = (wanted or known, described)
+    if best is None:
+        return None
+    known, described = best
+    available = next((dict(each) for name, each in described.items() if plain(name) in AVAILABLE.sure), {})
+    attributes = {name: each for name, each in described.items() if plain(name) not in AVAILABLE.sure}
+    roles = found["respondent"], found["task"], chosen
+    return WideTasks(known, attributes, available, *roles, wanted is not None) if attributes else None
+
+
+def numbered_attributes(names: list[str]) -> list[str]:
+    """The columns price_1, price_2 and the like, where no column of a choice stands beside them."""
+    if CHOSEN.among(by_plain_name(names)) is not None:
+        return []
+    for separator in _BETWEEN:
+        described = _described(names, separator, True)
+        if described and all(set(each) == set(_NUMBERS[: len(each)]) for each in described.values()):
+            return [name for each in described.values() for name in each.values()]
+    return []
+
+
+def _described(names: list[str], separator: str, last: bool) -> dict[str, dict[str, str]]:
+    """Attribute -> alternative -> column, of all attributes that several alternatives have."""
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        start, between, end = name.rpartition(separator) if last else name.partition(separator)
+        if between and start and end:
+            attribute, alternative = (start, end) if last else (end, start)
+            found.setdefault(attribute, {})[alternative] = name
+    return {attribute: columns for attribute, columns in found.items() if len(columns) > 1}
+
+
+def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:
+    """Whether what was chosen are these, or they are numbered."""
+    choices = {text for text in picked if plain(text) not in NONE}
+    return bool(choices) and (choices <= set(known) or set(known) == set(_NUMBERS[: len(known)]))
+
+
+def lacking_words(columns: WideTasks, missing: Any) -> Any:
+    """What says that a product lacks an attribute: the word for alternatives without such a column, and the user's."""
+    some = [name for name, each in columns.attributes.items() if set(each) != set(columns.alternatives)]
+    if not some:
+        return missing
+    every = dict(missing) if isinstance(missing, Mapping) else {}
+    if missing is not None and not isinstance(missing, Mapping):
+        every = dict.fromkeys(columns.attributes, missing)
+    for name in some:
+        own = every.get(name, [])
+        every[name] = [*(own if isinstance(own, list | tuple) else [own]), LACKING]
+    return every
+
+
+def _refuse_orders(columns: WideTasks) -> None:
+    """Refuse numbers of alternatives that stand in different orders among the columns."""
+    groups = {
+        next(iter(each.values())): tuple(each) for each in (columns.available, *columns.attributes.values()) if each
+    }
+    for name, order in groups.items():
+        places = [columns.alternatives.index(label) for label in order if label in columns.alternatives]
+        if not columns.is_listed and places != sorted(places):
+            raise DataError(
+                f"Column {columns.chosen!r} holds numbers of alternatives, but their columns stand in different orders "
+                f"({shorten(columns.alternatives)}, and from {name!r} on {shorten(order)}); list the alternatives in "
+                "the order of the numbers by ",
+                Argument("alternatives"),
+                ".",
+            )
+
+
+def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["pd.DataFrame", Any]:
+    """The same as a long table, one row an alternative that was available; and the label of the no-choice option."""
+    import pandas as pd
+
+    picked = np.array([as_label(value) for value in column(frame, columns.chosen)], dtype=object)
+    labels = columns.alternatives
+    nothing = None if none is None else as_label(none)
+    if none is None:
+        nothing = next((str(text) for text in picked if plain(text) in NONE and text not in labels), None)
+    if nothing is None and set(picked) <= set(_NUMBERS[: len(labels)]) and not set(picked) <= set(labels):
+        _refuse_orders(columns)
+        picked = np.array([labels[int(text) - 1] for text in picked], dtype=object)  # their numbers
+    for row, text in enumerate(picked):
+        if text not in labels and text != nothing:
+            raise DataError(
+                f"Column {columns.chosen!r} is {text!r} in row {frame.index[row]}, which is none of the alternatives "
+                f"{shorten(labels)}; if it means that none was chosen, say so by ",
+                Argument("none"),
+                ".",
+            )
+    rows = np.arange(len(frame))
+    who = frame[columns.respondent] if columns.respondent is not None else pd.Series(rows + 1, frame.index)
+    task = frame[columns.task] if columns.task is not None else who.groupby(who).cumcount() + 1
+    parts = []
+    offered: list[str] = [*labels, *([] if nothing is None else [nothing])]
+    for k, label in enumerate(offered):
+        there = flags(frame, columns.available[label]) if label in columns.available else np.ones(len(frame), bool)
+        if (picked[~there] == label).any():
+            row = frame.index[np.flatnonzero(~there & (picked == label))[0]]
+            raise DataError(
+                f"{label!r} was chosen in row {row}, where it was not available; correct the row or remove it."
+            )
+        made = {"respondent": who, "task": task, "alternative": label, "chosen": (picked == label).astype(int)}
+        without = LACKING if label in labels else None
+        cells = {name: frame[each[label]] if label in each else without for name, each in columns.attributes.items()}
+        part = pd.DataFrame(made | {"row": rows, "place": k} | cells)
+        parts.append(part.loc[there])
+    long = pd.concat(parts, ignore_index=True).sort_values(["row", "place"], kind="stable")
+    return long.drop(columns=["row", "place"]).reset_index(drop=True), nothing

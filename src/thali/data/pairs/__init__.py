@@ -1,0 +1,5 @@
+"""Paired comparisons."""
+
+from .comparisons import PairedComparisons
+
+__all__ = ["PairedComparisons"]

@@ -1,0 +1,259 @@
+"""What is known of comparisons besides their options: the position of an option, the judge, how long a text is."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thali._described import Facts
+from thali._labels import as_label, plural, shorten, suggest
+from thali.errors import DataError
+
+from ..answers import Answers, Who
+from ..coded import coded
+from ..columns import column
+from ..frozen import Frozen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ORDER = "order"  # the covariate that is 1 for the option shown first, or at home
+
+
+class Columns(NamedTuple):
+    """Covariates of the rows of a table."""
+
+    names: tuple[str, ...]
+    values: np.ndarray  # (rows, covariates), of comparisons with the sign of "first over second"
+
+
+class Cells(NamedTuple):
+    """Comparisons of pairs, a cell for each pair, or for each pair and different values of covariates."""
+
+    pair: np.ndarray  # (cells,) place among the compared pairs
+    first: np.ndarray
+    second: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    tied: np.ndarray
+    x: np.ndarray  # (cells, covariates): what they add to the log odds of the first, per unit of a coefficient
+    answers: Answers | None  # the counts by person; its pairs are cells
+
+
+class Covariates(Frozen):
+    """Comparisons divided by covariates: a cell is a pair with the same values of all of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+    pair : int64 array, shape (cells,)
+        Place among the compared pairs, ascending.
+    values : float64 array, shape (cells, covariates)
+        Of the comparisons, with the sign of "first of the pair over its second"; 0 for covariates of options.
+    options : float64 array, shape (options, covariates)
+        Of the options; 0 for covariates of comparisons. A cell has the sum of its value and of the difference between
+        the first of the pair and its second.
+    wins, losses, tied : float64 arrays, shape (cells,)
+        As in `PairedComparisons`.
+    answers : Answers or None
+        The same counts by person; its pairs are cells.
+    """
+
+    _FIELDS = ("names", "pair", "values", "options", "wins", "losses", "tied", "answers")
+
+    names: tuple[str, ...]
+    pair: np.ndarray
+    values: np.ndarray
+    options: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    tied: np.ndarray
+    answers: Answers | None
+
+    def __str__(self) -> str:
+        return plural(len(self.names), "covariate")
+
+    def _details(self) -> Facts:
+        return (("covariates", self.names),)
+
+    @property
+    def is_of_options(self) -> np.ndarray:
+        """Which covariates describe options."""
+        return np.asarray(self.options.any(axis=0))
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Columns,
+        n_options: int,
+        pair: np.ndarray,
+        won: np.ndarray,
+        counts: np.ndarray,
+        tied: np.ndarray,
+        who: Who | None,
+    ) -> "Covariates":
+        """Added up from rows, whose values have the sign of the pair; `won`: whether its first was chosen."""
+        names, values = rows
+        found, cell = np.unique(np.column_stack([pair, values + 0.0]), axis=0, return_inverse=True)
+        cell = cell.ravel()
+        sums = [np.bincount(cell, each, len(found)) for each in (counts * won, counts * ~won, tied)]
+        answers = None if who is None else Answers.of_rows(who, cell, won, counts, tied)
+        options = np.zeros((n_options, len(names)))
+        return cls._made_of(names, found[:, 0].astype(np.int64), found[:, 1:].copy(), options, *sums, answers)
+
+    def of_pairs(
+        self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray, options: np.ndarray
+    ) -> "Covariates | None":
+        """The cells of some of the pairs: which stay, their new places, and which of them have their sides exchanged.
+
+        `options`: positions of the options that stay. None if there is no such cell.
+        """
+        rows = kept[self.pair]
+        if not rows.any():
+            return None
+        other = turned[self.pair]
+        values = np.where(other[:, None], -self.values, self.values) + 0.0
+        sides = np.where(other, self.losses, self.wins), np.where(other, self.wins, self.losses), self.tied
+        there = np.flatnonzero(rows)
+        there = there[np.lexsort((*values[there].T[::-1], place[self.pair[there]]))]
+        arrays = place[self.pair[there]], values[there], self.options[options], *(each[there] for each in sides)
+        number = np.zeros(len(rows), np.int64)
+        number[there] = np.arange(len(there))
+        answers = None if self.answers is None else self.answers.of_pairs(rows, number, other)
+        return self._made_of(self.names, *arrays, answers)
+
+    def of_names(self, names: Sequence[str]) -> "Covariates | None":
+        """The cells that some of the covariates make; None for none of them."""
+        if unknown := [name for name in names if name not in self.names]:
+            raise DataError(
+                f"There is no covariate {unknown[0]!r}; known are {shorten(self.names, 12)}."
+                f"{suggest(unknown[0], self.names)}"
+            )
+        if not names:
+            return None
+        kept = [k for k, name in enumerate(self.names) if name in names]
+        rows = np.column_stack([self.pair, self.values[:, kept]])
+        found, place = np.unique(rows, axis=0, return_inverse=True)
+        place = place.ravel()
+        sums = [np.bincount(place, each, len(found)) for each in (self.wins, self.losses, self.tied)]
+        answers = None if self.answers is None else self.answers.merged(place)
+        arrays = found[:, 0].astype(np.int64), found[:, 1:].copy(), self.options[:, kept]
+        return self._made_of(tuple(self.names[k] for k in kept), *arrays, *sums, answers)
+
+    def of_subjects(self, members: np.ndarray, pairs: np.ndarray) -> "Covariates":
+        """The cells of the answers of some people, by their places; `pairs` are those that they compared."""
+        assert self.answers is not None
+        answers, cells = self.answers.of_subjects(members)
+        pair = np.searchsorted(pairs, self.pair[cells])
+        sums = [np.bincount(answers.pair, each, len(cells)) for each in (answers.wins, answers.losses, answers.tied)]
+        return self._made_of(self.names, pair, self.values[cells], self.options, *sums, answers)
+
+    def without_ties(self, share: float) -> "Covariates | None":
+        """The same where a tie counts that share of a choice of either side; None if nothing is left."""
+        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        kept = wins + losses > 0
+        if not kept.any():
+            return None
+        answers = None if self.answers is None else self.answers.without_ties(share)
+        if answers is not None:
+            answers = answers.of_pairs(kept, np.cumsum(kept) - 1, np.zeros(len(kept), bool))
+        arrays = self.pair[kept], self.values[kept], self.options, wins[kept], losses[kept], 0.0 * wins[kept]
+        return self._made_of(self.names, *arrays, answers)
+
+    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Covariates":
+        """The same cells with other counts, of nobody that is known."""
+        return self._made_of(self.names, self.pair, self.values, self.options, wins, losses, tied, None)
+
+
+def covariate_columns(frame: "pd.DataFrame", names: Sequence[str], knows_order: bool, used: Sequence[str]) -> Columns:
+    """The columns as covariates: numbers as they are, other columns as indicators of all categories but the first.
+
+    "order", unless there is a column of that name, is 1 in every row: the option in the first column was first.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows that say what was chosen, or describe options.
+    names : sequence of str
+    knows_order : bool
+        Whether the first column of a comparison holds what was first.
+    used : sequence of str
+        Columns that mean something else.
+
+    Raises
+    ------
+    DataError
+        If a column is lacking, constant, has gaps, a category of its own in every row, or means something else.
+    """
+    names = [names] if isinstance(names, str) else list(names)
+    if not names:
+        raise DataError("No covariate is named; name one column or more.")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"The covariate {twice[0]!r} is named twice; name it once.")
+    found: dict[str, np.ndarray] = {}
+    for name in names:
+        if name == ORDER and ORDER not in frame.columns and knows_order:
+            found[ORDER] = np.ones(len(frame))
+            continue
+        values = column(frame, name)
+        if name in used:
+            raise DataError(f"Column {name!r} says what was compared, or what came of it, and is no covariate.")
+        found |= _numbers(values, frame) if _is_number(values) else _indicators(frame, name)
+    return Columns(tuple(found), np.column_stack(list(found.values())))
+
+
+def option_columns(frame: "pd.DataFrame", labels: Sequence[str]) -> Columns:
+    """Covariates of options: all columns of a table whose index holds the labels, as arrays (options, covariates)."""
+    place = {as_label(label): k for k, label in enumerate(frame.index)}
+    if lacking := [label for label in labels if label not in place]:
+        raise DataError(
+            f"The covariates of options have no row for {shorten(lacking)}; the index of the table holds the labels, "
+            f"and begins with {shorten(list(place), 3)}."
+        )
+    return covariate_columns(frame.iloc[[place[label] for label in labels]], list(map(str, frame.columns)), False, ())
+
+
+def _is_number(values: "pd.Series") -> bool:
+    import pandas as pd
+
+    return pd.api.types.is_numeric_dtype(values.dtype)
+
+
+def _numbers(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
+    """A column of numbers."""
+    numbers = values.to_numpy(float, na_value=np.nan)
+    if (gaps := np.flatnonzero(~np.isfinite(numbers))).size:
+        what = "empty" if np.isnan(numbers[gaps[0]]) else "infinite"
+        raise DataError(
+            f"The covariate {values.name!r} is {what} in row {frame.index[gaps[0]]}, and must be known in every row; "
+            "fill it in, or remove the row."
+        )
+    if np.ptp(numbers) == 0.0:
+        raise _constant(str(values.name), f"{numbers[0]:g}")
+    return {str(values.name): numbers}
+
+
+def _indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
+    """A column of categories: for each but the first in the alphabet, or in their order, in which rows it stands."""
+    import pandas as pd
+
+    codes, levels = coded(frame, name)
+    if not isinstance(frame[name].dtype, pd.CategoricalDtype):
+        order = np.argsort(np.argsort(levels))
+        codes, levels = order[codes], sorted(levels)
+    there = np.unique(codes)
+    if len(there) == 1:
+        raise _constant(name, repr(levels[there[0]]))
+    if len(there) == len(frame) and len(there) > 2:
+        raise DataError(
+            f"The covariate {name!r} has a category of its own in each of the {len(frame):,} rows, such as "
+            f"{shorten(levels, 3)}; give numbers, or categories that occur several times."
+        )
+    return {f"{name}={levels[code]}": (codes == code).astype(float) for code in there[1:]}
+
+
+def _constant(name: str, value: str) -> DataError:
+    return DataError(
+        f"The covariate {name!r} is {value} in every row, and so tells no two of them apart; leave it out, or name "
+        f"{ORDER!r} for the effect of being first."
+    )

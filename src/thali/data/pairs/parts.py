@@ -1,0 +1,456 @@
+"""What is made of paired comparisons: some of the options, pairs or people, other counts, further covariates."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import one_of
+from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali.errors import Argument, DataError, InPython, Message
+
+from ..answers import Answers
+from ..columns import added_up
+from ..frames import as_frame
+from ..people import people_by
+from .covariates import ORDER, Cells, Covariates, option_columns
+from .tables import fields_of_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .comparisons import PairedComparisons
+
+
+def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedComparisons":
+    """The comparisons among some of the options, which take the order given.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        At least two different labels.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If a label is unknown or given twice, or no comparison is left.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> data = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+    >>> data.subset(["milk", "tea"]).counts
+    array([[0, 1],
+           [9, 0]])
+    """
+    names = checked_labels(labels, "The labels of a subset")
+    place = np.full(data.n_options, -1)
+    places = _positions(data, names)
+    place[places] = np.arange(len(names))
+    kept = (place[data.first] >= 0) & (place[data.second] >= 0)
+    first, second = place[data.first[kept]], place[data.second[kept]]
+    winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
+    counts = np.concatenate([data.wins[kept], data.losses[kept]])
+    tied = np.concatenate([data.tied[kept], 0.0 * data.tied[kept]])
+    found = data._made_of(*fields_of_rows(names, winner, loser, counts, tied))
+    a, b = place[data.first], place[data.second]
+    key = np.minimum(a, b) * len(names) + np.maximum(a, b)
+    new, turned = np.searchsorted(found.first * len(names) + found.second, key), a > b
+    forward = None
+    if data.forward is not None:
+        backward = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
+        forward = np.empty((3, found.n_pairs))
+        forward[:, new[kept]] = np.where(turned, backward, data.forward)[:, kept]
+    answers = None if data.answers is None else data.answers.of_pairs(kept, new, turned)
+    covariates = None if data.covariates is None else data.covariates.of_pairs(kept, new, turned, np.array(places))
+    return with_known(found, forward, answers, covariates)
+
+
+def with_counts(
+    data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
+) -> "PairedComparisons":
+    """The same options and pairs with other counts, of which neither persons nor orders nor covariates are known;
+    None: no tie."""
+    tied = np.zeros(data.n_pairs) if tied is None else tied
+    return data._made_of(data.labels, data.first, data.second, wins, losses, tied, None, None, None)
+
+
+def with_cell_counts(
+    data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
+) -> "PairedComparisons":
+    """The same options and cells with other counts, of which neither persons nor orders are known."""
+    tied = np.zeros(len(wins)) if tied is None else tied
+    if data.covariates is None:
+        return with_counts(data, wins, losses, tied)
+    sums = (np.bincount(data.covariates.pair, each, data.n_pairs) for each in (wins, losses, tied))
+    return with_known(with_counts(data, *sums), None, None, data.covariates.with_counts(wins, losses, tied))
+
+
+def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
+    """The same comparisons for whatever knows choices alone.
+
+    Parameters
+    ----------
+    how : {"half", "drop"}
+        A tie counts half a choice of either option, or nothing; a pair with ties alone then is not compared.
+
+    Returns
+    -------
+    PairedComparisons
+        With fractional counts, if there was an odd number of ties of some pair and they count half.
+
+    Raises
+    ------
+    ArgumentError
+        If `how` is another word.
+    DataError
+        If all comparisons are ties and are left out.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> data = th.PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"], ties=[[0, 1], [1, 0]])
+    >>> data
+    PairedComparisons(2 options, 1 pair, 5 comparisons (1 tie), 1 component)
+    >>> data.without_ties("half").wins, data.without_ties("drop").wins
+    (array([3.5]), array([3.]))
+    """
+    share = 0.5 if one_of("how", how, ("half", "drop")) == "half" else 0.0
+    found = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
+    forward = None
+    if data.forward is not None:
+        wins, losses, tied = data.forward
+        forward = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
+    answers = None if data.answers is None else data.answers.without_ties(share)
+    found = with_known(
+        found, forward, answers, None if data.covariates is None else data.covariates.without_ties(share)
+    )
+    left = found.wins + found.losses > 0
+    if not left.any():
+        raise DataError(f"All {plural(data.n_ties, 'comparison')} are ties; without them nothing would be left.")
+    return found if left.all() else only(found, left)
+
+
+def only(data: "PairedComparisons", kept: np.ndarray) -> "PairedComparisons":
+    """The same options with some of the pairs."""
+    arrays = (array[kept] for array in (data.first, data.second, data.wins, data.losses, data.tied))
+    place = np.cumsum(kept) - 1
+    forward = None if data.forward is None else data.forward[:, kept]
+    same = np.zeros(len(kept), bool)
+    answers = None if data.answers is None else data.answers.of_pairs(kept, place, same)
+    every = np.arange(data.n_options)
+    covariates = None if data.covariates is None else data.covariates.of_pairs(kept, place, same, every)
+    return data._made_of(data.labels, *arrays, forward, answers, covariates)
+
+
+def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
+    """The same options without the comparisons of one pair, as leave-one-pair-out needs.
+
+    Parameters
+    ----------
+    a, b : str
+        Two labels, in either order.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If a label is unknown, the two were never compared, or no other comparison is left.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> data = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+    >>> data.without_pair("milk", "tea")
+    PairedComparisons(3 options, 2 pairs, 20 comparisons, 1 component)
+    """
+    low, high = sorted(_positions(data, [as_label(a), as_label(b)]))
+    kept = (data.first != low) | (data.second != high)
+    if kept.all():
+        raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared: nothing to leave out.")
+    if not kept.any():
+        raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared: nothing would be left.")
+    return only(data, kept)
+
+
+def cells_of(data: "PairedComparisons") -> Cells:
+    """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
+    own = data.covariates
+    if own is None:
+        none = np.zeros((data.n_pairs, 0))
+        sides = data.first, data.second, data.wins, data.losses, data.tied
+        return Cells(np.arange(data.n_pairs), *sides, none, data.answers)
+    first, second = data.first[own.pair], data.second[own.pair]
+    x = own.values + own.options[first] - own.options[second]
+    return Cells(own.pair, first, second, own.wins, own.losses, own.tied, x, own.answers)
+
+
+def with_order(data: "PairedComparisons") -> "PairedComparisons":
+    """The same comparisons with the covariate "order": 1 where the first of a pair was shown first, else -1.
+
+    Its coefficient is the advantage of being first, or at home, in log odds. Comparisons of known people take it
+    from the table: ``from_trials(frame, covariates=["order"])``.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If the data do not say which option was first, or know people or covariates already.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> games = pd.DataFrame([("Hull", "Stoke", "H"), ("Stoke", "Hull", "H")], columns=["home", "away", "result"])
+    >>> data = th.PairedComparisons.from_results(games).with_order()
+    >>> data.covariates.values.ravel()
+    array([-1.,  1.])
+    """
+    if data.answers is not None or data.covariates is not None:
+        raise DataError(
+            f"Of comparisons with known {'people' if data.answers is not None else 'covariates'} the order is read "
+            f"from the table; name {ORDER!r} among the `covariates` of from_trials, or of from_results."
+        )
+    by_order(data)  # which refuses what does not know it
+    forward = np.asarray(data.forward)
+    counts = np.stack([np.array([data.wins, data.losses, data.tied]) - forward, forward], axis=2)
+    there = counts.sum(axis=0) > 0.0
+    pair, is_forward = np.nonzero(there)
+    values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
+    sums = [each[there] for each in counts]
+    return with_known(data, data.forward, None, Covariates._made_of((ORDER,), pair, values, options, *sums, None))
+
+
+def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
+    r"""The same comparisons with covariates of the options, on which their worths depend.
+
+    .. math:: \text{worth}_i = e^{x_i' b} u_i
+
+    where u are the own worths that a posterior knows besides; by maximum likelihood all are 1. For unique aspects
+    alone.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A row an option, whose label stands in the index, and a column a covariate: numbers as they are, other
+        columns as indicators of all categories but the first.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If an option has no row, or a column is constant or has gaps, or bears the name of another covariate.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> data = th.PairedComparisons([[0, 3, 5], [1, 0, 2], [1, 2, 0]], labels=["tea", "milk", "water"])
+    >>> data.with_option_covariates(pd.DataFrame({"price": [2.0, 1.0, 0.5]}, index=["tea", "milk", "water"]))
+    PairedComparisons(3 options, 3 pairs, 14 comparisons, 1 covariate, 1 component)
+    """
+    names, values = option_columns(as_frame(frame), data.labels)
+    own = data.covariates
+    if own is None:
+        cells = cells_of(data)
+        nothing = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
+        own = Covariates._made_of((), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers)
+    if twice := [name for name in names if name in own.names]:
+        raise DataError(f"There is a covariate {twice[0]!r} already; rename the column.")
+    of_cells = np.hstack([own.values, np.zeros((len(own.pair), len(names)))])
+    arrays = own.pair, of_cells, np.hstack([own.options, values]), own.wins, own.losses, own.tied, own.answers
+    return with_known(data, data.forward, data.answers, Covariates._made_of((*own.names, *names), *arrays))
+
+
+def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
+    """The same comparisons with some of their covariates.
+
+    Parameters
+    ----------
+    names : list of str
+        None of them: comparisons without covariates.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If a covariate is not known.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {"left": ["tea", "milk"], "right": ["milk", "tea"], "chosen": ["tea", "tea"], "longer": [20, -3]}
+    >>> data = th.PairedComparisons.from_trials(pd.DataFrame(rows), covariates=["order", "longer"])
+    >>> data.with_covariates(["longer"])
+    PairedComparisons(2 options, 1 pair, 2 comparisons, 1 covariate, 1 component)
+    """
+    names = list(names)
+    if data.covariates is None:
+        if names:
+            raise DataError(
+                f"There is no covariate {names[0]!r}, because the comparisons have none; name them where they are"
+                " read, from_trials(frame, covariates=[...])."
+            )
+        return data
+    return with_known(data, data.forward, data.answers, data.covariates.of_names(names))
+
+
+def by_subject(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
+    """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads` take them.
+
+    Raises
+    ------
+    DataError
+        If the data do not say who answered.
+    """
+    answers = known_answers(data)
+    if data.covariates is not None:
+        answered = np.unique(answers.subject)
+        return {data.subjects[person]: of_subjects(data, np.array([person])) for person in answered}
+    found = {}
+    rows = np.searchsorted(answers.subject, np.arange(len(data.subjects) + 1))
+    for name, begin, end in zip(data.subjects, rows[:-1], rows[1:], strict=True):
+        if begin < end:
+            pair = answers.pair[begin:end]
+            each = answers.wins, answers.losses, answers.tied
+            sums = [array[begin:end].copy() for array in each]
+            found[name] = data._made_of(data.labels, data.first[pair], data.second[pair], *sums, None, None, None)
+    return found
+
+
+def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedComparisons]":
+    """The comparisons of each group of people, with all options, as `paired.group_test` takes them.
+
+    Parameters
+    ----------
+    column : str
+        A column of `people`; those for whom it is empty are in no group.
+
+    Raises
+    ------
+    DataError
+        If the data do not say who answered, or nothing of that name is known of them.
+    """
+    answers = known_answers(data)
+    answered = np.unique(answers.subject)
+    found = {group: np.intersect1d(people, answered) for group, people in people_by(data.people, column).items()}
+    return {group: of_subjects(data, members) for group, members in found.items() if len(members)}
+
+
+def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedComparisons]":
+    """The comparisons in which the option that stands earlier among the labels was first, and the others.
+
+    First is what was shown first, on the left, or played at home.
+
+    Returns
+    -------
+    forward, backward : PairedComparisons
+        With all options; one of them may be without a comparison.
+
+    Raises
+    ------
+    DataError
+        If the data do not say which option was first.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {"home": ["Hull", "Hull", "Stoke"], "away": ["Stoke", "Stoke", "Hull"], "result": ["H", "H", "A"]}
+    >>> forward, backward = th.PairedComparisons.from_results(pd.DataFrame(rows)).by_order()
+    >>> forward.counts.tolist(), backward.counts.tolist()
+    ([[0, 2], [0, 0]], [[0, 1], [0, 0]])
+    """
+    if data.forward is None:
+        raise DataError(
+            "These comparisons do not say which option was shown first, or played at home; ",
+            InPython(
+                "read them from trials (from_trials) or from results of games (from_results)",
+                "give a trial or a game a row, with the options in the columns 'left' and 'right', or 'home' and "
+                "'away'",
+            ),
+            ".",
+        )
+    found = []
+    for each in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
+        there = each.sum(axis=0) > 0.0
+        sides = data.first[there], data.second[there]
+        found.append(data._made_of(data.labels, *sides, *each[:, there], None, None, None))
+    return found[0], found[1]
+
+
+def together(
+    data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
+) -> "PairedComparisons":
+    """The comparisons of all, of these options; who answered is forgotten."""
+    parts = [data, *others]
+    place_of = {label: place for place, label in enumerate(labels)}
+    places = [np.array([place_of[label] for label in part.labels]) for part in parts]
+    sides = [(place[part.first], place[part.second]) for part, place in zip(parts, places, strict=True)]
+    first, second = (np.concatenate(side) for side in zip(*sides, strict=True))
+    wins, losses, tied = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("wins", "losses", "tied")
+    )
+    columns = np.append(first, second), np.append(second, first), np.append(wins, losses)
+    found = added_up(len(labels), *columns, np.append(tied, 0.0 * tied))
+    return data._made_of(labels, *found, None, None, None)
+
+
+def of_subjects(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
+    """The comparisons of some people, by their places, with all options."""
+    answers, pairs = known_answers(data).of_subjects(members)
+    sums = [np.bincount(answers.pair, each, len(pairs)) for each in (answers.wins, answers.losses, answers.tied)]
+    covariates = None if data.covariates is None else data.covariates.of_subjects(members, pairs)
+    return data._made_of(data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates)
+
+
+def known_answers(data: "PairedComparisons") -> Answers:
+    """Who gave which answers; a DataError if the data do not say."""
+    if data.answers is None:
+        raise DataError(
+            "These comparisons do not say who answered; read them with their column of subjects",
+            InPython("", Message(", ", Argument("respondent"))),
+            ".",
+        )
+    return data.answers
+
+
+def _positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
+    """Where these options stand among the labels."""
+    place = {label: k for k, label in enumerate(data.labels)}
+    for name in names:
+        if name not in place:
+            near = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
+            raise DataError(f"There is no option {name!r}.{near}")
+    return [place[name] for name in names]
+
+
+def ties_unknown(ties: float, comparisons: float) -> DataError:
+    """The error where data with ties meet a model or a test of choices alone."""
+    are = "is a tie" if ties == 1 else "are ties"
+    return DataError(
+        f"{ties:,} of the {plural(comparisons, 'comparison')} {are}, and this is for choices alone; say what a tie "
+        "counts: half a choice of either option, ",
+        Message(InPython("data.without_ties('half')", "--ties half"), ", or nothing, "),
+        Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
+    )
+
+
+def with_known(
+    data: "PairedComparisons", forward: np.ndarray | None, answers: Answers | None, covariates: Covariates | None
+) -> "PairedComparisons":
+    """The same counts with how many of them are in which order, who gave them, and their covariates."""
+    return data._made_of(*(getattr(data, name) for name in data._FIELDS[:-3]), forward, answers, covariates)

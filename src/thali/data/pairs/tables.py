@@ -1,0 +1,569 @@
+"""Paired comparisons from tables and lists, and the tables that they make."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import as_label, shorten
+from thali.errors import DataError
+
+from ..answers import Answers, Who, who_answered
+from ..columns import Cells, added_up, column, count_column, encode
+from ..frames import as_frame
+from ..squares import cell
+from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
+from .columns import PairColumns, subject_column, the_columns, uncounted
+from .covariates import Columns, Covariates, covariate_columns
+from .trials import Outcomes, outcomes_of_trials, trial_columns
+from .wide import outcomes_of_wide
+from .wide_columns import WideColumns, wide_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .comparisons import PairedComparisons
+
+
+def from_frame(
+    cls: "type[PairedComparisons]",
+    frame: "pd.DataFrame",
+    chosen: str | None = None,
+    rejected: str | None = None,
+    count: str | None = None,
+    *,
+    losses: str | None = None,
+    ties: str | None = None,
+    subject: str | None = None,
+    labels: Iterable[Any] | None = None,
+    weights: bool = False,
+) -> "PairedComparisons":
+    """Comparisons from a long table: one row for each comparison, or for several of two options with their counts.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Further columns are ignored, those of losses or ties with a warning. Rows for the same two options add up,
+        whichever was chosen.
+    chosen, rejected : str, optional
+        Columns with the label of the option that was chosen, and of the one that was not. None: recognised by their
+        names (winner and loser, preferred and other, i and j, gewählt and abgelehnt; or a and b, item1 and item2,
+        row and col, with columns that count the wins of either).
+    count : str, optional
+        Column with the number of such comparisons. None: the column "count" if there is one, else each
+        row is one comparison.
+    losses : str, optional
+        Column with the number of times the option in the column `rejected` was chosen instead.
+    ties : str, optional
+        Column with the number of ties of the two options; where there are no counts, 1 for a row that is a tie and
+        0 for one that is a choice. None: the column "ties" if there is one, else there were none.
+    subject : str, optional
+        Column of who answered; the columns that are constant within everybody become `people`. None: recognised by
+        its name (subject, participant, judge, rater, Vpn, and the like).
+    labels : sequence of str, optional
+        All options in the order wanted, those never compared included. None: the categories of a
+        categorical column; else numbers in their order, names as they first appear.
+    weights : bool
+        Fractional counts are meant.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If a column is unknown, a label or count is missing, a count is not a whole number of 0 or more,
+        an option is compared with itself, or there is not a single comparison.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> frame = pd.DataFrame({"winner": ["tea", "tea", "milk"], "loser": ["milk", "coffee", "tea"]})
+    >>> th.PairedComparisons.from_frame(frame)
+    PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
+    """
+    frame = as_frame(frame)
+    names = [str(name) for name in frame.columns]
+    if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
+        found = the_columns(names, (count, losses, ties, subject))
+        weights = weights or found.weighted
+    else:
+        usual = [name if name in names else None for name in ("count", "ties")]
+        found = PairColumns((chosen or "chosen", rejected or "rejected"), tuple(filter(None, usual[:1])), usual[1])
+        found = found._replace(subject=subject_column(names, (count, subject)))
+    times = (count or next(iter(found.times), None), losses or next(iter(found.times[1:]), None))
+    found = found._replace(times=tuple(filter(None, times)), ties=ties or found.ties)
+    return of_list(cls, frame, found._replace(subject=subject or found.subject), labels, weights)
+
+
+def of_list(
+    cls: "type[PairedComparisons]",
+    frame: "pd.DataFrame",
+    columns: PairColumns,
+    labels: Iterable[Any] | None = None,
+    weights: bool = False,
+    covariates: Sequence[str] | None = None,
+) -> "PairedComparisons":
+    """The comparisons in these columns; covariates are those of what was first, where the columns say it."""
+    for name in filter(None, (*columns.options, *columns.times, columns.ties)):
+        column(frame, name)
+    frame = frame.loc[~uncounted(frame, columns)]
+    a, b = columns.options
+    first, second = column(frame, a), column(frame, b)
+    try:
+        chosen, rejected, tied = _counted(frame, columns, weights)
+    except DataError as error:
+        said = None if weights or len(columns.times) < 2 else _shares(frame, columns)
+        raise DataError(error, f" {said}" if said else "") from None
+
+    def where(row: int, is_first: bool) -> str:
+        return f"in row {frame.index[row]}, column {a if is_first else b!r}"
+
+    names, i, j, _ = encode(first, second, chosen + rejected + tied, labels, where)
+    who = who_answered(frame, columns.subject, columns.used)
+    described = None
+    if covariates is not None:
+        described = covariate_columns(frame, covariates, True, list(filter(None, columns.used)))
+    cells, in_order = (i, j, chosen, tied), None
+    if len(columns.times) == 2:
+        cells = np.append(i, j), np.append(j, i), np.append(chosen, rejected), np.append(tied, 0.0 * tied)
+        who = None if who is None else who.of_rows(np.tile(np.arange(len(frame)), 2))
+        in_order = np.repeat([True, False], len(frame)) if columns.in_order else None
+        if described is not None:
+            described = described._replace(values=np.tile(described.values, (2, 1)))
+    data = cls._made_of(*fields_of_rows(names, *cells, who, in_order, described))
+    shares = percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
+    warn_of(
+        alike_labels(data.labels),
+        totals_for_options(data.labels),
+        dropped_columns(frame, columns.used),
+        shares,
+    )
+    return data
+
+
+def _shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
+    """What is said of numbers that are no counts, if they are percentages or proportions."""
+    try:
+        return percentages(*_counted(frame, columns, weights=True))
+    except DataError:
+        return None
+
+
+def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:
+    """How often each row's first option was chosen, its second, and neither."""
+    none, ties = np.zeros(len(frame)), columns.ties
+    tied = none if ties is None or frame[ties].isna().to_numpy().all() else count_column(frame, ties, weights)
+    chosen, rejected = [*(count_column(frame, name, weights) for name in columns.times), none, none][:2]
+    if columns.times:
+        return chosen, rejected, tied
+    if (several := np.flatnonzero(tied > 1)).size:
+        k = int(several[0])
+        raise DataError(
+            f"Column {ties!r} is {tied[k]:g} in row {frame.index[k]}, and no column counts the choices; name the one "
+            "that does with `count`, or write 1 for a row that is a tie and 0 for one that is a choice."
+        )
+    return 1.0 - tied, none, tied
+
+
+def from_pairs(
+    cls: "type[PairedComparisons]", pairs: Iterable[Any], *, labels: Iterable[Any] | None = None
+) -> "PairedComparisons":
+    """Comparisons from (winner, loser) tuples, one for each comparison.
+
+    Parameters
+    ----------
+    pairs : iterable of (winner, loser)
+    labels : sequence of str, optional
+        All options in the order wanted, those never compared included. None: numbers in their order,
+        names as they first appear.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If there is no pair, or one that is not two different options.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> th.PairedComparisons.from_pairs([("tea", "milk"), ("milk", "tea"), ("tea", "milk")]).wins
+    array([2.])
+    """
+    import pandas as pd
+
+    rows = list(pairs)
+    for k, row in enumerate(rows):
+        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
+            raise DataError(f"`pairs` must hold (winner, loser) tuples; pairs[{k}] is {row!r}.")
+    winners = pd.Series([row[0] for row in rows], dtype=object)
+    losers = pd.Series([row[1] for row in rows], dtype=object)
+    ones = np.ones(len(rows))
+    cells = encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]")
+    data = cls._made_of(*fields_of_rows(*cells))
+    warn_of(alike_labels(data.labels))
+    return data
+
+
+def from_trials(
+    cls: "type[PairedComparisons]",
+    frame: "pd.DataFrame",
+    first: str | None = None,
+    second: str | None = None,
+    chosen: str | None = None,
+    subject: str | None = None,
+    count: str | None = None,
+    covariates: Sequence[str] | None = None,
+    *,
+    people: Sequence[str] | None = None,
+    coding: Mapping[Any, str] | None = None,
+    labels: Iterable[Any] | None = None,
+    weights: bool = False,
+) -> "PairedComparisons":
+    """Comparisons from trials: a row names the two options and says which was chosen, as experiment software does.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows without an answer are left out.
+    first, second : str, optional
+        Columns of the two options. None: recognised by their names (a and b, left and right, option1 and option2,
+        model_a and model_b, links and rechts; and the like).
+    chosen : str, optional
+        Column that holds the label of the option chosen; or its side (left, right; first, second; 1, 2; 1, -1; a,
+        b; model_a, model_b); or a word for a tie (tie, draw, equal, both, tie (bothbad), 0.5, 0 beside -1). None:
+        recognised by its name (chosen, choice, winner, response, preferred, and the like).
+    subject : str, optional
+        Column of who answered; the columns that are constant within everybody become `people`. None: recognised.
+    count : str, optional
+        Column with the number of such trials. None: recognised, else each row is one.
+    covariates : list of str, optional
+        Columns that describe the trial, for the first option over the second: the difference of two lengths, the
+        judge. Numbers stay as they are, and of any other column each category but the first becomes an indicator
+        (``judge=B``). "order", unless a column bears that name, is 1 in every row: being first.
+    people : list of str, optional
+        Which columns describe the people, and become `people`. None: all that are constant within everybody.
+    coding : mapping, optional
+        What the values of `chosen` mean: {value: "first", "second" or "tie"}.
+    labels, weights
+        As in `from_frame`.
+
+    Returns
+    -------
+    PairedComparisons
+        With how often which option was first (`forward`, `by_order`).
+
+    Raises
+    ------
+    DataError
+        If a column is lacking, a cell of `chosen` means nothing, a covariate is constant or has gaps, a column of
+        people differs within a person, or as `from_frame`.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {"subject": [1, 1, 2], "left": ["tea", "tea", "milk"], "right": ["milk", "milk", "tea"]}
+    >>> th.PairedComparisons.from_trials(pd.DataFrame(rows | {"response": ["left", "right", "tie"]}))
+    PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 subjects, 1 component)
+    """
+    given = {"first": first, "second": second, "chosen": chosen, "subject": subject, "count": count}
+    if people is None:
+        return of_trials(cls, frame, given, False, coding, labels, weights, covariates)[0]
+    frame = as_frame(frame)
+    for name in people:
+        column(frame, name)
+    used = trial_columns(frame, given, False).used
+    kept = [name for name in frame.columns if name in used or name in people or name in (covariates or ())]
+    data = of_trials(cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates)[0]
+    if data.answers is None:
+        raise DataError("`people` describe who answered, and no column says who did; name it by `subject`.")
+    described = [] if data.answers.people is None else list(data.answers.people.columns)
+    if differing := [name for name in people if name not in described]:
+        raise DataError(f"{shorten(differing)} differs within a person, and so does not describe people.")
+    return data
+
+
+def from_results(
+    cls: "type[PairedComparisons]",
+    frame: "pd.DataFrame",
+    home: str | None = None,
+    away: str | None = None,
+    result: str | None = None,
+    subject: str | None = None,
+    count: str | None = None,
+    covariates: Sequence[str] | None = None,
+    *,
+    coding: Mapping[Any, str] | None = None,
+    labels: Iterable[Any] | None = None,
+    weights: bool = False,
+) -> "PairedComparisons":
+    """Comparisons from the results of games: a row names the two sides and says who won.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows without a result are left out.
+    home, away : str, optional
+        Columns of the two sides. None: recognised by their names (home and away, HomeTeam and AwayTeam, visitor and
+        opponent, white and black, Heim and Gast; and the like).
+    result : str, optional
+        Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None: recognised by its
+        name (result, FTR, outcome), else the goals or scores of either side in two columns.
+    subject, count, covariates, coding, labels, weights
+        As in `from_trials`; the first of two is the side at home.
+
+    Returns
+    -------
+    PairedComparisons
+        With a tie for every draw, and how often which side played at home (`forward`, `by_order`).
+
+    Raises
+    ------
+    DataError
+        As `from_trials`.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {"HomeTeam": ["Hull", "Stoke"], "AwayTeam": ["Stoke", "Hull"], "FTR": ["H", "D"]}
+    >>> data = th.PairedComparisons.from_results(pd.DataFrame(rows))
+    >>> data.wins, data.losses, data.tied
+    (array([1.]), array([0.]), array([1.]))
+    """
+    given = {"first": home, "second": away, "chosen": result, "subject": subject, "count": count}
+    return of_trials(cls, frame, given, True, coding, labels, weights, covariates)[0]
+
+
+def of_trials(
+    cls: "type[PairedComparisons]",
+    frame: "pd.DataFrame",
+    given: Mapping[str, str | None],
+    game: bool,
+    coding: Mapping[Any, str] | None = None,
+    labels: Iterable[Any] | None = None,
+    weights: bool = False,
+    covariates: Sequence[str] | None = None,
+) -> "tuple[PairedComparisons, str]":
+    """The comparisons in trials or games, and how they were read."""
+    frame = as_frame(frame)
+    columns = trial_columns(frame, given, game)
+    return of_outcomes(cls, outcomes_of_trials(frame, columns, coding, labels, weights, covariates))
+
+
+def from_wide(
+    cls: "type[PairedComparisons]",
+    frame: "pd.DataFrame",
+    coding: Mapping[Any, str] | None = None,
+    subject: str | None = None,
+    count: str | None = None,
+    *,
+    pairs: Mapping[str, Sequence[Any]] | None = None,
+    labels: Iterable[Any] | None = None,
+    weights: bool = False,
+) -> "PairedComparisons":
+    """Comparisons from a wide table: one column a pair, one row a subject, as R's prefmod and psychotools have it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Empty cells were not answered. Other columns become `people`.
+    coding : mapping, optional
+        What the values of the cells mean: {value: "first", "second" or "tie"}. None: the label of the option
+        chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie; or 0, 2 and 1 for a tie (with a warning).
+    subject : str, optional
+        Column of who answered. None: recognised, else every row is a subject.
+    count : str, optional
+        Column with the number of people who gave the answers of the row. None: recognised, else it is one.
+    pairs : mapping, optional
+        {column: (first option, second option)}. None: recognised by names such as "tea > milk", "tea:milk", "tea vs
+        milk", V12 for the options 1 and 2; or V1, V2, V3, ... in the order (1, 2), (1, 3), (2, 3), (1, 4), ... of
+        prefmod; or by the two labels that each column holds.
+    labels : sequence of str, optional
+        Names for the options 1, 2, ... of columns that have numbers alone.
+    weights : bool
+        Fractional counts are meant.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If no column is a pair, or a cell means nothing.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> frame = pd.DataFrame({"tea:milk": [1, 1, -1], "tea:water": [1, 0, 1], "milk:water": [1, 1, 1]})
+    >>> data = th.PairedComparisons.from_wide(frame.assign(age=[30, 40, 50]))
+    >>> data
+    PairedComparisons(3 options, 3 pairs, 9 comparisons (1 tie), 3 subjects, 1 component)
+    >>> data.people["age"].tolist()
+    [30, 40, 50]
+    """
+    frame = as_frame(frame)
+    given = {"subject": subject, "count": count}
+    for name in filter(None, (*given.values(), *(pairs or ()))):
+        column(frame, name)
+    if pairs is not None:
+        named = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
+        found = WideColumns(named, "named", subject, count)
+    else:
+        found = wide_columns(frame, given)
+    if found is None:
+        raise DataError(
+            f"None of the columns {shorten([str(name) for name in frame.columns], 12)} is called like a pair, "
+            f"such as "
+            "'tea > milk'; name them by `pairs`, {column: (first, second)}."
+        )
+    return of_outcomes(cls, outcomes_of_wide(frame, found, coding, labels, weights))[0]
+
+
+def of_outcomes(cls: "type[PairedComparisons]", found: Outcomes) -> "tuple[PairedComparisons, str]":
+    """The comparisons in rows that were read, and how they were read."""
+    cells = found.winner, found.loser, found.counts, found.tied
+    data = cls._made_of(*fields_of_rows(found.labels, *cells, found.who, found.in_order, found.covariates))
+    warn_of(alike_labels(data.labels), totals_for_options(data.labels))
+    return data, found.how
+
+
+def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
+    """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.
+
+    Returns
+    -------
+    DataFrame
+        One row for each pair and direction with a count above 0. The ties of a pair stand in its first row, which
+        is there even if that option was never chosen. The labels are categorical, and so keep
+        their order and the options that were never compared.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> th.PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).to_frame()
+      chosen rejected  count
+    0    tea     milk      3
+    1   milk      tea      1
+    """
+    import pandas as pd
+
+    chosen = np.column_stack([data.first, data.second]).ravel()
+    rejected = np.column_stack([data.second, data.first]).ravel()
+    count = np.column_stack([data.wins, data.losses]).ravel()
+    ties = np.column_stack([data.tied, 0.0 * data.tied]).ravel()
+    kept = count + ties > 0
+    categories = pd.Index(data.labels)
+    table = {
+        "chosen": pd.Categorical.from_codes(chosen[kept], categories),
+        "rejected": pd.Categorical.from_codes(rejected[kept], categories),
+        "count": count[kept].astype(np.int64) if data._whole else count[kept],
+    }
+    if ties.any():
+        table["ties"] = ties[kept].astype(np.int64) if data._whole else ties[kept]
+    return pd.DataFrame(table)
+
+
+def proportions(data: "PairedComparisons") -> "pd.DataFrame":
+    """The observed proportion of choices in each compared pair.
+
+    Returns
+    -------
+    DataFrame
+        Pair by pair a, b, n (comparisons of the two), proportion (of them in which a was chosen) and, if there are
+        any, ties (the proportion in which neither was).
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> th.PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).proportions()
+         a     b  n  proportion
+    0  tea  milk  4        0.75
+    """
+    import pandas as pd
+
+    total = data.wins + data.losses + data.tied
+    labels = np.array(data.labels, dtype=object)
+    table = {
+        "a": labels[data.first],
+        "b": labels[data.second],
+        "n": total.astype(np.int64) if data._whole else total,
+        "proportion": data.wins / total,
+    }
+    return pd.DataFrame(table | {"ties": data.tied / total} if data.tied.any() else table)
+
+
+def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
+    """First, second and number of the ties of each pair that has some, from a square table of either triangle or both.
+
+    `weights`: fractional numbers are meant.
+    """
+    n = len(names)
+    if hasattr(ties, "reindex"):
+        ties = ties.rename(index=str, columns=str).reindex(index=list(names), columns=list(names)).to_numpy()
+    try:
+        table = np.asarray(ties.toarray() if hasattr(ties, "toarray") else ties, float)
+    except (TypeError, ValueError):
+        raise DataError("Ties must be a square table of numbers, options by options.") from None
+    if table.shape != (n, n):
+        raise DataError(f"Ties must be a table of {n} x {n}, as the data have {n} options; got shape {table.shape}.")
+    if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
+        raise DataError("Ties must be counts of 0 or more, with an empty diagonal, for the labels of the data.")
+    if not (np.array_equal(table, table.T) or not np.triu(table).any() or not np.tril(table).any()):
+        i, j = np.argwhere(table != table.T)[0]
+        raise DataError(
+            f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and {table[j, i]:g} in the "
+            "other; give them in one triangle, or the same in both."
+        )
+    table = np.maximum(table, table.T)
+    if not weights and (broken := np.argwhere(table != np.floor(table))).size:
+        i, j = broken[0]
+        raise DataError(f"The number of ties {cell(names, int(i), int(j))} is {table[i, j]:g}, which is not whole.")
+    first, second = np.nonzero(np.triu(table, 1))
+    return first, second, table[first, second]
+
+
+def fields_of_rows(
+    labels: tuple[str, ...],
+    winner: np.ndarray,
+    loser: np.ndarray,
+    counts: np.ndarray,
+    tied: np.ndarray | None = None,
+    who: Who | None = None,
+    in_order: np.ndarray | None = None,
+    described: Columns | None = None,
+) -> tuple[Any, ...]:
+    """The fields of the data in rows of counts and ties, which are added up; a DataError if nothing was compared.
+
+    `in_order`: whether the winner of each row, or the first of its tie, was shown first. `described`: covariates of
+    the rows, for what was shown first.
+    """
+    n = len(labels)
+    if n < 2:
+        raise DataError(f"At least two options are needed to compare; got {shorten(labels) or 'none'}.")
+    tied = np.zeros(len(counts)) if tied is None else tied
+    found = added_up(n, winner, loser, counts, tied)
+    if not len(found[0]):
+        raise DataError(f"There is not a single comparison among the {n:,} options; every count is 0.")
+    if who is None and in_order is None:
+        return labels, *found, None, None, None
+    there = counts + tied > 0
+    winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
+    pair = np.searchsorted(found[0] * n + found[1], np.minimum(winner, loser) * n + np.maximum(winner, loser))
+    won, forward, answers, covariates = winner < loser, None, None, None
+    who = None if who is None else who.of_rows(there)
+    if in_order is not None:
+        is_forward = in_order[there] == won
+        of_pairs = [np.bincount(pair, each * is_forward, len(found[0])) for each in (counts * won, counts * ~won, tied)]
+        forward = np.array(of_pairs)
+        if described is not None:
+            x = np.where(is_forward[:, None], described.values[there], -described.values[there])
+            rows = Columns(described.names, x)
+            covariates = Covariates.of_rows(rows, n, pair, won, counts, tied, who)
+    if who is not None:
+        answers = Answers.of_rows(who, pair, won, counts, tied)
+    return labels, *found, forward, answers, covariates

@@ -1,0 +1,340 @@
+"""Comparisons in rows that name both options and say which was chosen, or who won."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import plural, short_number, shorten
+from thali.errors import Argument, DataError
+
+from ..answers import Who, who_answered
+from ..columns import column, count_column, encode, stood_for
+from ..roles import (
+    CHOSEN_OF_TWO,
+    COUNT,
+    GAMES,
+    GOALS,
+    MORE_SIDES,
+    RESPONDENT,
+    RESULT,
+    SHORT_GOALS,
+    SIDES,
+    STEMS_OF_SIDES,
+    WEIGHTS,
+    by_plain_name,
+    plain,
+)
+from ..side_columns import Sides, side_columns
+from .covariates import Columns, covariate_columns
+from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
+    "model",
+    "image",
+    "img",
+    "picture",
+    "stim",
+    "choice",
+    "answer",
+    "club",
+}
+_STEMS |= {
+    "choice",
+    "answer",
+    "club",
+    "name",
+    "product",
+    "sample",
+    "sound",
+    "label",
+    "word",
+    "text",
+    "field",
+    "school",
+    "brand",
+    "url",
+    "id",
+}
+_SCORE = r"^\s*(\d+)\s*[:–-]\s*(\d+)\s*$"  # such as 3:1
+_JSPSYCH = ("trialtype", "trialindex")
+
+
+class TrialColumns(NamedTuple):
+    """Which columns hold the two options, and which says what came of it."""
+
+    first: str
+    second: str
+    verdict: tuple[str, ...]  # one column, or the goals of either side
+    subject: str | None
+    count: str | None
+    game: bool  # whether the first side plays at home
+
+    @property
+    def used(self) -> tuple[str | None, ...]:
+        """All of them."""
+        return (self.first, self.second, *self.verdict, self.subject, self.count)
+
+
+class Outcomes(NamedTuple):
+    """Comparisons as `PairedComparisons` counts them: a row each, or several alike."""
+
+    labels: tuple[str, ...]
+    winner: np.ndarray  # or the first of a tie
+    loser: np.ndarray
+    counts: np.ndarray
+    tied: np.ndarray
+    who: Who | None
+    in_order: np.ndarray | None  # whether the winner, or the first of a tie, was shown first; None: not known
+    how: str  # they were read, in words
+    covariates: Columns | None = None  # of the rows, for what was shown first
+
+
+def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool) -> TrialColumns:
+    """The columns by their usual names, but for those given.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    given : mapping
+        The names known of first, second, chosen, subject and count.
+    game : bool
+        Whether home, away and a result are looked for, or two options and which was chosen.
+
+    Raises
+    ------
+    DataError
+        If a column is lacking.
+    """
+    names = [str(name) for name in frame.columns]
+    for name in given.values():
+        if name is not None:
+            column(frame, name)
+    own = by_plain_name(names)
+    first, second, home = _options(frame, names, given, game)
+    taken = {first, second, *(name for name in given.values() if name is not None)}
+    verdict = _verdict(own, first, second, given, game, taken, names)
+    taken |= set(verdict)
+    subject = given.get("subject") or next(filter(partial(_repeats, frame), RESPONDENT.each(own, taken)), None)
+    count = given.get("count") or COUNT.among(own, taken)
+    return TrialColumns(first, second, verdict, subject, count, game or home)
+
+
+def _options(
+    frame: "pd.DataFrame", names: list[str], given: Mapping[str, str | None], game: bool
+) -> tuple[str, str, bool]:
+    """The two columns of options, and whether the first side plays at home."""
+    first, second = given.get("first"), given.get("second")
+    if first is not None and second is not None:
+        return first, second, False
+    taken = {name for name in given.values() if name is not None}
+    likely = [
+        each
+        for each in side_columns(names)
+        if not taken & set(each.columns) and (each.stem in _STEMS or _is_option(frame, each)) and _fits(each, game)
+    ]
+    for lacking, name in (("first", first), ("second", second)):
+        if not likely or first is not None or second is not None:
+            if name is None:
+                raise DataError(
+                    "No column looks like that of the ", lacking, " option; name it by ", Argument(lacking), "."
+                )
+    likely.sort(key=lambda each: each.stem not in _STEMS)
+    return (*likely[0].columns, likely[0].side[0] in GAMES)
+
+
+class Missing(NamedTuple):
+    """What a table lacks that nearly holds trials: in words, the role of the column, and how near it is."""
+
+    what: str
+    role: str
+    near: int
+
+
+def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
+    """What the table lacks to be one of trials or of games; None if it is nothing like it."""
+    names = [str(name) for name in frame.columns]
+    own = by_plain_name(names)
+    verdict = (RESULT if game else CHOSEN_OF_TWO).among(own)
+    try:
+        first, second, at_home = _options(frame, names, {}, game)
+    except DataError:
+        return None if verdict is None else _near_verdict(frame, own, verdict, game)
+    if at_home != game or verdict is not None:
+        return None
+    won = f"won of {first!r} and {second!r}" if game else f"was chosen of {first!r} and {second!r}"
+    return Missing(f"a column that says which {won}", "chosen", 3)
+
+
+def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game: bool) -> Missing | None:
+    """What is missing beside a column that says which was chosen: one of the options, or the names of both."""
+    for one, other in (*SIDES, *MORE_SIDES):
+        for role, here, there in (("second", one, other), ("first", other, one)):
+            for stem in ("", *sorted(_STEMS)) if (len(here) > 1 and len(there) > 1) or not game else ():
+                for spelled in ("{0}{1}", "{1}{0}"):
+                    name, partner = spelled.format(stem, here), spelled.format(stem, there)
+                    lone = name in own and partner not in own and own[name] != verdict and (stem or len(here) > 1)
+                    if lone and (one in GAMES) == game:
+                        known = own[name]
+                        if known.casefold().endswith(here):  # spelled as its partner is
+                            partner = known[: -len(here)] + there
+                        return Missing(f"a column {partner!r} beside {known!r}", role, 3)
+    labels = _words(frame, verdict)
+    options = [name for name in own.values() if name != verdict and labels & _words(frame, name)]
+    if game or len(options) != 2:
+        return None
+    return Missing(f"names that say that {options[0]!r} and {options[1]!r} hold the two options", "first", 3)
+
+
+def _words(frame: "pd.DataFrame", name: str) -> set[str]:
+    """The distinct cells of a column of text; none of a column of numbers."""
+    import pandas as pd
+
+    values = frame[name]
+    return set() if pd.api.types.is_numeric_dtype(values.dtype) else set(map(str, values.dropna().unique()))
+
+
+def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
+    """Whether further columns of numbers describe the two sides, as attributes in a choice experiment do."""
+    import pandas as pd
+
+    sides = side_columns([str(name) for name in frame.columns])
+    marks = next((each.side for each in sides if each.columns == (found.first, found.second)), None)
+    return any(
+        each.side == marks
+        and each.stem not in GOALS.synonyms
+        and not set(each.columns) & set(found.used)
+        and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in each.columns)
+        for each in sides
+    )
+
+
+def _fits(sides: Sides, game: bool) -> bool:
+    return (sides.side[0] in GAMES) or not game
+
+
+def _is_option(frame: "pd.DataFrame", sides: Sides) -> bool:
+    """Whether two columns hold text, with some values in common."""
+    import pandas as pd
+
+    first, second = (frame[name] for name in sides.columns)
+    if any(pd.api.types.is_numeric_dtype(values.dtype) for values in (first, second)):
+        return False
+    return bool(set(first.dropna().unique()) & set(second.dropna().unique()))
+
+
+def _verdict(
+    own: dict[str, str],
+    first: str,
+    second: str,
+    given: Mapping[str, str | None],
+    game: bool,
+    taken: set[str],
+    names: list[str],
+) -> tuple[str, ...]:
+    """The column that says what came of it, or the two of goals."""
+    if (named := given.get("chosen")) is not None:
+        return (named,)
+    for role in (RESULT, CHOSEN_OF_TWO) if game else (CHOSEN_OF_TWO, RESULT):
+        if (found := role.among(own, taken)) is not None:
+            return (found,)
+    for each in side_columns(names):
+        if each.stem in GOALS.synonyms and not taken & set(each.columns):
+            return each.columns
+    for home, away in SHORT_GOALS if game else ():
+        if home in own and away in own and not taken & {own[home], own[away]}:
+            return own[home], own[away]
+    raise DataError(
+        f"Beside {first!r} and {second!r} no column says which was chosen; name it by ", Argument("chosen"), "."
+    )
+
+
+def _repeats(frame: "pd.DataFrame", name: str) -> bool:
+    """Whether a column may say who answered: everything that is so called, but for what numbers the rows."""
+    return plain(name) != "id" or not frame[name].is_unique
+
+
+def outcomes_of_trials(
+    frame: "pd.DataFrame",
+    columns: TrialColumns,
+    coding: Mapping[Any, str] | None,
+    labels: Any,
+    weights: bool,
+    covariates: Sequence[str] | None = None,
+) -> Outcomes:
+    """The comparisons in the rows; those without an answer are left out, and the words say how many."""
+    verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
+    kept = ~np.isnan(verdicts.outcome)
+    if not kept.any():
+        raise DataError(f"Column {columns.verdict[0]!r} holds no answer.")
+    rows, outcome = frame.loc[kept], verdicts.outcome[kept]
+    weights = weights or plain(columns.count or "") in WEIGHTS
+    times = np.ones(len(rows)) if columns.count is None else count_column(rows, columns.count, weights)
+
+    def where(row: int, is_first: bool) -> str:
+        return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
+
+    names, first, second, _ = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
+    won = outcome != SECOND
+    winner, loser = np.where(won, first, second), np.where(won, second, first)
+    tied = np.where(outcome == TIE, times, 0.0)
+    how = _in_words(columns, verdicts, _how_many(frame.loc[~kept], columns.count))
+    who = who_answered(rows, columns.subject, columns.used)
+    described = None
+    if covariates is not None:
+        taken = (columns.first, columns.second, *columns.verdict, columns.count)
+        described = covariate_columns(rows, covariates, True, [name for name in taken if name is not None])
+        how += f", covariates {shorten(described.names, 12)}"
+    return Outcomes(names, winner, loser, times - tied, tied, who, won, how, described)
+
+
+def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None) -> Verdicts:
+    name = columns.verdict[0]
+    if coding is None and {plain(str(each)) for each in frame.columns} >= set(_JSPSYCH):
+        values = set(frame[name].dropna().unique())
+        if values <= {0, 1}:  # the number of the button, from 0
+            found = decoded(frame, columns[:2], name, {0: "first", 1: "second"}, columns.game)
+            return found._replace(how="the number of the button, 0 for the first, as jsPsych writes it")
+    scores = frame[name].astype(str).str.extract(_SCORE) if coding is None and columns.game else None
+    if scores is not None and scores.notna().to_numpy().any(axis=1).all():
+        ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
+        return Verdicts(ahead * FIRST, "the goals of either side", ("the same",))
+    return decoded(frame, columns[:2], name, coding, columns.game, columns.count)
+
+
+def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
+    """Whoever has more wins."""
+    from ..checks import checked_numbers
+
+    sides = [
+        checked_numbers(
+            frame[name].to_numpy(dtype=object), lambda k, n=name: f"in row {frame.index[k]}, column {n!r}", "score"
+        )
+        for name in columns.verdict
+    ]
+    return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the greater of {shorten(columns.verdict)}", ("the same",))
+
+
+def _how_many(rows: "pd.DataFrame", count: str | None) -> str:
+    """So many rows, or comparisons that they stand for; "" if there are none."""
+    number = short_number(stood_for(rows, count))
+    return plural(number, "row" if count is None else "comparison") if number else ""
+
+
+def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: str) -> str:
+    a, b = columns.first, columns.second
+    if len(columns.verdict) == 2:
+        how = f"{a!r} against {b!r}, won by {verdicts.how}"
+    else:
+        how = f"{a!r} against {b!r}, {columns.verdict[0]!r} holds {verdicts.how}"
+    if verdicts.ties:
+        how += f" (a tie: {shorten(verdicts.ties)})"
+    if columns.count is not None:
+        how += f", counted by {columns.count!r}"
+    if columns.subject is not None:
+        how += f", subjects {columns.subject!r}"
+    return how + (f"; {unanswered} without an answer left out" if unanswered else "")

@@ -1,0 +1,5 @@
+"""Similarities of objects."""
+
+from .similarities import Similarities
+
+__all__ = ["Similarities"]

@@ -1,0 +1,366 @@
+"""Triplets: which two of three objects belong together; and the most similar pair out of any set of pairs."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._described import Facts
+from thali._labels import plural, short_number, shorten
+from thali.errors import DataError, DataWarning
+from thali.inference.warn import warn
+
+from ..frames import as_frame
+from ..judged import Judged, Tally
+from ..kinds import TRIPLETS
+from .columns import EXPECTED, anchored, answers_in, triplet_columns
+from .rows import (
+    Questions,
+    added_up,
+    agreed,
+    of_objects,
+    positions,
+    questions_of_sets,
+    refuse_repeated,
+    row_name,
+    three_columns,
+    times_of,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Triplets(Judged):
+    """Which pair of objects was called the most similar, out of which set of pairs.
+
+    An odd one out of three objects names the other two as the most similar pair of the three. A set may hold all pairs
+    of four objects or more, the two pairs of an anchor with either of two objects, or any two pairs and more. Answers
+    to the same set are counted. Nothing can be changed after construction.
+
+    Parameters
+    ----------
+    triplets : array, shape (questions, 3)
+        Rows (i, j, k): of these objects k is the odd one out. Whole numbers are positions, from 0; text is names.
+    labels : sequence of str, optional
+        Names of the objects, those never asked about included. None: "0", "1", ..., or the names in `triplets`,
+        numbers in their order, others as they first appear.
+    counts : array, shape (questions,), optional
+        How often the row was answered; None: once.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    start : int64 array, shape (sets + 1,)
+        Set v has the pairs ``start[v]`` to ``start[v + 1] - 1``; small sets first.
+    first, second : int64 arrays, shape (places,)
+        The objects of each pair, first < second.
+    counts : float64 array, shape (places,)
+        Times that this pair of that set was chosen.
+
+    Raises
+    ------
+    DataError
+        If there is no answer, a row does not have three different objects, an object has no name, or a count is no
+        whole number of 0 or more.
+
+    References
+    ----------
+    Zheng, Pereira, Baker & Hebart (2019), Revealing interpretable object representations from human behavior;
+    Navarro & Griffiths (2007), section 6.
+
+    Examples
+    --------
+    >>> data = Triplets([("tea", "coffee", "brick"), ("tea", "coffee", "brick"), ("tea", "brick", "coffee")])
+    >>> data
+    Triplets(3 objects, 1 set of 3 pairs, 3 answers)
+    >>> data.to_frame()
+            a       b  set  count
+    0     tea  coffee    0      2
+    1     tea   brick    0      1
+    2  coffee   brick    0      0
+    """
+
+    kind = TRIPLETS
+    option_word = "object"
+    _FIELDS = ("labels", "start", "first", "second", "counts")
+
+    labels: tuple[str, ...]
+    start: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    counts: np.ndarray
+
+    def __init__(self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None) -> None:
+        rows = three_columns(triplets)
+        members, names = positions(rows, labels, row_name)
+        refuse_repeated(members, names, row_name)
+        times = times_of(counts, len(rows), row_name)
+        n, odd = len(names), np.full(len(rows), 2)
+        self._fill(names, [of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: "pd.DataFrame",
+        objects: Sequence[str] | None = None,
+        odd: str | None = None,
+        chosen: tuple[str, str] | None = None,
+        anchor: str | None = None,
+        nearer: str | None = None,
+        farther: str | None = None,
+        count: str | None = None,
+        question: str | None = None,
+        *,
+        labels: Iterable[Any] | None = None,
+        weights: bool = False,
+    ) -> "Triplets":
+        """Triplets from a table with a question a row.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Further columns are ignored.
+        objects : sequence of str, optional
+            Columns with the objects of a question, three or more. None: object1, object2, ...; image1, ...; item1,
+            ...; a, b, c; i, j, k; first, second, third.
+        odd : str, optional
+            Column with the odd one out of three: its label, the name of its column, or its number from 1. None: odd,
+            odd_one_out, outlier, ...; choice, beside image1, image2 and image3.
+        chosen : (str, str), optional
+            Columns with the two objects that are the most similar of the set. None: chosen1 and chosen2, pair1 and
+            pair2, similar1 and similar2.
+        anchor, nearer, farther : str, optional
+            Columns of questions which of two objects is more like the anchor; instead of `objects`.
+        count : str, optional
+            Column with the number of such answers. None: count, n, freq, times or weight if there is one.
+        question : str, optional
+            Column that names the question: then answers to one question must be out of the same set.
+        labels : sequence of str, optional
+            All objects in the order wanted. None: numbers in their order, names as they first appear.
+        weights : bool
+            Fractional counts are meant; otherwise they are an error.
+
+        Returns
+        -------
+        Triplets
+
+        Raises
+        ------
+        DataError
+            If a column is unknown or cannot be recognised, a label is missing, a question names an object twice, or the
+            answer is not one of its objects.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("tea", "coffee", "brick", "brick"), ("tea", "wall", "brick", "tea")]
+        >>> Triplets.from_frame(pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd"]))
+        Triplets(4 objects, 2 sets of 3 pairs, 2 answers)
+        """
+        frame = as_frame(frame)
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        given = {"objects": objects, "odd": odd, "chosen": chosen, "anchor": anchor, "nearer": nearer}
+        given |= {"farther": farther, "count": count, "question": question}
+        columns = triplet_columns(list(frame.columns), given)
+        if columns is None:
+            raise DataError(f"The columns {shorten(list(frame.columns), 12)} are not triplets; expected {EXPECTED}.")
+        names, questions = answers_in(frame, columns, labels, weights)
+        return cls.__new__(cls)._fill(names, [questions])
+
+    @classmethod
+    def from_anchored(
+        cls,
+        anchor: Any,
+        nearer: Any,
+        farther: Any,
+        labels: Iterable[Any] | None = None,
+        counts: Any = None,
+        *,
+        responses: Any = None,
+    ) -> "Triplets":
+        """Answers to "which of the two is more like the anchor?", as sets of two pairs.
+
+        Parameters
+        ----------
+        anchor, nearer, farther : sequences, shape (questions,)
+            Positions, from 0, or names.
+        labels, counts
+            As of `Triplets`.
+        responses : sequence, shape (questions,), optional
+            Above 0 or True where `nearer` was said to be the nearer one, below 0 or False where `farther` was. None:
+            `nearer` always.
+
+        Returns
+        -------
+        Triplets
+
+        Raises
+        ------
+        DataError
+            As of `Triplets`, or if a response is neither.
+
+        Examples
+        --------
+        Queries and responses as cblearn has them, of which each query begins with the anchor:
+
+        >>> queries, responses = np.array([[0, 1, 2], [2, 1, 0]]), [1, -1]
+        >>> Triplets.from_anchored(*queries.T, responses=responses)
+        Triplets(3 objects, 2 sets of 2 pairs, 2 answers)
+        """
+        lengths = {len(each) for each in (anchor, nearer, farther)}
+        if len(lengths) > 1:
+            raise DataError("`anchor`, `nearer` and `farther` must have one entry a question, so the same length.")
+        rows = three_columns(np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1))
+        if responses is not None:
+            rows = rows.copy()
+            turned = ~agreed(responses, len(rows))
+            rows[turned] = rows[turned][:, [0, 2, 1]]
+        members, names = positions(rows, labels, row_name)
+        refuse_repeated(members, names, row_name)
+        return cls.__new__(cls)._fill(names, [anchored(len(names), members, times_of(counts, len(rows), row_name))])
+
+    @classmethod
+    def from_sets(
+        cls,
+        sets: Iterable[Iterable[Any]],
+        chosen: Iterable[Iterable[Any]],
+        labels: Iterable[Any] | None = None,
+        counts: Any = None,
+    ) -> "Triplets":
+        """The most similar pair out of sets of any size.
+
+        Parameters
+        ----------
+        sets : sequence
+            Each is a list of three objects or more, all of whose pairs are meant, or a list of pairs (a, b), two or
+            more.
+        chosen : sequence of (a, b)
+            The pair that was chosen out of each.
+        labels, counts
+            As of `Triplets`.
+
+        Returns
+        -------
+        Triplets
+
+        Raises
+        ------
+        DataError
+            As of `Triplets`, or if a pair was chosen that its set does not hold.
+
+        Examples
+        --------
+        >>> sets = [["tea", "coffee", "brick", "wall"], [("tea", "coffee"), ("brick", "wall")]]
+        >>> Triplets.from_sets(sets, [("brick", "wall"), ("tea", "coffee")])
+        Triplets(4 objects, 2 sets of 2 to 6 pairs, 2 answers)
+        """
+        return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
+
+    def _fill(self, labels: tuple[str, ...], parts: list[Questions]) -> "Triplets":
+        return self._freeze(labels, *added_up(len(labels), parts))
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A row for each pair of each set: a, b, set, count.
+
+        Returns
+        -------
+        DataFrame
+            The labels are categorical, and so keep their order and the objects that were never asked about.
+
+        Examples
+        --------
+        >>> Triplets.from_anchored(["tea"], ["coffee"], ["brick"]).to_frame()
+             a       b  set  count
+        0  tea  coffee    0      1
+        1  tea   brick    0      0
+        """
+        import pandas as pd
+
+        a, b = (pd.Categorical.from_codes(side, list(self.labels)) for side in (self.first, self.second))
+        counts = self.counts.astype(np.int64) if np.array_equal(self.counts, np.floor(self.counts)) else self.counts
+        return pd.DataFrame({"a": a, "b": b, "set": self.set_of, "count": counts})
+
+    def take(self, sets: np.ndarray) -> "Triplets":
+        """The answers to some of the sets, given by a mask or by numbers; all objects stay."""
+        numbers = np.flatnonzero(sets) if np.asarray(sets).dtype == bool else np.asarray(sets)
+        sizes = self.sizes[numbers]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
+        return self._made_of(self.labels, start, *(each[places] for each in (self.first, self.second, self.counts)))
+
+    def with_counts(self, counts: np.ndarray) -> "Triplets":
+        """The same sets with other numbers of answers."""
+        return self._made_of(self.labels, self.start, self.first, self.second, np.array(counts, float))
+
+    def __str__(self) -> str:
+        least, most = int(self.sizes.min()), int(self.sizes.max())
+        sizes = f"{least}" if least == most else f"{least} to {most}"
+        parts = plural(self.n_options, "object"), f"{plural(self.n_sets, 'set')} of {sizes} pairs"
+        return ", ".join([*parts, plural(self.n_answers, "answer")])
+
+    def __repr__(self) -> str:
+        return f"Triplets({self})"
+
+    def _details(self) -> Facts:
+        return (("objects", self.labels), ("example", self.example()))
+
+    @property
+    def n_sets(self) -> int:
+        """Number of distinct sets."""
+        return len(self.start) - 1
+
+    @property
+    def n_answers(self) -> int | float:
+        """Number of answers; their total weight when counts are fractional."""
+        return short_number(float(self.counts.sum()))
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of pairs of each set."""
+        return np.diff(self.start)
+
+    @property
+    def set_of(self) -> np.ndarray:
+        """The set to which each place belongs."""
+        return np.repeat(np.arange(self.n_sets), self.sizes)
+
+    @property
+    def never_asked(self) -> list[str]:
+        """Labels of the objects that are in no set."""
+        return self._besides(self.first, self.second)
+
+    never_judged = never_asked
+
+    @property
+    def tally(self) -> Tally:
+        """How often each pair of each set was chosen."""
+        return Tally(self.start, self.counts)
+
+    def pairs_of(self, number: int) -> list[tuple[str, str]]:
+        """The pairs of one set, by their labels."""
+        places = slice(self.start[number], self.start[number + 1])
+        sides = zip(self.first[places].tolist(), self.second[places].tolist(), strict=True)
+        return [(self.labels[a], self.labels[b]) for a, b in sides]
+
+    def example(self) -> str:
+        """One answer in words.
+
+        Examples
+        --------
+        >>> Triplets([("tea", "coffee", "brick")]).example()
+        "'tea' and 'coffee' the most similar of 'tea', 'coffee', 'brick'"
+        """
+        place = int(self.counts.argmax())
+        number = int(np.searchsorted(self.start, place, side="right")) - 1
+        pairs = self.pairs_of(number)
+        a, b = pairs[place - int(self.start[number])]
+        members = list(dict.fromkeys(side for pair in pairs for side in pair))
+        return f"{a!r} and {b!r} the most similar of {shorten(members)}"
+
+    def warn_if_unusual(self) -> None:
+        """Warn, with a `DataWarning`, of objects that were never asked about; models call this at fit."""
+        if never := self.never_asked:
+            was, its = ("was", "its") if len(never) == 1 else ("were", "their")
+            message = f"{shorten(never)} {was} never asked about: {its} features are told by the prior alone."
+            warn(DataWarning(message))
