@@ -10,7 +10,7 @@ from . import testing as testing
 from .comparison.compare import compare as compare
 from .comparison.merge import merge as merge
 from .data.choices import Choices as Choices
-from .data.experiment import ChoiceExperiment as ChoiceExperiment
+from .data.experiments import ChoiceExperiment as ChoiceExperiment
 from .data.groups import Groups as Groups
 from .data.pairs import PairedComparisons as PairedComparisons
 from .data.similarities import Similarities as Similarities
