@@ -10,8 +10,7 @@ from thali._arguments import whole
 from thali._labels import plural
 from thali._printed import Printed
 from thali.data.groups import Groups
-from thali.data.similarities import Similarities
-from thali.data.triplets import Triplets
+from thali.data.judged import Judged
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError, InterruptedWarning
 from thali.inference.chains import Run, checked_run
 from thali.inference.quiet import without_warnings
@@ -19,6 +18,7 @@ from thali.inference.seeds import root
 from thali.inference.warn import warn
 from thali.model.evidence import LEAST_DRAWS, USUAL, checked_evidence_run, refuse_other_fit
 from thali.model.latent_features.additive import AdditiveClustering
+from thali.model.latent_features.additive_data import of_data
 from thali.model.latent_features.base import LatentFeatures
 from thali.model.latent_features.elimination import EliminationByAspects
 from thali.model.latent_features.likelihoods.additive import LEARNED
@@ -151,9 +151,9 @@ def search(
 
 def _usual_model(data: Any) -> Any:
     """A model for such data, whose evidence is known."""
-    if isinstance(data, Similarities):
-        return AdditiveClustering(sigma=LEARNED if data.sigma is None else None)
-    return AdditiveClustering() if isinstance(data, Triplets) else EliminationByAspects()
+    if isinstance(data, Judged) and not data.are_choices:
+        return AdditiveClustering(sigma=LEARNED if of_data(data).lacks_sigma(data) else None)
+    return EliminationByAspects()
 
 
 def _dendrogram(model: Any, data: Any, run: Run) -> Tree:

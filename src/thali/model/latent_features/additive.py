@@ -5,10 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
-from thali.data.groups import Groups
-from thali.data.kinds import SIMILARITIES, TRIPLETS
-from thali.data.similarities import Similarities
-from thali.data.triplets import Triplets
+from thali.data.kinds import SIMILARITIES
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.trees.tree import Tree
@@ -19,14 +16,15 @@ from ..saved import digest_of
 from ..settings import Settings
 from ..spec import MODEL
 from .additive_answers import AdditiveAnswers
+from .additive_data import of_data
 from .answers.data_answers import answers_of
 from .answers.kind import of_similarities
 from .answers.similarities import measured_similarities
 from .engine import build_task
 from .feature_argument import prior_of
 from .held_out_sigma import can_choose, sigma_scores
-from .likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
-from .likelihoods.most_similar_pair import EXP, MostSimilarPair
+from .likelihoods.additive import LEARNED, Additive
+from .likelihoods.most_similar_pair import EXP
 from .methods import BY_CHAINS, POINT
 from .model import LatentFeatureModel
 from .population import Population
@@ -158,9 +156,10 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; another estimate than the usual one is refused for data that have no other."""
-        if settings.kind != Settings().kind and isinstance(data, Triplets | Groups):
-            what = TRIPLETS if isinstance(data, Triplets) else f"{SIMILARITIES} of several groups"
-            raise ArgumentError(Argument("kind"), f" is for {SIMILARITIES}, and these data are {what}; leave it out.")
+        if settings.kind != Settings().kind and not (of := of_data(data)).has_estimates:
+            raise ArgumentError(
+                Argument("kind"), f" is for {SIMILARITIES}, and these data are {of.called}; leave it out."
+            )
         return settings
 
     def _population(self, data: Any) -> Population:
@@ -175,12 +174,11 @@ class AdditiveClustering(AdditiveAnswers):
     def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
         """The parts, with a learned sigma where one is to be chosen."""
         one_of("constant", self.constant, (True, False))
-        of_triplets = isinstance(data, Triplets)
-        self._refuse_others(TRIPLETS if of_triplets else SIMILARITIES)
-        likelihood: Any = MostSimilarPair(self.link, self.lapse) if of_triplets else None
+        of = of_data(data)
+        self._refuse_others(of.kind)
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
-            "likelihood": likelihood or Additive(self.sigma, bool(self.constant)),
+            "likelihood": of.likelihood(self),
             "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,
             "sampler": self.sampler,
@@ -203,13 +201,7 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""
-        if self.weight_prior is not None:
-            return self.weight_prior
-        if isinstance(data, Triplets):
-            return 1.0, 1.0
-        if isinstance(data, Groups):
-            return min(suited_prior(each) for each in data.data if isinstance(each, Similarities))
-        return suited_prior(data) if isinstance(data, Similarities) else USUAL_PRIOR
+        return of_data(data).weight_prior(data) if self.weight_prior is None else self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
         if self._chooses_sigma(data):
@@ -222,7 +214,7 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""
-        if self.sigma is not None or not isinstance(data, Similarities) or data.sigma is not None:
+        if self.sigma is not None or not of_data(data).lacks_sigma(data):
             return False
         return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.triplets import Triplets
+from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.inference.seeds import streams
@@ -41,9 +41,8 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     for name in ("sampler", "tempering"):
         if parts[name] is not None:
             raise ArgumentError(Argument(name), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
-    of_triplets = isinstance(source, Triplets)
-    task, kind, runs = (point_of_triplets.runs_of if of_triplets else _runs_of)(task, run.chains)
-    best = point_of_triplets.best_state if of_triplets else best_end
+    runs_of, best = _OF_KIND[source.kind]
+    task, kind, runs = runs_of(task, run.chains)
 
     def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
         from .answers.tree import to_datatree
@@ -158,3 +157,10 @@ def _draw(
         owners=np.nonzero(owners)[1].astype(np.int32),
         extra={"constant": np.array([best.constant]), "sigma": np.array([np.sqrt(sigma2)])},
     )
+
+
+# Of each kind of data what an annealed run carries out, and how the best end is found.
+_OF_KIND = {
+    SIMILARITIES: (_runs_of, best_end),
+    TRIPLETS: (point_of_triplets.runs_of, point_of_triplets.best_state),
+}
