@@ -469,7 +469,7 @@ def _homographs() -> dict[str, dict[str, str]]:
 
 
 def names_of_columns() -> "pd.DataFrame":
-    """The names by which columns are recognised: a row a role, a column a language.
+    """The names by which columns are recognised: a row a role, a column a language; last, names that may mean others.
 
     Examples
     --------
@@ -479,6 +479,6 @@ def names_of_columns() -> "pd.DataFrame":
     import pandas as pd
 
     shown = [role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)]
-    rows = [(role.english, role.german, role.french, role.spanish) for role in shown]
+    rows = [(role.english, role.german, role.french, role.spanish, role.vague) for role in shown]
     names = [[", ".join(text.split()) for text in row] for row in rows]
-    return pd.DataFrame(names, pd.Index([role.meaning for role in shown], name="a column holds"), list(LANGUAGES))
+    return pd.DataFrame(names, pd.Index([role.meaning for role in shown], name="a column holds"), [*LANGUAGES, "if there is no other"])
