@@ -481,4 +481,5 @@ def names_of_columns() -> "pd.DataFrame":
     shown = [role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)]
     rows = [(role.english, role.german, role.french, role.spanish, role.vague) for role in shown]
     names = [[", ".join(text.split()) for text in row] for row in rows]
-    return pd.DataFrame(names, pd.Index([role.meaning for role in shown], name="a column holds"), [*LANGUAGES, "if there is no other"])
+    held = pd.Index([role.meaning for role in shown], name="a column holds")
+    return pd.DataFrame(names, held, [*LANGUAGES, "if there is no other"])
