@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import thali as th
 from thali.errors import DataError
 from thali.model.latent_features.likelihoods.observed import Observed
 from thali.model.saved import decoded, encoded
@@ -38,3 +39,14 @@ def test_a_text_is_as_wide_as_it_is(dtype):
         decoded({"list": ["x" * 30_000, *[""] * 1_000_000], "dtype": "U30000"}, {})
     numbers = {"array_0": np.arange(3)}
     assert decoded({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000
+
+
+def test_a_folder_of_results_is_loaded_by_its_name(tmp_path):
+    """As `thali fit --out` writes it: posterior.nc, or model.nc of a fit without draws."""
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    model.save(tmp_path / "model.nc")
+    assert th.load(tmp_path).weights_.equals(model.weights_)
+    assert th.load(str(tmp_path)).fitted_to_ == model.fitted_to_
+    (tmp_path / "model.nc").rename(tmp_path / "other.nc")
+    with pytest.raises(DataError, match="is a folder; give the name of a netCDF file that thali wrote"):
+        th.load(tmp_path)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from starlette.responses import FileResponse, Response
 
+from thali.model.saved import model_in
+
 from .guard import REPORT_POLICY
 from .studies import ENDINGS, RUNS, Study
 
@@ -50,11 +52,10 @@ def file_of(study: Study, what: str) -> Response | None:
             report, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY}, filename=saved
         )
     if kind == "posterior":
-        found = [folder / each for each in ("posterior.nc", "model.nc") if (folder / each).is_file()]
-        if not found:
+        found = model_in(folder)
+        if found is None:
             return None
-        saved = f"{stem(study)}-{found[0].name}"
-        return FileResponse(found[0], media_type="application/x-netcdf", filename=saved)
+        return FileResponse(found, media_type="application/x-netcdf", filename=f"{stem(study)}-{found.name}")
     if kind == "xlsx" and (workbook := folder / "tables.xlsx").is_file():
         return FileResponse(workbook, filename=f"{stem(study)}-{name}.xlsx")
     if kind == "csv" and (tables := sorted(folder.glob("*.csv"))):

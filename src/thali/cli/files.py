@@ -121,9 +121,11 @@ def write_model(tree: "xarray.DataTree", folder: Path) -> None:
 
 def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     """posterior.nc, or model.nc where there are no draws."""
+    from thali.model.saved import IN_FOLDER
     from thali.posterior import store
 
-    return {"posterior.nc" if "posterior" in tree.children else "model.nc": store.to_netcdf(tree)}
+    with_draws, without = IN_FOLDER
+    return {with_draws if "posterior" in tree.children else without: store.to_netcdf(tree)}
 
 
 def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures) -> list[str]:

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from .base import Model
 
+IN_FOLDER = ("posterior.nc", "model.nc")  # what `thali fit --out` calls a model that has draws, and one without
 FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
 _MOST_TEXT = 1 << 24  # characters of an array of text that any file may ask for
 _TEXT = "attributes"  # variable of that group: JSON, whose arrays are the other variables
@@ -74,6 +76,7 @@ def load(path: Any, verify: bool = True) -> Any:
     Parameters
     ----------
     path : str or path
+        The file, or the folder of `thali fit --out` that it stands in.
     verify : bool
         Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A file that is damaged
         can keep the HDF5 library busy for ever, so pass False only for one that another program rewrote.
@@ -101,6 +104,7 @@ def load(path: Any, verify: bool = True) -> Any:
     """
     from thali.posterior import store
 
+    path = model_in(path) or path
     tree = store.load(path, verify)
     if "thali_model" not in tree.attrs or FITTED not in tree.children:
         raise DataError(f"'{path}' holds draws without a model; open it with xarray.open_datatree.")
@@ -116,6 +120,11 @@ def load(path: Any, verify: bool = True) -> Any:
     except Exception as error:  # a file may hold anything where thali wrote the model
         raise DataError(f"'{path}' does not hold a model as thali writes it.") from error
     raise DataError(f"{path} holds a {name}, which this version of thali does not know; update thali.")
+
+
+def model_in(folder: Any) -> Path | None:
+    """The file of the model in a folder that `thali fit --out` wrote; None if there is none."""
+    return next((file for name in IN_FOLDER if (file := Path(folder) / name).is_file()), None)
 
 
 def _found(tree: "xarray.DataTree") -> dict[str, Any]:

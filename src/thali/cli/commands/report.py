@@ -13,7 +13,6 @@ from .asked import asked_of
 from .jobs import COVER, JOB, as_typed, command_of
 
 UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls it
-_MODELS = ("posterior.nc", "model.nc")  # as `thali fit --out` names them
 
 
 def run_report(terminal: Terminal, results: Path, out: Path | None, cover: dict[str, str] = UNTITLED) -> None:
@@ -72,13 +71,10 @@ def _results(results: Path) -> Any:
     """The model, or the table of a comparison."""
     from thali.comparison.merge import OF_KIND, table_of_job
     from thali.inference.jobs import read_index
-    from thali.model.saved import load
+    from thali.model.saved import load, model_in
 
-    if not results.is_dir():
+    if not results.is_dir() or model_in(results) is not None:
         return load(results)
-    for name in _MODELS:
-        if (results / name).exists():
-            return load(results / name)
     index = read_index(results / JOB)
     if index is not None and index["stamp"]["kind"] in OF_KIND:
         return table_of_job(results / JOB)
