@@ -48,11 +48,14 @@ def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
     """How surely the probability of each feature is known, from its presence (features, chain, draw).
 
     `mcse`, its Monte Carlo standard error; `ess` and `r_hat`, NaN where all draws have the feature; `converged`,
-    whether R-hat is small. With a single chain, or fewer draws than R-hat needs, `converged` is False.
+    whether R-hat is small. With a single chain, or fewer draws than R-hat needs, `converged` is False, but for a single
+    draw, which is the best answer found: there nothing can differ.
     """
     from thali.posterior.summary import convergence, mean_errors
 
     draws = present.astype(float)
     ess, r_hat = convergence(draws)
-    settled = present.all(axis=(1, 2)) & (present.shape[1] > 1) & (present.shape[2] >= MIN_DRAWS)
+    chains, of_chain = present.shape[1:]
+    is_known = (chains > 1 and of_chain >= MIN_DRAWS) or chains * of_chain == 1
+    settled = present.all(axis=(1, 2)) & is_known
     return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": (r_hat <= MARKED) | settled}
