@@ -71,8 +71,7 @@ def test_planted_features_are_found_in_seconds():
     found = set(model.features()["members"])
     assert len(planted & found) >= 3 and (model.features()["probability"] == 1.0).all()
     assert model.estimate("map-features").variance_accounted_for() > 0.93
-    assert model.features()["converged"].all()  # a single answer: pictures do not say that chains differ
-    assert th.plots.features(model).get_xlabel() == "probability of the feature"
+    assert model.features()["converged"].all()  # of a single answer no picture says that chains differ
     verdict = model.verdict()
     assert not verdict.agrees and verdict.facts["restarts"] == 20 and verdict.facts["reached"] >= 1
     assert "not a posterior" in str(verdict) and "method='mcmc'" in str(verdict)
