@@ -111,11 +111,31 @@ ASKED = (
     "header",
     ["winner,loser,nombre", "left,right,choice,nombre", "tea>milk,tea>water,milk>water,nombre", "rank1,rank2,nombre"],
 )
-def test_otherwise_it_is_asked_about(header):
-    row = {"winner": "tea,milk,3", "left": "tea,milk,left,3", "tea>milk": "1,2,1,3", "rank1": "tea,milk,3"}
+def test_otherwise_a_column_of_numbers_is_asked_about(header):
+    row = {"winner": "tea,milk,3", "left": "tea,milk,left,3", "tea>milk": "1,2,1,17", "rank1": "tea,milk,3"}
     with pytest.raises(DataError) as error:
         read(csv(header, "/".join([row[header.split(",")[0]]] * 2)))
     assert str(error.value) == ASKED
+
+
+def test_it_is_no_question_where_both_are_known_or_the_cells_are_names():
+    table = "id,nombre,left,right,chosen", "1,4,tea,milk,tea/1,5,milk,water,milk/2,6,tea,milk,milk"
+    assert read(csv(*table), respondent="id")[0].subjects == ("1", "2")
+    named = "nombre,left,right,chosen", "Ana,tea,milk,tea/Luis,milk,water,milk"
+    assert read(csv(*named))[0].n_comparisons == 2
+
+
+@pytest.mark.parametrize("name", ["numero", "Numéro", "Nr", "trial"])
+def test_the_number_of_a_row_is_no_count(name):
+    lists = read(csv(f"{name},ganador,perdedor", "1,tea,milk/2,milk,water/3,tea,water"))[0]
+    trials = read(csv(f"{name},left,right,chosen", "1,tea,milk,tea/2,milk,water,milk/3,tea,water,tea"))[0]
+    assert lists.n_comparisons == trials.n_comparisons == 3
+    assert read(csv("ganador,perdedor,número", "tea,milk,2/milk,water,3"))[0].n_comparisons == 5
+
+
+@pytest.mark.parametrize("name", ["Gewicht", "peso", "poids"])
+def test_the_weight_of_a_person_is_no_count(name):
+    assert read(csv(f"vpn,{name},links,rechts,Wahl", "1,72.5,tea,milk,tea/2,81,milk,water,milk"))[0].n_comparisons == 2
 
 
 def test_and_an_answer_is_taken():

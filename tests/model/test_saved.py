@@ -1,16 +1,19 @@
 """What files hold of a model besides its draws."""
 
+import json
 import sys
 import types
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import thali as th
+from thali.data.groups import Groups
 from thali.errors import DataError
 from thali.model.latent_features.likelihoods.observed import Observed
-from thali.model.saved import decoded, encoded
+from thali.model.saved import decoded, digest_of, encoded
 
 
 class Rated(NamedTuple):
@@ -50,3 +53,54 @@ def test_a_folder_of_results_is_loaded_by_its_name(tmp_path):
     (tmp_path / "model.nc").rename(tmp_path / "other.nc")
     with pytest.raises(DataError, match="is a folder; give the name of a netCDF file that thali wrote"):
         th.load(tmp_path)
+
+
+DATA = {
+    "pairs": "6881ff8d76b55b908a2f587b04d33a052e6448e26f7ea97f2a799035b3087109",
+    "choices": "b0a76012a7441d8601c88cd77fc0e6395a04f8afd3699ae054d176d789182278",
+    "best-worst": "b012dfc54340af395743b028e65572c7e03c88a42bfd7e9e3dbac5dbcf1c04fb",
+    "similarities": "17d75817659b8b5b5f7400743a5ad28fd44f4bceaffd4068f80c23b8152c7ece",
+    "triplets": "ee734a4925cb001ceb36b01c43bdf2e45ca70accffcd6750edbf64ac81be66ff",
+    "experiment": "c83e3d423924ffd4e7a3f34489bfbbf05bf39de014ebb76b5d18c868490da676",
+    "groups": "5738e7b1624403b7c37eadd9f4233f5bd96ece092a1af16df635cf3d400507eb",
+}
+
+
+def data_of(kind):
+    row = {
+        "pairs": [(1, "tea", "milk", "left", 2.0), (1, "milk", "water", "tie", 1.0), (2, "tea", "water", "right", 0.5)],
+        "choices": [(1, 1, "tea", 1), (1, 1, "milk", 0), (2, 1, "tea", 0), (2, 1, "water", 1)],
+        "best-worst": [(1, "tea", "milk", "water", "tea", "water"), (2, "tea", "milk", "water", "milk", "water")],
+        "experiment": [(1, 1, "a", 90, 1), (1, 1, "b", 150, 0), (1, 2, "a", 120, 0), (1, 2, "b", 90, 1)]
+        + [(2, 1, "a", 90, 1), (2, 1, "b", 150, 0)],
+    }
+    columns = {
+        "pairs": "subject left right choice size",
+        "choices": "respondent task item chosen",
+        "best-worst": "subject item1 item2 item3 best worst",
+        "experiment": "respondent task alt price chosen",
+    }
+    made = {
+        "pairs": lambda frame: th.PairedComparisons.from_trials(frame, covariates=["size", "order"]),
+        "choices": th.Choices,
+        "best-worst": th.Choices.from_best_worst,
+        "experiment": lambda frame: th.ChoiceExperiment.from_frame(frame, alternative="alt"),
+        "similarities": lambda frame: th.datasets.numbers(),
+        "triplets": lambda frame: th.Triplets([[0, 1, 2], [1, 2, 3]]),
+        "groups": lambda frame: Groups(dict.fromkeys("xy", th.PairedComparisons([[0, 1], [2, 0]]))),
+    }
+    return made[kind](pd.DataFrame(row[kind], columns=columns[kind].split()) if kind in row else None)
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_data_are_known_again_wherever_their_class_stands(kind):
+    """By this hash jobs and saved fits know their data: it changes only if they may not go on with these."""
+    assert digest_of(data_of(kind)) == DATA[kind]
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_data_in_a_file_are_found_wherever_their_class_stands(kind):
+    arrays = {}
+    text = json.loads(json.dumps(encoded(data_of(kind), arrays)))
+    assert decoded(text, arrays) == data_of(kind)
+    assert not {"comparisons", "scheme", "choices.choices"} & set(text["object"].replace(":", ".").split("."))

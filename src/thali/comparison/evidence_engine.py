@@ -137,7 +137,7 @@ def _check(name: str, model: Any, data: Any) -> None:
     """Refuse a model without evidence, one that was fitted to other data, and one that cannot be fitted to these."""
     if not (isinstance(model, RunByChains) and model._engine.has_evidence):
         raise ArgumentError(
-            f"{name!r} is a {type(model).__name__}, whose evidence is not known; evidence is for the latent-feature "
+            f"{name!r} is {model!r}, whose evidence is not known; evidence is for the latent-feature "
             "models by MCMC and for ProductClasses(method='smc'). Compare by prediction, or leave it out."
         )
     try:

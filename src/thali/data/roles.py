@@ -94,10 +94,7 @@ class Role:
     def among(self, own: Mapping[str, str], taken: Collection[str | None] = ()) -> str | None:
         """The likeliest column, of names by plain name; None if no column is so called.
 
-        Raises
-        ------
-        DataError
-            If the name means two roles in two languages, and no other name says which language it is.
+        A name that means two roles in two languages is one of them where other names say which language it is.
         """
         return next(self.each(own, taken), None)
 
@@ -123,15 +120,7 @@ class Role:
         meant = {role for role, language in meanings.items() if language in spoken}
         if len(meant) == 1:
             return self.name in meant
-        said = [f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()]
-        named = [part for role in meanings for part in (" or ", Argument(role))]
-        raise AmbiguousName(
-            f"Column {own[word]!r} may hold {' or '.join(said)}; name it by ", *named[1:], ", or rename the column."
-        )
-
-
-class AmbiguousName(DataError):
-    """The name of a column means two roles in two languages."""
+        return False
 
 
 # What a cell holds.
@@ -163,9 +152,9 @@ RESPONDENT_OF_TASKS = Role(
     LABEL,
     "respondent respondents respondentid resp respid person personid subject subjectid participant panel panels"
     " sysrespnum respnum respondentserial responseid id",
-    "versuchsperson befragter befragte befragtennummer teilnehmer teilnehmerin proband probandin vpn",
-    "répondant répondante enquêté sujet participante",
-    "participante encuestado encuestada sujeto",
+    RESPONDENT.german,
+    RESPONDENT.french,
+    RESPONDENT.spanish.removesuffix(" nombre"),
     vague="panelid individual individualid indiv household householdid user userid userindex consumer customer",
 )
 # Which choice, of several by everybody.
@@ -216,12 +205,11 @@ COUNT = Role(
     "how many such comparisons or choices a row stands for",
     COUNT_OF_ROWS,
     "count counts n freq frequency times weight weights",
-    "anzahl häufigkeit haeufigkeit gewicht",
-    "nombre fréquence effectif poids",
-    "frecuencia veces peso",
-    vague="número",  # which numbers the trials elsewhere
+    "anzahl häufigkeit haeufigkeit",
+    "nombre fréquence effectif",
+    "frecuencia veces",
 )
-WEIGHTS = tuple(map(plain, ("weight", "weights", "gewicht", "poids", "peso")))  # counts that may be fractional
+WEIGHTS = ("weight", "weights")  # counts that may be fractional
 
 # Two options and what came of them.
 FIRST = Role("first", "the first of two options", LABEL, "first")
@@ -340,7 +328,7 @@ ANCHOR = Role(
 )
 NEARER = Role(
     "nearer",
-    "the one that is more like it",
+    "the one that is more like the anchor",
     LABEL,
     "near nearer nearest close closer closest positive similar moresimilar",
     "näher naeher ähnlicher aehnlicher",
@@ -466,6 +454,22 @@ def _homographs() -> dict[str, dict[str, str]]:
         and all(len(languages) == 1 for languages in meanings.values())
         and len(set().union(*meanings.values())) == len(meanings)
     }
+
+
+def refuse_ambiguous(frame: "pd.DataFrame", given: Collection[object] = ()) -> None:
+    """Raise if nothing says what a column of numbers holds whose name means two roles in two languages."""
+    import pandas as pd
+
+    own = by_plain_name(str(name) for name in frame.columns)
+    for word, meanings in _homographs().items():
+        if word not in own or own[word] in given or any(ROLE_NAMES[role]._is_meant(word, own) for role in meanings):
+            continue
+        if pd.api.types.is_numeric_dtype(frame[own[word]].dtype):
+            said = [f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()]
+            named = [part for role in meanings for part in (" or ", Argument(role))]
+            raise DataError(
+                f"Column {own[word]!r} may hold {' or '.join(said)}; name it by ", *named[1:], ", or rename the column."
+            )
 
 
 def names_of_columns() -> "pd.DataFrame":

@@ -22,6 +22,18 @@ if TYPE_CHECKING:
     from .base import Model
 
 IN_FOLDER = ("posterior.nc", "model.nc")  # what `thali fit --out` calls a model that has draws, and one without
+# Files, and the digests of data, name a class by the module in which it stood when the first of them was written.
+_KEPT_AS = {
+    "thali.data.choices.choices": "thali.data.choices",
+    "thali.data.experiments.experiment": "thali.data.experiment",
+    "thali.data.experiments.levels": "thali.data.experiment_levels",
+    "thali.data.experiments.scheme": "thali.data.experiment_scheme",
+    "thali.data.pairs.comparisons": "thali.data.pairs",
+    "thali.data.pairs.covariates": "thali.data.covariates",
+    "thali.data.similarities.similarities": "thali.data.similarities",
+    "thali.data.triplets.triplets": "thali.data.triplets",
+}
+_STANDS_IN = {kept: module for module, kept in _KEPT_AS.items()}
 FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
 _MOST_TEXT = 1 << 24  # characters of an array of text that any file may ask for
 _TEXT = "attributes"  # variable of that group: JSON, whose arrays are the other variables
@@ -169,7 +181,8 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         return [encoded(v, arrays) for v in value]
     if type(value).__module__.startswith(_LIBRARY) and not _is_table(value):
         fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
-        return {"object": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
+        module = type(value).__module__
+        return {"object": f"{_KEPT_AS.get(module, module)}:{type(value).__name__}", "fields": fields}
     if callable(value):
         from thali.compile.jit import code_digest
 
@@ -279,7 +292,7 @@ def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any
     module, _, name = value["object"].partition(":")
     if not module.startswith(_LIBRARY):
         raise DataError(f"The file names {value['object']!r}, which is not part of thali.")
-    cls: Any = getattr(import_module(module), name)
+    cls: Any = getattr(import_module(_STANDS_IN.get(module, module)), name)
     fields = {key: decoded(each, arrays) for key, each in value["fields"].items()}
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
         return cls(**fields)

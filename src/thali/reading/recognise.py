@@ -7,7 +7,7 @@ from typing import Any
 from thali._labels import shorten
 from thali._source import Source
 from thali.data.columns import column
-from thali.data.roles import OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT
+from thali.data.roles import OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, refuse_ambiguous
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
 from .shape import Reading, Shape
@@ -149,6 +149,9 @@ def recognise(
         if not sure:
             others = [shape for shape in shapes if shape not in tried]
             raise _unknown(table, tried, [each for each in _matches(others, table, {}) if each.sure], kinds)
+        read_by = sure[0].roles
+        if read_by is not None and read_by.who is None and not read_by.counts:
+            refuse_ambiguous(table.frame, list(options.values()))
         of_others = {name for shape in shapes if shape.name != sure[0].shape for name in shape.options}
         of_others -= {name for shape in shapes if shape.name == sure[0].shape for name in shape.options}
         if unused := [name for name, value in options.items() if value is not None and name in of_others]:

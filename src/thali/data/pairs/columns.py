@@ -102,7 +102,9 @@ def choice_columns(names: list[str], taken: Collection[str | None] = ()) -> list
     two_sided = [each for each in two_sided if plain(each.options[0]) not in _counting(sides)]
     if two_sided:
         return two_sided
-    counts = [(count,) for count in COUNT.each(own, taken)] or [()]
+    # with its accent: without it numbers the rows
+    counts = [(count,) for count in (*COUNT.each(own, taken), *(name for name in names if name.casefold() == "número"))]
+    counts = counts or [()]
     return [
         PairColumns((own[chosen], own[rejected]), times, ties, subject)
         for chosen, rejected in CHOSEN_REJECTED

@@ -11,6 +11,7 @@ from thali.errors import DataError
 from ..answers import Answers, Who, who_answered
 from ..columns import Cells, added_up, column, count_column, encode
 from ..frames import as_frame
+from ..roles import refuse_ambiguous
 from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 from .columns import PairColumns, subject_column, the_columns, uncounted
@@ -87,6 +88,8 @@ def from_frame(
     names = [str(name) for name in frame.columns]
     if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
         found = the_columns(names, (count, losses, ties, subject))
+        if count is None and subject is None and not found.times and found.subject is None:
+            refuse_ambiguous(frame)
         weights = weights or found.weighted
     else:
         usual = [name if name in names else None for name in ("count", "ties")]
