@@ -289,7 +289,7 @@ def decoded(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    module, _, name = value["object"].partition(":")
+    module, _, name = str(value["object"]).partition(":")
     if not module.startswith(_LIBRARY):
         raise DataError(f"The file names {value['object']!r}, which is not part of thali.")
     cls: Any = getattr(import_module(_STANDS_IN.get(module, module)), name)
