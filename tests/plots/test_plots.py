@@ -18,7 +18,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
 from thali import plots  # noqa: E402
-from thali.data.pairs.comparisons import PairedComparisons  # noqa: E402
+from thali.data.pairs import PairedComparisons  # noqa: E402
 from thali.model.latent_features.answers.data_answers import answers_of
 from thali.model.latent_features.answers.features import features_table  # noqa: E402
 from thali.model.latent_features.answers.tree import to_datatree

@@ -27,7 +27,7 @@ from .words import AppWords, speech_in
 if TYPE_CHECKING:
     import pandas
 
-_UNASKED = tuple(spec.kind for spec in SPECS if spec.shapes and not spec.by_name)
+_UNASKED = tuple(spec.kind for spec in SPECS if spec.is_recognised)
 _ROWS, _COLUMNS, _CELL = 10, 40, 60  # of the table that are shown; characters of a cell
 _EXAMPLES = 3  # of cells that may say who answered
 
@@ -185,30 +185,16 @@ class _OfChoices(_OfData):
             return {}
         offered = {GROUP: [*columns_of_people(data.people), *filter(None, (roles.who,))]}
         who = None if data.subjects else column_of_people(frame, roles, others)
-        offered |= self._of_comparisons(data, frame, roles if who is None else roles._replace(who=who))
+        if data.forward is not None:
+            offered[COVARIATES] = columns_of_comparisons(frame, roles if who is None else roles._replace(who=who))
         examples = [] if who is None else [_cell(value) for value in frame[who].unique()[:_EXAMPLES]]
         return {"offered": offered, "who": [] if who is None else [who, *examples]}
-
-    def _of_comparisons(self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead) -> dict[str, list[str]]:
-        """The columns that describe the first option over the second."""
-        return {}
-
-    def _asked_of_comparisons(self, data: Any) -> list[str]:
-        """The question about these columns."""
-        return []
 
     def questions(self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]) -> list[str]:
         if GROUP in typed:
             return [GROUP]
-        return [*([GROUP] if data.subjects and offered.get(GROUP) else []), *self._asked_of_comparisons(data)]
-
-
-class _OfPairs(_OfChoices):
-    def _of_comparisons(self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead) -> dict[str, list[str]]:
-        return {} if data.forward is None else {COVARIATES: columns_of_comparisons(frame, roles)}
-
-    def _asked_of_comparisons(self, data: Any) -> list[str]:
-        return [] if data.forward is None else [COVARIATES]
+        groups = [GROUP] if data.subjects and offered.get(GROUP) else []
+        return groups if data.forward is None else [*groups, COVARIATES]
 
 
 class _OfExperiments(_OfData):
@@ -232,7 +218,7 @@ class _OfExperiments(_OfData):
         return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
 
 
-_OF_KIND = {PAIRS: _OfPairs(), CHOICES: _OfChoices(), EXPERIMENTS: _OfExperiments()}
+_OF_KIND = {PAIRS: _OfChoices(), CHOICES: _OfChoices(), EXPERIMENTS: _OfExperiments()}
 _OF_OTHERS = _OfData()
 
 

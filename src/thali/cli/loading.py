@@ -76,7 +76,7 @@ def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] |
     `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
     table besides, whichever model's data it is.
     """
-    known = [spec for spec in SPECS if spec.shapes and not spec.by_name and not (leave_out and spec.rather_than)]
+    known = [spec for spec in SPECS if spec.is_recognised and not (leave_out and spec.is_described)]
     kinds = tuple(spec.kind for spec in known)
     kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, wanted or {}).kind
     return model_for(kind)

@@ -68,6 +68,7 @@ def flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
 
 
 def yes_no(values: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
+    """Whether each cell is a yes, and whether it is neither yes nor no."""
     import pandas as pd
 
     codes, distinct = pd.factorize(values)

@@ -34,6 +34,7 @@ class Judged(Frozen):
     _ANSWER: ClassVar[tuple[str, str]] = ("answer", "answers")
     labels: tuple[str, ...]
     people: "pd.DataFrame | None" = None  # what is known of those who answered: a row a person
+    forward: np.ndarray | None = None  # which of two options was shown first, as `PairedComparisons` has it
 
     @property
     def n_options(self) -> int:

@@ -40,7 +40,7 @@ SPECS: tuple[DataSpec, ...] = (
         ),
         example="HierarchicalLogit()",
         compared="multinomial-logit,hierarchical-logit,product-classes",
-        rather_than=CHOICES,
+        is_described=True,
     ),
     DataSpec(
         PAIRS,

@@ -116,7 +116,7 @@ class Role:
         meanings = _homographs().get(word)
         if meanings is None or self.name not in meanings:
             return True
-        spoken = {language for other in own if other != word for language in _language_of().get(other, ())}
+        spoken = {_language_of().get(other) for other in own if other != word}
         meant = {role for role, language in meanings.items() if language in spoken}
         if len(meant) == 1:
             return self.name in meant
@@ -256,9 +256,7 @@ RESULT = Role(
 )
 
 # Sets of options.
-OPTION = Role("option", "the option", LABEL, ALTERNATIVE.english).but(
-    german=ALTERNATIVE.german, french=ALTERNATIVE.french, spanish=ALTERNATIVE.spanish, vague=ALTERNATIVE.vague
-)
+OPTION = ALTERNATIVE.but(name="option", meaning="the option")
 RANK = Role(
     "rank",
     "the rank, 1 for the best",
@@ -429,14 +427,14 @@ ROLE_NAMES = {role.name: role for role in reversed(ROLES)}
 
 
 @cache
-def _language_of() -> dict[str, tuple[str, ...]]:
+def _language_of() -> dict[str, str]:
     """The language of each name that only one language has."""
     found: dict[str, set[str]] = {}
     for role in ROLES:
         for language, words in role.languages.items():
             for word in words:
                 found.setdefault(word, set()).add(language)
-    return {word: tuple(languages) for word, languages in found.items() if len(languages) == 1}
+    return {word: languages.pop() for word, languages in found.items() if len(languages) == 1}
 
 
 @cache

@@ -30,8 +30,8 @@ class DataSpec:
         The kind of such data of several groups of people; "": they are not modelled.
     by_name : str
         The role of the column without whose name no table holds such data; "": they are recognised.
-    rather_than : str
-        The kind of data that a table is taken for where its columns that describe alternatives are left out.
+    is_described : bool
+        Whether a table holds such data because its columns describe alternatives; without them it holds choices.
     by_people : bool
         Whether the answers of people can be left out although each unit is of all people together.
     """
@@ -45,8 +45,13 @@ class DataSpec:
     compared_by_group: str = ""
     groups: str = ""
     by_name: str = ""
-    rather_than: str = ""
+    is_described: bool = False
     by_people: bool = False
+
+    @property
+    def is_recognised(self) -> bool:
+        """Whether tables hold such data that name no column."""
+        return bool(self.shapes) and not self.by_name
 
 
 def load(home: str) -> Any:

@@ -26,7 +26,6 @@ IN_FOLDER = ("posterior.nc", "model.nc")  # what `thali fit --out` calls a model
 _KEPT_AS = {
     "thali.data.choices.choices": "thali.data.choices",
     "thali.data.experiments.experiment": "thali.data.experiment",
-    "thali.data.experiments.levels": "thali.data.experiment_levels",
     "thali.data.experiments.scheme": "thali.data.experiment_scheme",
     "thali.data.pairs.comparisons": "thali.data.pairs",
     "thali.data.pairs.covariates": "thali.data.covariates",

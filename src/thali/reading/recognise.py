@@ -134,7 +134,8 @@ def recognise(
         if labels is not None:
             table = relabelled(table, read_labels(labels) if isinstance(labels, Path) else labels)
         for role in sorted(_COLUMNS - {TARGET.name}):  # what classes are in is asked of the shape
-            for name in [options[role]] if isinstance(options.get(role), str) else options.get(role) or ():
+            columns = options.get(role) or ()
+            for name in [columns] if isinstance(columns, str) else columns:
                 column(table.frame, name)
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)

@@ -18,7 +18,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
 import thali as th  # noqa: E402
-from thali.data.pairs.comparisons import PairedComparisons  # noqa: E402
+from thali.data.pairs import PairedComparisons  # noqa: E402
 from thali.errors import ArgumentError, DataError  # noqa: E402
 from thali.model.latent_features.answers import check as the_check  # noqa: E402
 from thali.model.latent_features.answers import probabilities  # noqa: E402
