@@ -481,7 +481,7 @@ def names_of_columns() -> "pd.DataFrame":
     import pandas as pd
 
     shown = [role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)]
-    rows = [(role.english, role.german, role.french, role.spanish, role.vague) for role in shown]
-    names = [[", ".join(text.split()) for text in row] for row in rows]
+    rows = [(role.cell, (role.english, role.german, role.french, role.spanish, role.vague)) for role in shown]
+    names = [[cell, *(", ".join(text.split()) for text in texts)] for cell, texts in rows]
     held = pd.Index([role.meaning for role in shown], name="a column holds")
-    return pd.DataFrame(names, held, [*LANGUAGES, "if there is no other"])
+    return pd.DataFrame(names, held, ["a cell is", *LANGUAGES, "if there is no other"])
