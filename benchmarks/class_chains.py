@@ -18,12 +18,12 @@ import pandas as pd
 from arviz_stats.base.array import array_stats
 
 import thali as th
-from thali.model.product_classes.arguments import Run, settings_of
-from thali.model.product_classes.design import design_of
-from thali.model.product_classes.engines.annealed import annealed_chains
-from thali.model.product_classes.particles import joined
-from thali.model.product_classes.problem import problem_of
-from thali.model.product_classes.reports.predict import tasks_proba
+from thali.choice.product_classes.arguments import Run, settings_of
+from thali.choice.product_classes.engines.annealed import annealed_chains
+from thali.choice.product_classes.particles import joined
+from thali.choice.product_classes.problem import problem_of
+from thali.choice.product_classes.reports.predict import tasks_proba
+from thali.data.experiments.design import design_of
 
 CAMERA = {"price": "decreasing"} | dict.fromkeys(("pixels", "zoom", "video", "swivel", "wifi"), "increasing")
 BLOCKS = 4  # of the final phase

@@ -32,9 +32,9 @@ from plain_pairs import PlainElimination
 from yields import columns, run, worst_ess
 
 import thali as th
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.priors import IndianBuffet
 from thali.compile.jit import kernel
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.priors import IndianBuffet
 
 LAPSE = 0.01
 REPEATS = 3

@@ -36,11 +36,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 import thali as th
+from thali.aspects.answers.ties import log_outcome_coefficient
+from thali.aspects.populations.evidence_run import task_of
+from thali.aspects.samplers.prior_ladder import on_ladder
 from thali.inference.threads import run_in_threads
 from thali.model.evidence import USUAL, checked_evidence_run
-from thali.model.latent_features.answers.ties import log_outcome_coefficient
-from thali.model.latent_features.evidence_run import task_of
-from thali.model.latent_features.samplers.prior_ladder import on_ladder
 from thali.posterior.evidence import along_temperatures
 
 GROUPS = {"politicians": ["LBJ", "HW", "CDG"], "athletes": ["JU", "CY", "AJF"], "film": ["BB", "ET", "SL"]}

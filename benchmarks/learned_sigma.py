@@ -40,9 +40,9 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+from thali.aspects.likelihoods import additive
 from thali.comparison.score_pairs import GaussianScorer
 from thali.inference.quiet import without_warnings
-from thali.model.latent_features.likelihoods import additive
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 TABLES = {

@@ -38,11 +38,11 @@ import numpy as np
 from learned_sigma import similarities
 
 import thali as th
+from thali.aspects.answers.columns import columns_of
+from thali.aspects.answers.similarities import similarity_draws
+from thali.aspects.models import point
+from thali.aspects.samplers import recommended
 from thali.inference.quiet import without_warnings
-from thali.model.latent_features import point
-from thali.model.latent_features.answers.columns import columns_of
-from thali.model.latent_features.answers.similarities import similarity_draws
-from thali.model.latent_features.samplers import recommended
 from thali.posterior.summary import convergence
 
 MEASURED = {"faces": 0.0891633}

@@ -41,8 +41,8 @@ from numpyro.infer import HMC, NUTS, DiscreteHMCGibbs
 from yields import columns, mean_and_error, run, worst_ess, worst_rhat
 
 import thali as th
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.priors.finite import FiniteFeatures
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.priors.finite import FiniteFeatures
 
 LAPSE = 0.01
 ASPECTS = 6

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thali.aspects import operations
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.state import COLUMNS
 from thali.compile.jit import scalar
-from thali.model.latent_features import operations
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.state import COLUMNS
 
 FLOOR = 1e-14
 

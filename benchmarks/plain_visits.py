@@ -30,14 +30,11 @@ from plain_choices import (
     sum_utilities,
 )
 
-from thali.compile.jit import _UNCOUNTED, part, scalar
-from thali.inference.numerics.decisions import accept, shuffle
-from thali.inference.numerics.gamma_tails import log_gamma_draw
-from thali.model.product_classes.moves.ownership import pick_classes
-from thali.model.product_classes.moves.values import WALK
-from thali.model.product_classes.prior import draw_class, draw_sign
-from thali.model.product_classes.slots import drop_class, gather, give_back, new_class, take
-from thali.model.product_classes.state import (
+from thali.choice.product_classes.moves.ownership import pick_classes
+from thali.choice.product_classes.moves.values import WALK
+from thali.choice.product_classes.prior import draw_class, draw_sign
+from thali.choice.product_classes.slots import drop_class, gather, give_back, new_class, take
+from thali.choice.product_classes.state import (
     CLASS,
     CLASSES,
     MUTE,
@@ -58,7 +55,10 @@ from thali.model.product_classes.state import (
     grown,
     workspace,
 )
-from thali.model.product_classes.sweep import drawn, is_ready, visits
+from thali.choice.product_classes.sweep import drawn, is_ready, visits
+from thali.compile.jit import _UNCOUNTED, part, scalar
+from thali.inference.numerics.decisions import accept, shuffle
+from thali.inference.numerics.gamma_tails import log_gamma_draw
 
 jit: Any = njit
 
@@ -255,7 +255,7 @@ def rescale(rng, problem, levels, state, work, kept, n):
 
 @jit(nogil=True, error_model="numpy", **_UNCOUNTED)
 def plain_visits(rng, problem, levels, target, state, work, kept, n, times):
-    """As `thali.model.product_classes.sweep.visits`."""
+    """As `thali.choice.product_classes.sweep.visits`."""
     for done in range(times):
         if not is_ready(rng, problem, state, n):
             return done

@@ -75,10 +75,10 @@ import pandas as pd
 import plain_visits
 
 import thali as th
+from thali.choice.product_classes.problem import problem_of, target_of
+from thali.choice.product_classes.state import workspace
+from thali.choice.product_classes.sweep import draw_state, sweep
 from thali.errors import ThaliWarning
-from thali.model.product_classes.problem import problem_of, target_of
-from thali.model.product_classes.state import workspace
-from thali.model.product_classes.sweep import draw_state, sweep
 
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")
 CAMERA = {"price": "decreasing"} | dict.fromkeys(BETTER, "increasing")

@@ -22,11 +22,11 @@ import numpy as np
 from scipy import sparse
 
 import thali as th
-from thali.model.latent_features.engine import build_task
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.priors import Given, IndianBuffet
-from thali.model.latent_features.samplers.chains import Chain
-from thali.model.latent_features.state import COLUMNS
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.priors import Given, IndianBuffet
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.task import build_task
+from thali.aspects.state import COLUMNS
 
 COMPARISONS = 4  # of each pair
 SLICES = 5

@@ -30,9 +30,9 @@ from dataclasses import replace
 import numpy as np
 
 import thali as th
-from thali.model.latent_features.answers.columns import columns_of_chains
-from thali.model.latent_features.answers.presence import presences
-from thali.model.latent_features.samplers.chains import Chain
+from thali.aspects.answers.columns import columns_of_chains
+from thali.aspects.answers.presence import presences
+from thali.aspects.samplers.chains import Chain
 
 METHODS = {"published": {"sampler": "paper"}, "plain": {"tempering": False}, "tempered": {}}
 REFERENCE = 0.379  # probability of the feature 2 4 6 8, eight runs of 400,000 tempered rounds

@@ -55,10 +55,10 @@ from pathlib import Path
 import numpy as np
 
 import thali as th
-from thali.model.latent_features.operations import rebuild
-from thali.model.latent_features.samplers.chains import Chain
-from thali.model.latent_features.samplers.start import prepare
-from thali.model.latent_features.state import COLUMNS, ROOM, replica, resized, stack
+from thali.aspects.operations import rebuild
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.start import prepare
+from thali.aspects.state import COLUMNS, ROOM, replica, resized, stack
 from thali.testing import naive
 
 HERE = Path(__file__).parent

@@ -5,9 +5,9 @@ import time
 import numpy as np
 from arviz_stats.base.array import array_stats
 
-from thali.model.latent_features.answers.tree import to_datatree
-from thali.model.latent_features.engine import build_task
-from thali.model.latent_features.samplers.chains import Chain
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.task import build_task
 
 
 def run(prior, likelihood, data, sampler, draws, tune, thin, chains, seed):

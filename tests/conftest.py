@@ -22,10 +22,10 @@ from places import TESTS
 from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 
+from thali.aspects.maximum_likelihood import goodness
 from thali.cli import app
 from thali.compile import jit
 from thali.compile.store import KernelCache
-from thali.model.elimination_ml import goodness
 from thali.model.spec import ModelSpec
 
 KINDS = ("unit", "fit", "exact")
@@ -37,10 +37,10 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
     "comparison": "fit",
     "compile": "fit",
     "house": "fit",
-    "model/choice_logits": "fit",
-    "model/plackett_luce": "fit",
-    "model/product_classes": "fit",
-    "model/sparse_logit": "fit",
+    "choice/logits": "fit",
+    "classify/plackett_luce": "fit",
+    "choice/product_classes": "fit",
+    "classify/sparse_logit": "fit",
     "plots": "fit",
     "reproduce": "fit",
     "testing": "fit",
@@ -104,8 +104,8 @@ def pytest_collection_finish():
 # next. All other files go to workers one by one.
 TOGETHER = {
     "product classes": r"product_class|test_conformance",
-    "similarities": r"(statistics|latent_features)/test_additive",
-    "elimination": r"statistics/|latent_features/test_(chains|deltas|cache_drift|scan)",
+    "similarities": r"(statistics|aspects)/test_additive",
+    "elimination": r"statistics/|aspects/test_(chains|deltas|cache_drift|scan)",
 }
 
 

@@ -8,8 +8,8 @@ from terminals import narrow
 
 import thali as th
 from thali._described import Description, as_html, as_text
+from thali.aspects.maximum_likelihood.goodness import FitTest
 from thali.errors import Message
-from thali.model.elimination_ml.goodness import FitTest
 from thali.posterior.verdict import Verdict
 from thali.testing.calibration import Calibration
 from thali.testing.own_likelihood import Check, Checked

@@ -1,3 +1,3 @@
 """Likelihoods: what features and weights say about data."""
 
-from .model.latent_features.likelihoods import *  # noqa: F403
+from thali.aspects.likelihoods import *  # noqa: F403

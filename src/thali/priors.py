@@ -1,3 +1,3 @@
 """Priors over binary matrices: who owns which feature."""
 
-from .model.latent_features.priors import *  # noqa: F403
+from thali.aspects.priors import *  # noqa: F403

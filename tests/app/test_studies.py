@@ -15,9 +15,9 @@ from thali.app.guard import REPORT_POLICY
 from thali.app.runs import Runs
 from thali.app.server import application
 from thali.app.studies import EVIDENCE, FIT, READ, Studies, Study
+from thali.aspects.models.base import LatentFeatures
 from thali.errors import DataError
 from thali.inference.locks import lock
-from thali.model.latent_features.base import LatentFeatures
 
 pytestmark = pytest.mark.fit
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")

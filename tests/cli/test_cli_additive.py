@@ -16,11 +16,11 @@ from remembering import remembering
 
 import thali
 from thali._labels import plural
+from thali.aspects.answers import matched_features
+from thali.aspects.spec import ADDITIVE
 from thali.cli.messages import OptionWords
 from thali.data import kinds
 from thali.errors import ArgumentError
-from thali.model.latent_features.answers import matched_features
-from thali.model.latent_features.spec import ADDITIVE
 from thali.model.wording import number
 from thali.reading.recognise import read
 from thali.surfaces.text import text_of

@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 
 import thali
+from thali.classify import findings
+from thali.classify.importance import importance
+from thali.classify.scores import STOPPED, Scores
 from thali.cli.models import TYPED
 from thali.cli.options import by_word
 from thali.comparison.cross_validation import cross_validate
@@ -15,9 +18,6 @@ from thali.comparison.leave_rows import fold_of_rows
 from thali.data import kinds
 from thali.data.rows import Observations
 from thali.errors import PYTHON, DataError
-from thali.model.classifiers import findings
-from thali.model.classifiers.importance import importance
-from thali.model.classifiers.scores import STOPPED, Scores
 from thali.model.settings import Settings
 from thali.posterior import store
 from thali.reading.recognise import read

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from thali.aspects.models.base import LatentFeatures
 from thali.errors import Message
-from thali.model.latent_features.base import LatentFeatures
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 

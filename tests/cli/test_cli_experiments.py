@@ -9,10 +9,10 @@ import pytest
 from product_class_fits import ATTRIBUTES, engine_result, experiment, hold
 
 import thali
+from thali.choice.product_classes.arguments import Run
 from thali.cli.options import spread
 from thali.cli.values import named_values
 from thali.errors import ArgumentError
-from thali.model.product_classes.arguments import Run
 from thali.model.spec import Option
 
 pytestmark = pytest.mark.fit

@@ -16,10 +16,10 @@ import rights
 from patience import PATIENCE
 from places import HELPERS
 
+from thali.aspects.models.base import LatentFeatures
 from thali.comparison import engine
 from thali.errors import Message
 from thali.inference import jobs, workers
-from thali.model.latent_features.base import LatentFeatures
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import thali as th
+from thali.aspects.models.base import LatentFeatures
 from thali.comparison.by_evidence import evidence_sentences, posterior_probabilities, words
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, Message
-from thali.model.latent_features.base import LatentFeatures
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 

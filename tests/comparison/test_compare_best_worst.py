@@ -5,8 +5,8 @@ import pytest
 from best_worst_data import ranked_answers
 
 import thali as th
+from thali.aspects.likelihoods.best_worst import answer_probabilities
 from thali.comparison.leave_tasks import Occasions
-from thali.model.latent_features.likelihoods.best_worst import answer_probabilities
 
 RULES = ("ranking", "reversed")
 WORTH = np.array([4.0, 2.0, 1.0, 0.5, 0.25])

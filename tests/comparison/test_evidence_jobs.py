@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali.aspects.models.base import LatentFeatures
 from thali.comparison.by_evidence import evidence_sentences
 from thali.comparison.merge import table_of_job
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, Message, Remedy
 from thali.inference import jobs
 from thali.inference.seeds import root
-from thali.model.latent_features.base import LatentFeatures
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.thermodynamic import Thermodynamic
 from thali.posterior.verdict import Verdict

@@ -10,11 +10,11 @@ from additive_quadrature import total_weight
 from scipy.stats import norm
 
 import thali as th
+from thali.aspects.populations.tree_draws import TreeDraws
+from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
 from thali.comparison import tree_search, tree_search_run
 from thali.errors import ArgumentError, DataError, InterruptedWarning, ThaliWarning
 from thali.inference.mbar import combined, combined_densities
-from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
-from thali.model.latent_features.tree_draws import TreeDraws
 from thali.posterior.evidence import standard_error_of
 
 E, A = th.EliminationByAspects, th.AdditiveClustering

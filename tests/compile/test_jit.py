@@ -16,10 +16,10 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
 import thali
+from thali.aspects.priors.given import GivenColumns
 from thali.compile.jit import _has_switch, generic, kernel, part, scalar
 from thali.compile.linked import is_known
 from thali.inference.numerics.decisions import bessel_count
-from thali.model.latent_features.priors.given import GivenColumns
 
 TINY = """
 from thali.compile.jit import kernel
@@ -31,12 +31,12 @@ def roll(rng, model):
 """
 
 IMPORT_OPERATIONS = """
-from thali.model.latent_features import operations
+from thali.aspects import operations
 """
 
 REPLACED = """
-from thali.model.latent_features import operations
-from thali.model.latent_features.priors.given import GivenColumns
+from thali.aspects import operations
+from thali.aspects.priors.given import GivenColumns
 
 @operations.rate_single.register(GivenColumns)
 def _rate_single(prior, i):
@@ -45,7 +45,7 @@ def _rate_single(prior, i):
 
 RUN = """
 import numpy as np
-from thali.model.latent_features.priors.given import GivenColumns
+from thali.aspects.priors.given import GivenColumns
 from thali import tiny
 
 model = GivenColumns(3)
@@ -59,7 +59,7 @@ OWN_LIKELIHOOD = """
 from typing import NamedTuple
 import numpy as np
 from thali.compile.jit import kernel
-from thali.model.latent_features import operations
+from thali.aspects import operations
 
 class Mine(NamedTuple):
     value: float

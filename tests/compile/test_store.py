@@ -334,7 +334,7 @@ TINY = """
 import numpy as np
 from thali.compile.jit import kernel
 from thali.inference.numerics.decisions import index
-from thali.model.latent_features.priors.given import GivenColumns
+from thali.aspects.priors.given import GivenColumns
 
 @kernel
 def roll(rng, model):

@@ -8,8 +8,8 @@ import pytest
 from best_worst_data import best_worst, random_answers
 
 import thali as th
+from thali.aspects.likelihoods.best_worst import answer_counts, answers_given, possible_answers
 from thali.errors import DataError
-from thali.model.latent_features.likelihoods.best_worst import answer_counts, answers_given, possible_answers
 
 pytestmark = pytest.mark.unit
 

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 from posterior_cases import chain
 
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.models.additive import AdditiveClustering
 from thali.data.similarities import Similarities
-from thali.model.latent_features.additive import AdditiveClustering
-from thali.model.latent_features.answers.tree import to_datatree
 
 
 def similarities(n, seed=0, labels=None, sigma=None):

@@ -6,11 +6,11 @@ import numpy as np
 from additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
 
 import thali as th
+from thali.aspects.likelihoods.additive import Additive
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.task import build_task
 from thali.errors import ThaliWarning
-from thali.model.latent_features.engine import build_task
-from thali.model.latent_features.likelihoods.additive import Additive
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.samplers.chains import Chain
 
 SAMPLERS = {"tempered": {}, "untempered": {"tempering": False}, "published": {"sampler": "paper"}}
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from thali.model.latent_features import operations
-from thali.model.latent_features.likelihoods.pair_blocks import (
+from thali.aspects import operations
+from thali.aspects.likelihoods.pair_blocks import (
     LOGLIK,
     OTHER,
     OTHER_COLUMNS,
@@ -15,11 +15,11 @@ from thali.model.latent_features.likelihoods.pair_blocks import (
     has_ties,
     may_be_empty,
 )
-from thali.model.latent_features.likelihoods.residuals import Judgements
-from thali.model.latent_features.likelihoods.sets import Sets
-from thali.model.latent_features.likelihoods.term_sums import Sums
-from thali.model.latent_features.samplers.chains import Chain
-from thali.model.latent_features.state import COLUMNS
+from thali.aspects.likelihoods.residuals import Judgements
+from thali.aspects.likelihoods.sets import Sets
+from thali.aspects.likelihoods.term_sums import Sums
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.state import COLUMNS
 
 REACH = 1e-6  # relative error of the weight of a side that is not empty
 

@@ -1,8 +1,8 @@
 """Changes of the state of an elimination model, by the library and in plain arrays."""
 
+from thali.aspects import operations
+from thali.aspects.state import COLUMNS
 from thali.compile.jit import scalar
-from thali.model.latent_features import operations
-from thali.model.latent_features.state import COLUMNS
 
 OWN, MEMBER, WEIGHT, COMPENSATED_MEMBER, COMPENSATED_WEIGHT, SCALE = range(6)
 

@@ -3,8 +3,8 @@
 from posterior_cases import chain
 
 import thali
-from thali.model.latent_features.answers.tree import to_datatree
-from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.likelihoods.elimination import Elimination
 
 
 class FakeModel(thali.EliminationByAspects):

@@ -7,10 +7,10 @@ from problems import (
     contents,
 )
 
-from thali.model.latent_features import operations
-from thali.model.latent_features.likelihoods.pair_blocks import empty_cache
-from thali.model.latent_features.moves.unique_weights import log_i0
-from thali.model.latent_features.state import ALPHA
+from thali.aspects import operations
+from thali.aspects.likelihoods.pair_blocks import empty_cache
+from thali.aspects.moves.unique_weights import log_i0
+from thali.aspects.state import ALPHA
 from thali.testing import naive
 
 

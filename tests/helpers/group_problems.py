@@ -7,13 +7,13 @@ import numpy as np
 from joint_means import buffet_means
 
 import thali as th
-from thali.model.latent_features.groups.chain import GroupChain
-from thali.model.latent_features.groups.stacked import group_at
-from thali.model.latent_features.groups.state import KAPPA
-from thali.model.latent_features.groups.task import build_group_task
-from thali.model.latent_features.operations import cache_at, rebuild
-from thali.model.latent_features.samplers.group_loop import prepare_groups
-from thali.model.latent_features.state import ALPHA, COLUMNS, SWEEPS, replica
+from thali.aspects.group_stacked import group_at
+from thali.aspects.group_state import KAPPA
+from thali.aspects.operations import cache_at, rebuild
+from thali.aspects.populations.groups.chain import GroupChain
+from thali.aspects.populations.groups.task import build_group_task
+from thali.aspects.samplers.group_loop import prepare_groups
+from thali.aspects.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali.posterior.summary import convergence
 
 

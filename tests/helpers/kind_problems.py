@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.model.latent_features.kinds.chain import KindChain
-from thali.model.latent_features.kinds.task import build_kind_task
+from thali.aspects.populations.kinds.chain import KindChain
+from thali.aspects.populations.kinds.task import build_kind_task
 
 
 def answered(rows, labels=None):

@@ -26,8 +26,8 @@ REMEMBERED = {
     "thali.compile": {"USED"},  # the processors of code that was loaded
     "thali.compile.store": {"USED"},
     "thali.compile.reached": {"_MARKS"},  # how functions are compiled, as modules come
-    "thali.model.latent_features.likelihoods.custom": {"_CLASSES"},  # by what their functions take
-    "thali.model.latent_features.likelihoods.observed": {"_WITHOUT_LABELS"},  # by their fields
+    "thali.aspects.likelihoods.custom": {"_CLASSES"},  # by what their functions take
+    "thali.data.observed": {"_WITHOUT_LABELS"},  # by their fields
     "thali.plots._fonts": {"_said"},  # characters that were warned of
 }
 _OF_PYTHON = {"__warningregistry__", "__slotnames__", "__annotations_cache__", "__annotate_func__"}

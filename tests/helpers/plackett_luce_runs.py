@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from thali.classify.plackett_luce.gibbs import chains_of, settings_of
 from thali.inference.chains import run_chains
 from thali.inference.pieces import Silent
-from thali.model.plackett_luce.gibbs import chains_of, settings_of
 
 
 class Quiet(Silent):

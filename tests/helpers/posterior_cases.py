@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pandas as pd
 
+from thali.aspects.answers.columns import columns_of
+from thali.aspects.answers.data_answers import answers_of
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.samplers.draws import ChainDraws
 from thali.data.pairs import PairedComparisons
-from thali.model.latent_features.answers.columns import columns_of
-from thali.model.latent_features.answers.data_answers import answers_of
-from thali.model.latent_features.answers.tree import to_datatree
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.samplers.draws import ChainDraws
 from thali.posterior.summary import summary_table
 from thali.posterior.verdict import verdict_of
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 
+from thali.aspects.likelihoods.additive import Additive
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.operations import rebuild
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.samplers.start import prepare
+from thali.aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
+from thali.aspects.weight_priors import GammaWeights
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.model.counted_ties import has_ties
-from thali.model.latent_features.likelihoods.additive import Additive
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.operations import rebuild
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.samplers.start import prepare
-from thali.model.latent_features.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
-from thali.model.latent_features.weight_priors import GammaWeights
 
 
 def three_options() -> PairedComparisons:

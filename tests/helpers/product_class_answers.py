@@ -9,11 +9,11 @@ from decimal import Decimal, localcontext
 import numpy as np
 from product_class_cases import TP1, TP2, TP3, Experiment
 
-from thali.model.product_classes.arguments import Settings
-from thali.model.product_classes.engines.fit import first_draws
-from thali.model.product_classes.particles import Particles
-from thali.model.product_classes.problem import problem_of
-from thali.model.product_classes.reports.predict import choice_probabilities
+from thali.choice.product_classes.arguments import Settings
+from thali.choice.product_classes.engines.fit import first_draws
+from thali.choice.product_classes.particles import Particles
+from thali.choice.product_classes.problem import problem_of
+from thali.choice.product_classes.reports.predict import choice_probabilities
 
 SLACK = 3e-4  # of the table: values were floored at 1e-300 there
 FUNCTIONALS = (

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from thali.model.product_classes.choices import log_likelihood
-from thali.model.product_classes.problem import target_of
-from thali.model.product_classes.simulate import average
-from thali.model.product_classes.state import workspace
-from thali.model.product_classes.sweep import draw_state
+from thali.choice.product_classes.choices import log_likelihood
+from thali.choice.product_classes.problem import target_of
+from thali.choice.product_classes.simulate import average
+from thali.choice.product_classes.state import workspace
+from thali.choice.product_classes.sweep import draw_state
 
 
 @dataclass
@@ -71,7 +71,7 @@ def random_experiment(seed: int, n_levels, tasks_of_people, n_products=3, *, mis
 
 def unpacked(problem, state):
     """The classes and the features of every person, as the naive model has them; ε that does not exist is NaN."""
-    from thali.model.product_classes.state import CLASS, CLASSES, NEXT_OWNED, POLARITY, PRESENT, SIGN
+    from thali.choice.product_classes.state import CLASS, CLASSES, NEXT_OWNED, POLARITY, PRESENT, SIGN
     from thali.testing.naive_product_classes import Feature, Lambda
 
     def levels(k, i):

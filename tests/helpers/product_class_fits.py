@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import thali
-from thali.model.product_classes.design import design_of
-from thali.model.product_classes.particles import Particles
-from thali.model.product_classes.posterior import to_datatree
+from thali.choice.product_classes.particles import Particles
+from thali.choice.product_classes.posterior import to_datatree
+from thali.data.experiments.design import design_of
 from thali.testing.naive_product_classes import random_particles
 
 ATTRIBUTES = {

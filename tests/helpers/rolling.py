@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from thali.aspects.priors.given import GivenColumns
 from thali.compile.jit import kernel
 from thali.inference.numerics.decisions import index
-from thali.model.latent_features.priors.given import GivenColumns
 
 MODEL = GivenColumns(3)
 RIGHT = int(np.random.default_rng(1).random() * 10)

@@ -3,7 +3,7 @@
 import numpy as np
 from arviz_stats.base.array import array_stats
 
-from thali.model.sparse_logit.chain import Chain, Prior, problem_of
+from thali.classify.sparse_logit.chain import Chain, Prior, problem_of
 
 METHODS = ["polya-gamma", "holmes-held"]
 WAYS = [("polya-gamma", 0), ("holmes-held", 0), ("polya-gamma", 2)]  # methods and trajectories in a sweep

@@ -4,12 +4,12 @@ import numpy as np
 from problems import contents, make_state
 
 import thali as th
-from thali.model.latent_features.likelihoods.most_similar_pair import MostSimilarPair
-from thali.model.latent_features.likelihoods.pair_sets import CONSTANT
-from thali.model.latent_features.operations import rebuild
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.state import NO_UNIQUE, Model
-from thali.model.latent_features.weight_priors import GammaWeights
+from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
+from thali.aspects.likelihoods.pair_sets import CONSTANT
+from thali.aspects.operations import rebuild
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.state import NO_UNIQUE, Model
+from thali.aspects.weight_priors import GammaWeights
 from thali.testing import naive
 
 LINKS = ("exp", "ratio")

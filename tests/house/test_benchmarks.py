@@ -8,9 +8,9 @@ import pytest
 from places import PROJECT
 
 import thali as th
-from thali.model.product_classes.problem import problem_of, target_of
-from thali.model.product_classes.state import workspace
-from thali.model.product_classes.sweep import draw_state, sweep
+from thali.choice.product_classes.problem import problem_of, target_of
+from thali.choice.product_classes.state import workspace
+from thali.choice.product_classes.sweep import draw_state, sweep
 
 FOLDER = PROJECT / "benchmarks"
 
@@ -81,8 +81,8 @@ def test_the_check_is_never_anti_conservative(benchmark):
 @pytest.mark.long  # compiles two samplers from outside the library
 def test_plain_arithmetic_gives_the_same_draws(benchmark):
     effective_draws = benchmark("effective_draws")
-    from thali.model.latent_features.likelihoods.elimination import Elimination
-    from thali.model.latent_features.priors.ibp import IndianBuffet
+    from thali.aspects.likelihoods.elimination import Elimination
+    from thali.aspects.priors.ibp import IndianBuffet
 
     data = th.datasets.paris_rome(expected=True)
     found = []

@@ -16,15 +16,8 @@ from ctrl_c import pressed
 from interrupted_fits import KINDS, draws_of, fitted
 from patience import PATIENCE
 
-from thali.errors import DataError
-from thali.inference import jobs
-from thali.inference import threads as _threads
-from thali.inference.arrays import from_bytes, to_bytes
-from thali.inference.interrupts import held_back
-from thali.inference.pieces import _Piece, in_threads
-from thali.inference.threads import Sliced, run_in_threads
-from thali.model.product_classes.engines.chain import kept_after
-from thali.model.product_classes.state import (
+from thali.choice.product_classes.engines.chain import kept_after
+from thali.choice.product_classes.state import (
     FREE,
     HOLES,
     MUTE,
@@ -35,6 +28,13 @@ from thali.model.product_classes.state import (
     PERSON,
     VISITED,
 )
+from thali.errors import DataError
+from thali.inference import jobs
+from thali.inference import threads as _threads
+from thali.inference.arrays import from_bytes, to_bytes
+from thali.inference.interrupts import held_back
+from thali.inference.pieces import _Piece, in_threads
+from thali.inference.threads import Sliced, run_in_threads
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 
@@ -141,7 +141,7 @@ PRESSED_WHILE_A_CALL_BEGINS = """
 import ctypes, signal
 import numpy as np
 from thali.compile.jit import compiled, kernel
-from thali.model.latent_features.priors.given import GivenColumns
+from thali.aspects.priors.given import GivenColumns
 
 def roll(rng, model):
     return rng.random()

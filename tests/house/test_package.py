@@ -15,8 +15,8 @@ from patience import PATIENCE
 from places import PROJECT
 
 import thali
+from thali.aspects.models.base import LatentFeatures
 from thali.errors import ThaliWarning
-from thali.model.latent_features.base import LatentFeatures
 
 PACKAGE = Path(thali.__file__).parent
 HEAVY = ["numba", "scipy", "sklearn", "xarray", "arviz_base", "arviz_stats", "matplotlib", "pandas", "rich"]

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import thali as th
+from thali.aspects.answers.binomial import log_binomial, log_coefficient
+from thali.aspects.answers.features import place_in_tree
 from thali.inference.threads import rectangle
-from thali.model.latent_features.answers.binomial import log_binomial, log_coefficient
-from thali.model.latent_features.answers.features import place_in_tree
 from thali.plots.blocks import choice_matrix, weighted_features
 from thali.reproduce import catalogue, find
 from thali.trees.newick import parse, write

@@ -10,14 +10,14 @@ from cpu_time import time_ratio
 from numba import njit
 from problems import build, make_state, random_comparisons
 
+from thali.aspects import operations
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.likelihoods.pair_blocks import LEAST, LOGLIK, LOSSES, OTHER, OWN, WIDTH, WINS
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.samplers import recommended
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.task import build_task
 from thali.compile.jit import kernel, vectorised
-from thali.model.latent_features import operations
-from thali.model.latent_features.engine import build_task
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.likelihoods.pair_blocks import LEAST, LOGLIK, LOSSES, OTHER, OWN, WIDTH, WINS
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.samplers import recommended
-from thali.model.latent_features.samplers.chains import Chain
 
 
 @vectorised

@@ -5,8 +5,8 @@ import inspect
 import pytest
 
 import thali as th
+from thali.classify.classifier import Classifier
 from thali.errors import ArgumentError, UnknownArgumentError
-from thali.model.classifiers.classifier import Classifier
 from thali.model.registry import SPECS
 
 MODELS = [spec.load() for spec in SPECS]

@@ -14,11 +14,11 @@ from pages import Page
 from tiny_models import TINY
 
 import thali as th
+from thali.aspects.models.base import LatentFeatures
 from thali.data.kinds import CHOICE_GROUPS, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
 from thali.inference import threads
 from thali.inference.threads import Sliced
-from thali.model.latent_features.base import LatentFeatures
 from thali.model.registry import SPECS
 from thali.posterior.interval import INTERVAL_COLUMNS
 

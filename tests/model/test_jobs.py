@@ -405,7 +405,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
 @pytest.mark.long
 def test_annealed_chains_run_until_they_agree(monkeypatch):
     """The draws are those of a run of that many sweeps; it ends at the bound."""
-    from thali.model.product_classes import model as classes
+    from thali.choice.product_classes import model as classes
 
     monkeypatch.setattr(sampling, "ENOUGH", 10**9)
     monkeypatch.setattr(classes, "MAX_SWEEPS", 1300)

@@ -9,9 +9,9 @@ from posterior_cases import chain
 from scipy import special, stats
 
 import thali as th
-from thali.model.latent_features.answers.tree import to_datatree
-from thali.model.latent_features.likelihoods import Additive, Elimination
-from thali.model.latent_features.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.likelihoods import Additive, Elimination
+from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 from thali.testing import naive
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

@@ -9,9 +9,9 @@ from experiment_data import simulated
 from scipy import special, stats
 
 import thali as th
+from thali.aspects.likelihoods import Additive, Custom
+from thali.aspects.priors import FiniteFeatures, IndianBuffet
 from thali.errors import ArgumentError, DataError
-from thali.model.latent_features.likelihoods import Additive, Custom
-from thali.model.latent_features.priors import FiniteFeatures, IndianBuffet
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

@@ -18,11 +18,11 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
 from thali import plots  # noqa: E402
+from thali.aspects.answers.data_answers import answers_of
+from thali.aspects.answers.features import features_table  # noqa: E402
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.likelihoods.elimination import Elimination
 from thali.data.pairs import PairedComparisons  # noqa: E402
-from thali.model.latent_features.answers.data_answers import answers_of
-from thali.model.latent_features.answers.features import features_table  # noqa: E402
-from thali.model.latent_features.answers.tree import to_datatree
-from thali.model.latent_features.likelihoods.elimination import Elimination
 from thali.plots._style import short, whole_ticks  # noqa: E402
 
 CELEBRITIES = ["LBJ", "HW", "CDG", "JU", "CY", "AJF", "BB", "ET", "SL"]

@@ -14,12 +14,12 @@ from matplotlib import pyplot as plt  # noqa: E402
 from similarity_columns import columns_of_sets, similarities  # noqa: E402
 
 from thali import plots  # noqa: E402
+from thali.aspects.answers.estimators import estimate  # noqa: E402
+from thali.aspects.answers.similarities import similarity_draws  # noqa: E402
+from thali.aspects.models.additive import AdditiveClustering  # noqa: E402
+from thali.aspects.priors import IndianBuffet  # noqa: E402
 from thali.data.kinds import SIMILARITIES
 from thali.errors import ArgumentError  # noqa: E402
-from thali.model.latent_features.additive import AdditiveClustering  # noqa: E402
-from thali.model.latent_features.answers.estimators import estimate  # noqa: E402
-from thali.model.latent_features.answers.similarities import similarity_draws  # noqa: E402
-from thali.model.latent_features.priors import IndianBuffet  # noqa: E402
 from thali.plots.overlap import _levels, _plane  # noqa: E402
 from thali.posterior.interval import TAILS  # noqa: E402
 

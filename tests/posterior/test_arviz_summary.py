@@ -11,8 +11,8 @@ from posterior_cases import chain, comparisons, tree_of
 from product_class_fits import fitted
 
 import thali as th
-from thali.model.latent_features.answers.tree import to_datatree
-from thali.model.latent_features.likelihoods.observed import Observed
+from thali.aspects.answers.tree import to_datatree
+from thali.data.observed import Observed
 from thali.posterior import store
 
 

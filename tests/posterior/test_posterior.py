@@ -24,11 +24,11 @@ from posterior_cases import (
 from scipy.special import betaln
 from scipy.stats import binom
 
+from thali.aspects.answers.features import features_table
+from thali.aspects.answers.pair_coordinates import pair_index
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 from thali.inference.files import seal
-from thali.model.latent_features.answers.features import features_table
-from thali.model.latent_features.answers.pair_coordinates import pair_index
 from thali.posterior.store import load, save
 
 

@@ -8,9 +8,9 @@ from product_class_fits import experiment
 from tiny_models import TINY
 
 import thali as th
-from thali.model.classifiers.training_data import merged
+from thali.data.experiments.design import design_of
+from thali.data.training_data import merged
 from thali.model.data_facts import described, facts_of
-from thali.model.product_classes.design import design_of
 
 
 def test_paired_comparisons():

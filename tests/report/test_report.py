@@ -20,14 +20,14 @@ from product_class_fits import fitted as holding
 from tiny_models import TINY
 
 import thali as th
+from thali.aspects.findings import open as of_open
+from thali.aspects.findings.elimination import best_sentence
+from thali.aspects.findings.features import most_probable
+from thali.choice.answers.findings import strongest
+from thali.choice.answers.simulator import offered_in, simulated
 from thali.cli.commands.fit import _repeatable
 from thali.errors import PYTHON, ArgumentError, DataError, Message, NotFittedError
-from thali.model.choice_answers.findings import strongest
-from thali.model.choice_answers.simulator import offered_in, simulated
 from thali.model.finding import Finding, Picture
-from thali.model.latent_features.findings import open as of_open
-from thali.model.latent_features.findings.elimination import best_sentence
-from thali.model.latent_features.findings.features import most_probable
 from thali.model.references import REFERENCES, Cite, cited_in
 from thali.model.settings import USUAL
 from thali.model.wording import listed, number, probability

@@ -15,11 +15,11 @@ from stopped_jobs import keep_parts
 
 import thali as th
 from thali import reproduce
+from thali.aspects.models.additive import AdditiveClustering
 from thali.comparison.scores import mcse
 from thali.data import kinds
 from thali.errors import ArgumentError, DataError
 from thali.inference.parts import read_parts
-from thali.model.latent_features.additive import AdditiveClustering
 from thali.reading.recognise import read
 from thali.reproduce import Settings
 from thali.reproduce import additive_2007 as paper

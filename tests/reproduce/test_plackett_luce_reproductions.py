@@ -11,11 +11,11 @@ from real_data import needs_data, real_data
 from stopped_jobs import keep_parts
 
 from thali import reproduce
+from thali.classify.plackett_luce.model import PlackettLuceRegression
+from thali.classify.plackett_luce.state import LOG_MASS
+from thali.classify.sparse_logit.model import SparseMultinomialLogit
 from thali.errors import ArgumentError, DataError
 from thali.inference.parts import read_parts
-from thali.model.plackett_luce.model import PlackettLuceRegression
-from thali.model.plackett_luce.state import LOG_MASS
-from thali.model.sparse_logit.model import SparseMultinomialLogit
 from thali.reproduce import Settings
 from thali.reproduce import plackett_luce_2012 as paper
 from thali.reproduce import plackett_luce_2012_data as data_files

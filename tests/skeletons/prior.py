@@ -1,6 +1,6 @@
 """Skeleton of a prior: K features, each owned by each option with a known probability.
 
-Copy this file to `src/thali/model/latent_features/priors/`, replace the mathematics, and name the public class in that
+Copy this file to `src/thali/aspects/priors/`, replace the mathematics, and name the public class in that
 folder's `__init__.pyi`.
 """
 
@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thali.aspects import operations
+from thali.aspects.state import ALPHA, COLUMNS
 from thali.errors import ArgumentError
-from thali.model.latent_features import operations
-from thali.model.latent_features.state import ALPHA, COLUMNS
 
 
 @dataclass(frozen=True)

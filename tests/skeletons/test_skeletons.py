@@ -9,12 +9,12 @@ import prior as prior_skeleton
 import pytest
 
 import thali as th
+from thali.aspects import operations
+from thali.aspects.likelihoods.delta_checks import compare_changes, state_of, states_of
+from thali.aspects.weight_priors import EXPONENTIAL
 from thali.compile import jit
 from thali.errors import DataError
 from thali.inference.quiet import without_warnings
-from thali.model.latent_features import operations
-from thali.model.latent_features.likelihoods.delta_checks import compare_changes, state_of, states_of
-from thali.model.latent_features.weight_priors import EXPONENTIAL
 from thali.testing.enumeration import transition_errors
 
 DATA = likelihood_skeleton.RatingData(np.array([0.5, 2.0, 1.0]), ("tea", "coffee", "milk"))

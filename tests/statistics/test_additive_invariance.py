@@ -9,16 +9,16 @@ import pytest
 from problems import build_additive, contents, make_state, random_similarities
 
 import thali as th
-from thali.model.latent_features.likelihoods.residuals import VARIANCE
-from thali.model.latent_features.moves import births, flips, joint_rows, split_join
-from thali.model.latent_features.operations import cache_at, open_members, rebuild
-from thali.model.latent_features.priors.finite import FiniteFeatures
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
-from thali.model.latent_features.samplers import paper
-from thali.model.latent_features.samplers.loop import on_level
-from thali.model.latent_features.samplers.tempering import ladder, swap
-from thali.model.latent_features.state import ALPHA, BETA, SWEEPS, replica, stack
+from thali.aspects.likelihoods.residuals import VARIANCE
+from thali.aspects.moves import births, flips, joint_rows, split_join
+from thali.aspects.operations import cache_at, open_members, rebuild
+from thali.aspects.priors.finite import FiniteFeatures
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
+from thali.aspects.samplers import paper
+from thali.aspects.samplers.loop import on_level
+from thali.aspects.samplers.tempering import ladder, swap
+from thali.aspects.state import ALPHA, BETA, SWEEPS, replica, stack
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 

@@ -9,11 +9,11 @@ from problems import alternating_similarities, unequal
 from scipy import integrate, special, stats
 
 import thali as th
-from thali.model.latent_features.likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE, Additive
-from thali.model.latent_features.priors.finite import FiniteFeatures
-from thali.model.latent_features.priors.ibp import Buffet, IndianBuffet
-from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
-from thali.model.latent_features.samplers import recommended
+from thali.aspects.likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE, Additive
+from thali.aspects.priors.finite import FiniteFeatures
+from thali.aspects.priors.ibp import Buffet, IndianBuffet
+from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
+from thali.aspects.samplers import recommended
 from thali.testing.joint import joint_distribution_test
 
 # Some 130 scores in all: |z| < 5.4 in every one has a false alarm below 1e-5.

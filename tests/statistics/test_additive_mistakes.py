@@ -11,17 +11,17 @@ import pytest
 from additive_cases import case_named, far_off, found_by_name
 from additive_runs import fit
 
+from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
+from thali.aspects.moves.births import append
+from thali.aspects.moves.tuning import tuning_at
+from thali.aspects.operations import cache_at, rate_single
+from thali.aspects.samplers import paper_additive
+from thali.aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
+from thali.aspects.samplers.paper import update_row
+from thali.aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
+from thali.aspects.weight_priors import weight
 from thali.compile.jit import kernel, scalar
 from thali.inference.numerics.decisions import accept, poisson
-from thali.model.latent_features.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
-from thali.model.latent_features.moves.births import append
-from thali.model.latent_features.operations import cache_at, rate_single
-from thali.model.latent_features.samplers import paper_additive
-from thali.model.latent_features.samplers.loop import GO_ON, after_sweep, before_round, on_level
-from thali.model.latent_features.samplers.paper import update_row
-from thali.model.latent_features.samplers.tuning import tuning_at
-from thali.model.latent_features.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
-from thali.model.latent_features.weight_priors import weight
 
 FIGURES = ("n_shared_features", "constant", "P(012)", "P(0123)")
 MCSE = 0.01  # at the most, of those figures in the runs below

@@ -12,13 +12,13 @@ from problems import FIXED_UNIQUE, NO_UNIQUE, contents, make_state, random_compa
 from scipy.stats import beta, poisson
 
 import thali as th
-from thali.model.latent_features import operations
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.likelihoods.pair_blocks import TIE
-from thali.model.latent_features.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.state import BETA, Model
-from thali.model.latent_features.weight_priors import EXPONENTIAL
+from thali.aspects import operations
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.likelihoods.pair_blocks import TIE
+from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.state import BETA, Model
+from thali.aspects.weight_priors import EXPONENTIAL
 from thali.testing import naive
 from thali.testing.joint import joint_distribution_test
 

@@ -22,8 +22,8 @@ from problems import random_comparisons, random_similarities, three_options
 from scipy.stats import binom
 
 import thali as th
-from thali.model.latent_features.groups.state import KAPPA
-from thali.model.latent_features.moves import group_owners
+from thali.aspects.group_state import KAPPA
+from thali.aspects.moves import group_owners
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 from thali.testing.joint import simulate_pairs, simulate_similarities

@@ -9,12 +9,12 @@ from joint_means import LIMIT
 from set_problems import choices_of, random_choices
 
 import thali as th
-from thali.model.latent_features.groups.stacked import group_at
-from thali.model.latent_features.groups.state import KAPPA
-from thali.model.latent_features.likelihoods.elimination_of_groups import OutOfSets
-from thali.model.latent_features.moves import group_owners, group_together
-from thali.model.latent_features.operations import cache_at, log_likelihood
-from thali.model.latent_features.state import replica
+from thali.aspects.group_stacked import group_at
+from thali.aspects.group_state import KAPPA
+from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali.aspects.moves import group_owners, group_together
+from thali.aspects.operations import cache_at, log_likelihood
+from thali.aspects.state import replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 from thali.testing.joint import simulate_choices

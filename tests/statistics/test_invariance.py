@@ -17,13 +17,13 @@ from problems import (
     three_options,
 )
 
+from thali.aspects.moves import births, flips, mass_transfer, split_join
+from thali.aspects.priors import phylogenetic
+from thali.aspects.priors.finite import FiniteFeatures
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
+from thali.aspects.samplers import paper
 from thali.data.pairs import PairedComparisons
-from thali.model.latent_features.moves import births, flips, mass_transfer, split_join
-from thali.model.latent_features.priors import phylogenetic
-from thali.model.latent_features.priors.finite import FiniteFeatures
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
-from thali.model.latent_features.samplers import paper
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 from thali.trees.tree import Tree

@@ -8,13 +8,13 @@ from joint_means import HEAVY, LIMIT, buffet_means
 from problems import random_comparisons
 from scipy import integrate, special, stats
 
-from thali.model.latent_features import operations
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.priors.finite import FiniteFeatures
-from thali.model.latent_features.priors.given import Given
-from thali.model.latent_features.priors.ibp import Buffet, IndianBuffet
-from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
-from thali.model.latent_features.state import empty_state
+from thali.aspects import operations
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.priors.finite import FiniteFeatures
+from thali.aspects.priors.given import Given
+from thali.aspects.priors.ibp import Buffet, IndianBuffet
+from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
+from thali.aspects.state import empty_state
 from thali.testing.joint import joint_distribution_test
 from thali.trees.tree import Tree
 

@@ -10,13 +10,13 @@ from joint_means import LIMIT
 from kind_problems import drawn, of_one_pair, random_answers, task, with_kappa
 
 import thali as th
-from thali.model.latent_features.groups.stacked import group_at
-from thali.model.latent_features.groups.state import KAPPA
-from thali.model.latent_features.kinds.chain import KindChain
-from thali.model.latent_features.kinds.state import kinds_at
-from thali.model.latent_features.moves import kinds as moves
-from thali.model.latent_features.operations import cache_at, rebuild
-from thali.model.latent_features.state import ALPHA, SWEEPS, replica
+from thali.aspects.group_stacked import group_at
+from thali.aspects.group_state import KAPPA
+from thali.aspects.kinds_state import kinds_at
+from thali.aspects.moves import kinds as moves
+from thali.aspects.operations import cache_at, rebuild
+from thali.aspects.populations.kinds.chain import KindChain
+from thali.aspects.state import ALPHA, SWEEPS, replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 

@@ -9,12 +9,12 @@ import pytest
 from scipy import stats
 
 import thali as th
+from thali.aspects.answers.choice_sets import log_coefficients
+from thali.aspects.answers.ties import log_outcome_coefficient
+from thali.aspects.populations.evidence_run import task_of
+from thali.aspects.samplers.prior_ladder import first_ladder, on_ladder, placed
 from thali.errors import ThaliWarning
 from thali.model.evidence import USUAL, checked_evidence_run
-from thali.model.latent_features.answers.choice_sets import log_coefficients
-from thali.model.latent_features.answers.ties import log_outcome_coefficient
-from thali.model.latent_features.evidence_run import task_of
-from thali.model.latent_features.samplers.prior_ladder import first_ladder, on_ladder, placed
 
 E, A = th.EliminationByAspects, th.AdditiveClustering
 TREE = th.Tree.from_newick("((1:.3,2:.3):.7,3:1);")

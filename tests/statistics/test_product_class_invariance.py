@@ -7,7 +7,7 @@ import pytest
 from product_class_answers import problem_and_settings
 from product_class_cases import Experiment
 
-from thali.model.product_classes.engines.smc import run_smc
+from thali.choice.product_classes.engines.smc import run_smc
 
 LEVELS = [3, 2, 3]
 MONOTONE = {"x0": "increasing"}

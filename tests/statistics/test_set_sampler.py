@@ -12,15 +12,15 @@ from real_data import needs_data, real_data
 from set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
+from thali.aspects.answers.columns import Columns
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.likelihoods.set_draws import set_probability_draws
+from thali.aspects.priors.finite import FiniteFeatures
+from thali.aspects.priors.given import Given
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
 from thali.data.choices import Choices
 from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
-from thali.model.latent_features.answers.columns import Columns
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.likelihoods.set_draws import set_probability_draws
-from thali.model.latent_features.priors.finite import FiniteFeatures
-from thali.model.latent_features.priors.given import Given
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
 from thali.testing.joint import joint_distribution_test
 from thali.trees.tree import Tree
 

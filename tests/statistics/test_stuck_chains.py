@@ -9,9 +9,9 @@ from elimination_cases import copies, mean_and_error
 from set_problems import choices_of
 
 import thali as th
+from thali.aspects.samplers.task import build_task
 from thali.cli.values import value_of
 from thali.errors import ArgumentError
-from thali.model.latent_features.engine import build_task
 from thali.model.options import TEMPERING
 
 TREE = "(((a:.1,b:.1):.3,c:.4):.6,d:1);"

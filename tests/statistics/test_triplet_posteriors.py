@@ -11,12 +11,12 @@ from problems import contents
 from triplet_problems import LINKS, MIXED, naive_log_likelihood, start_of, three_objects
 
 import thali as th
+from thali.aspects.moves import births, flips, split_join
+from thali.aspects.operations import open_members
+from thali.aspects.priors.finite import FiniteFeatures
+from thali.aspects.priors.ibp import Buffet, IndianBuffet
+from thali.aspects.state import ALPHA, BETA
 from thali.likelihoods import MostSimilarPair
-from thali.model.latent_features.moves import births, flips, split_join
-from thali.model.latent_features.operations import open_members
-from thali.model.latent_features.priors.finite import FiniteFeatures
-from thali.model.latent_features.priors.ibp import Buffet, IndianBuffet
-from thali.model.latent_features.state import ALPHA, BETA
 from thali.testing.exact import invariance_error
 from thali.testing.joint import joint_distribution_test
 
@@ -99,7 +99,7 @@ def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evid
 
 def _probabilities(model, data):
     """Of the pairs of the only set, (chain, draw, 3)."""
-    from thali.model.latent_features.answers.triplets import probability_blocks
+    from thali.aspects.answers.triplets import probability_blocks
 
     ((_, draws),) = probability_blocks(model.posterior_, data.start, data.first, data.second)
     sizes = model.posterior_["posterior"].sizes

@@ -5,11 +5,11 @@ import pytest
 from elimination_moves import own_log_likelihood, target
 from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, make_state, random_comparisons
 
-from thali.model.latent_features.moves import weights
-from thali.model.latent_features.priors.finite import FiniteFeatures
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.samplers.tuning import SHARED, initial_tuning
-from thali.model.latent_features.state import BETA
+from thali.aspects.moves import weights
+from thali.aspects.moves.tuning import SHARED, initial_tuning
+from thali.aspects.priors.finite import FiniteFeatures
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.state import BETA
 
 MATRIX = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]]
 PRIORS = {

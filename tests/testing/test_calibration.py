@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import thali as th
+from thali.aspects.likelihoods import Additive, Elimination
 from thali.errors import ArgumentError, DataError
-from thali.model.latent_features.likelihoods import Additive, Elimination
 from thali.testing import calibrate
 from thali.testing.calibration import _rank
 from thali.testing.uniformity import uniformity

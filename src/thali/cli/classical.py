@@ -125,7 +125,7 @@ TESTS: tuple[ModelSpec, ...] = (
     ),
     _test(
         "likelihood-ratio",
-        "model.elimination_ml.ratio:likelihood_ratio",
+        "aspects.maximum_likelihood.ratio:likelihood_ratio",
         "does a model with more aspects fit better than one with fewer",
         SMALLER,
         LARGER,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.aspects.answers.choice_sets import log_coefficients
 from thali.data.groups import Groups
 from thali.data.judged import Judged
-from thali.model.latent_features.answers.choice_sets import log_coefficients
 from thali.posterior.evidence import LogEvidence
 
 from .scorer import BASE

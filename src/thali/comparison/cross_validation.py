@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from thali.classify.scores import STOPPED, Scores
 from thali.errors import Argument, ArgumentError, IncompleteWarning, InterruptedWarning
-from thali.model.classifiers.scores import STOPPED, Scores
 
 
 def check_folds(labels: np.ndarray, folds: int) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from thali._labels import shorten
+from thali.aspects.models.base import LatentFeatures
+from thali.aspects.models.elimination import EliminationByAspects
+from thali.aspects.models.open import LatentFeatureModel
 from thali.data.kinds import OF_GROUPS, OWN, PAIRS, spec_of_kind
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
-from thali.model.latent_features.base import LatentFeatures
-from thali.model.latent_features.elimination import EliminationByAspects
-from thali.model.latent_features.model import LatentFeatureModel
 from thali.model.registry import spec_of
 
 from .scorer import Scorer

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from thali.aspects.answers.binomial import log_binomial
+from thali.aspects.answers.ties import log_multinomial
 from thali.data.pairs.left_out import LeftPair
-from thali.model.latent_features.answers.binomial import log_binomial
-from thali.model.latent_features.answers.ties import log_multinomial
 from thali.model.registry import spec_of
 from thali.posterior.diagnostics import LEAST_DRAWS
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thali.model.latent_features.answers.binomial import log_binomial
-from thali.model.latent_features.answers.ties import log_multinomial
+from thali.aspects.answers.binomial import log_binomial
+from thali.aspects.answers.ties import log_multinomial
 from thali.posterior.diagnostics import LEAST_DRAWS, bulk_and_r_hat, mean_mcse
 
 

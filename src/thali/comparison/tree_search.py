@@ -9,6 +9,13 @@ import numpy as np
 from thali._arguments import whole
 from thali._labels import plural
 from thali._printed import Printed
+from thali.aspects.likelihoods.additive import LEARNED
+from thali.aspects.models.additive import AdditiveClustering
+from thali.aspects.models.additive_data import of_data
+from thali.aspects.models.base import LatentFeatures
+from thali.aspects.models.elimination import EliminationByAspects
+from thali.aspects.populations.tree_draws import TreeDraws
+from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
 from thali.data.groups import Groups
 from thali.data.judged import Judged
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError, InterruptedWarning
@@ -17,13 +24,6 @@ from thali.inference.quiet import without_warnings
 from thali.inference.seeds import root
 from thali.inference.warn import warn
 from thali.model.evidence import LEAST_DRAWS, USUAL, checked_evidence_run, refuse_other_fit
-from thali.model.latent_features.additive import AdditiveClustering
-from thali.model.latent_features.additive_data import of_data
-from thali.model.latent_features.base import LatentFeatures
-from thali.model.latent_features.elimination import EliminationByAspects
-from thali.model.latent_features.likelihoods.additive import LEARNED
-from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
-from thali.model.latent_features.tree_draws import TreeDraws
 from thali.posterior.evidence import APART, LogEvidence, apart_of, standard_error_of
 from thali.trees.moves import clades_of, tree_of
 from thali.trees.tree import Tree

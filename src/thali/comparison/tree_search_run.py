@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from thali.aspects.populations.evidence_run import constant_of, run_ladders, task_of
+from thali.aspects.populations.tree_draws import TreeDraws
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.model.evidence import EvidenceRun
-from thali.model.latent_features.evidence_run import constant_of, run_ladders, task_of
-from thali.model.latent_features.tree_draws import TreeDraws
 from thali.posterior.evidence import LogEvidence
 from thali.trees.moves import clades_of, key_of, neighbours
 from thali.trees.tree import Tree

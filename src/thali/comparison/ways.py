@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from thali._late import load
 from thali.data.choices import Choices
 from thali.data.groups import Groups
 from thali.data.kinds import CLASSES, SPECS
 from thali.data.pairs import PairedComparisons
 from thali.data.rows import Observations
-from thali.data.spec import DataSpec, load
+from thali.data.spec import DataSpec
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
 from .leave_tasks import Choosers

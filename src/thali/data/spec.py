@@ -1,8 +1,6 @@
 """What is said of a kind of data without loading it: data only, as `thali.model.spec` says it of models."""
 
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -52,9 +50,3 @@ class DataSpec:
     def is_recognised(self) -> bool:
         """Whether tables hold such data that name no column."""
         return bool(self.shapes) and not self.by_name
-
-
-def load(home: str) -> Any:
-    """What stands at "module:NAME"."""
-    module, _, name = home.partition(":")
-    return getattr(import_module(module), name)

@@ -234,8 +234,8 @@ def block_choices(
     >>> made.tree.labels
     ('a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3')
     """
-    from thali.model.latent_features.likelihoods.elimination import Elimination
-    from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
+    from thali.aspects.likelihoods.elimination import Elimination
+    from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
     from thali.trees.tree import Tree
 
     groups, per_group = whole("groups", groups, 1), whole("per_group", per_group, 1)

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.choice.market_draws.market import MarketDraws
     from thali.posterior.verdict import Advice, Verdict
 
     from .finding import Findings
-    from .market_draws.market import MarketDraws
     from .settings import Settings
 
 

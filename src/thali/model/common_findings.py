@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.experiments import ChoiceExperiment
+from thali.data.experiments.design import Design
 from thali.posterior.interval import INTERVAL, interval_name
 
 from .data_facts import described, levels_shown
 from .finding import DATA, METHODS, READ, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
-from .product_classes.design import Design
 from .references import Cite
 from .registry import spec_of
 from .settings import Settings
@@ -20,6 +20,7 @@ from .wording import said
 if TYPE_CHECKING:
     import pandas
 
+MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misfit
 SENTENCES = {
     "facts": "The data",
     "levels": "Levels: how often shown, and which part of that chosen",
@@ -136,8 +137,6 @@ def describes(check: "pandas.DataFrame") -> bool | None:
     A check of proportions or similarities has a p-value of all together; of a choice experiment the number of those
     missed is held against what is expected, and two standard deviations more.
     """
-    from .latent_features.answers.check import MISFIT
-
     if "p_value" in check.attrs:
         p_value = max(check.attrs["p_value"], 1 / check.attrs["draws"])
         return None if np.isnan(p_value) else bool(p_value >= MISFIT)

@@ -8,15 +8,15 @@ import numpy as np
 from thali._labels import plural
 from thali.data.choices import Choices
 from thali.data.experiments import ChoiceExperiment
+from thali.data.experiments.design import Design
 from thali.data.experiments.scheme import INSIDE
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.people import differing_columns
 from thali.data.similarities import Similarities
+from thali.data.training_data import TrainingData
 from thali.data.triplets import Triplets
 
-from .classifiers.training_data import TrainingData
-from .product_classes.design import Design
 from .wording import listed, number
 
 if TYPE_CHECKING:

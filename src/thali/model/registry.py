@@ -2,28 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .choice_logits.spec import HIERARCHICAL, MULTINOMIAL
-from .latent_class.spec import LATENT_CLASS
-from .latent_features.spec import ADDITIVE, ELIMINATION, OPEN
-from .plackett_luce.spec import PLACKETT_LUCE
-from .product_classes.spec import PRODUCT_CLASSES
-from .sparse_logit.spec import SPARSE_LOGIT
+from thali._late import MODELS, load
+
 from .spec import ModelSpec
 
 if TYPE_CHECKING:
     import pandas
 
-SPECS: tuple[ModelSpec, ...] = (
-    ELIMINATION,
-    ADDITIVE,
-    OPEN,
-    PRODUCT_CLASSES,
-    MULTINOMIAL,
-    HIERARCHICAL,
-    LATENT_CLASS,
-    PLACKETT_LUCE,
-    SPARSE_LOGIT,
-)
+SPECS: tuple[ModelSpec, ...] = tuple(map(load, MODELS))
 
 
 def models() -> "pandas.DataFrame":

@@ -3,17 +3,17 @@
 import dataclasses
 import hashlib
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.observed import Observed
 from thali.errors import ArgumentError, DataError, ThaliError
 from thali.inference.seeds import seed_as_json, seed_of_json
 from thali.trees.tree import Tree
 
-from .latent_features.likelihoods.observed import Observed
+from .class_names import class_named, name_in_files
 from .registry import model_named
 
 if TYPE_CHECKING:
@@ -22,21 +22,17 @@ if TYPE_CHECKING:
     from .base import Model
 
 IN_FOLDER = ("posterior.nc", "model.nc")  # what `thali fit --out` calls a model that has draws, and one without
-# Files, and the digests of data, name a class by the module in which it stood when the first of them was written.
-_KEPT_AS = {
-    "thali.data.choices.choices": "thali.data.choices",
-    "thali.data.experiments.experiment": "thali.data.experiment",
-    "thali.data.experiments.scheme": "thali.data.experiment_scheme",
-    "thali.data.pairs.comparisons": "thali.data.pairs",
-    "thali.data.pairs.covariates": "thali.data.covariates",
-    "thali.data.similarities.similarities": "thali.data.similarities",
-    "thali.data.triplets.triplets": "thali.data.triplets",
-}
-_STANDS_IN = {kept: module for module, kept in _KEPT_AS.items()}
 FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
 _MOST_TEXT = 1 << 24  # characters of an array of text that any file may ask for
 _TEXT = "attributes"  # variable of that group: JSON, whose arrays are the other variables
 _LIBRARY = __name__.partition(".")[0] + "."
+
+
+@dataclasses.dataclass(frozen=True)
+class NotSaved:
+    """Replaces a function in a loaded model: files do not hold functions."""
+
+    __name__: str
 
 
 def describe(model: "Model") -> dict[Any, Any]:
@@ -180,8 +176,7 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         return [encoded(v, arrays) for v in value]
     if type(value).__module__.startswith(_LIBRARY) and not _is_table(value):
         fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
-        module = type(value).__module__
-        return {"object": f"{_KEPT_AS.get(module, module)}:{type(value).__name__}", "fields": fields}
+        return {"object": f"{name_in_files(type(value))}", "fields": fields}
     if callable(value):
         from thali.compile.jit import code_digest
 
@@ -288,10 +283,9 @@ def decoded(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    module, _, name = str(value["object"]).partition(":")
-    if not module.startswith(_LIBRARY):
+    if not str(value["object"]).startswith(_LIBRARY):
         raise DataError(f"The file names {value['object']!r}, which is not part of thali.")
-    cls: Any = getattr(import_module(_STANDS_IN.get(module, module)), name)
+    cls: Any = class_named(str(value["object"]))
     fields = {key: decoded(each, arrays) for key, each in value["fields"].items()}
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
         return cls(**fields)
@@ -343,8 +337,6 @@ def _decoded_list(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _decoded_function(value: dict[Any, Any], arrays: Any) -> Any:
-    from .latent_features.likelihoods.custom import NotSaved
-
     return NotSaved(value["function"])
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from thali.data.spec import load
+from thali._late import load
 
 # Who takes the value of an option.
 MODEL = "model"  # the constructor

@@ -8,10 +8,10 @@ import numpy as np
 
 from thali._labels import plural
 from thali._printed import Printed
+from thali.aspects.maximum_likelihood.fit import estimate, vanishing
+from thali.aspects.maximum_likelihood.goodness import FitTest, equal_means_test, fit_test
 from thali.errors import DataError
 from thali.inference.warn import warn
-from thali.model.elimination_ml.fit import estimate, vanishing
-from thali.model.elimination_ml.goodness import FitTest, equal_means_test, fit_test
 from thali.model.wording import listed
 
 from .counted import as_groups, names_of, pooled

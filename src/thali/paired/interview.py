@@ -9,15 +9,15 @@ import numpy as np
 
 from thali._arguments import between, one_of, whole
 from thali._labels import as_label, checked_labels, plural
+from thali.aspects.answers.columns import columns_of
+from thali.aspects.answers.ranks import utility_draws
+from thali.aspects.models.choice_answers import ChoiceAnswers
+from thali.aspects.models.elimination import EliminationByAspects
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError
 from thali.inference.files import check_place
 from thali.inference.quiet import without_warnings
-from thali.model.latent_features.answers.columns import columns_of
-from thali.model.latent_features.answers.ranks import utility_draws
-from thali.model.latent_features.choice_answers import ChoiceAnswers
-from thali.model.latent_features.elimination import EliminationByAspects
 
 from .interview_log import MANY, TIE, Answer, read_log, write_log
 

@@ -200,8 +200,8 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
     """The draws by that method."""
     if method == "mcmc":
         return _by_mcmc(data, random_seed, progressbar)
-    from thali.model.bradley_terry.density import density_of
-    from thali.model.bradley_terry.laplace import NormalWorths
+    from thali.aspects.bradley_terry.density import density_of
+    from thali.aspects.bradley_terry.laplace import NormalWorths
 
     n, estimates = data.n_options, method == "maximum-likelihood"
     if estimates:
@@ -224,7 +224,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
 
 def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool) -> _Drawn:
     """The draws of the chains of the model."""
-    from thali.model.latent_features.elimination import EliminationByAspects
+    from thali.aspects.models.elimination import EliminationByAspects
 
     model = EliminationByAspects("unique", lapse=0.0).fit(data, random_seed=random_seed, progressbar=progressbar)
     seen = Posterior(model.posterior_)

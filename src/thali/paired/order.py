@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
+from thali.aspects.answers.binomial import log_binomial
+from thali.aspects.maximum_likelihood.covariates import INFINITE
+from thali.aspects.maximum_likelihood.estimates import Estimates
+from thali.aspects.maximum_likelihood.fit import at_maximum, checked_aspects, estimate, vanishing
+from thali.aspects.maximum_likelihood.goodness import equal_means_test
+from thali.aspects.maximum_likelihood.identify import check_identified
 from thali.data.pairs.parts import ties_unknown
 from thali.errors import DataError, InPython, Message
 from thali.inference.warn import warn
-from thali.model.elimination_ml.covariates import INFINITE
-from thali.model.elimination_ml.estimates import Estimates
-from thali.model.elimination_ml.fit import at_maximum, checked_aspects, estimate, vanishing
-from thali.model.elimination_ml.goodness import equal_means_test
-from thali.model.elimination_ml.identify import check_identified
-from thali.model.latent_features.answers.binomial import log_binomial
 
 from .counted import by_order, with_order
 from .tests_of_models import log_poisson, notes, tests_table

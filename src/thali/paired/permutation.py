@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from thali.aspects.maximum_likelihood.estimates import Estimates
+from thali.aspects.maximum_likelihood.goodness import FitTest, samples_for
+from thali.aspects.maximum_likelihood.maximum import highest
 from thali.data.pairs import PairedComparisons
 from thali.inference.seeds import streams
-from thali.model.elimination_ml.estimates import Estimates
-from thali.model.elimination_ml.goodness import FitTest, samples_for
-from thali.model.elimination_ml.maximum import highest
 
 
 def permutation_test(

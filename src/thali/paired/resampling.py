@@ -8,11 +8,11 @@ import numpy as np
 from thali._arguments import between, whole
 from thali._labels import plural
 from thali._printed import Printed
+from thali.aspects.maximum_likelihood.answers import estimates_of_choices
+from thali.aspects.maximum_likelihood.estimates import Estimates
+from thali.aspects.maximum_likelihood.fit import estimate
 from thali.errors import DataError
 from thali.inference.seeds import streams
-from thali.model.elimination_ml.answers import estimates_of_choices
-from thali.model.elimination_ml.estimates import Estimates
-from thali.model.elimination_ml.fit import estimate
 from thali.posterior.interval import INTERVAL, tails_of
 
 from .counted import as_groups, pooled

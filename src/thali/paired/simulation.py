@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import whole
+from thali.aspects.maximum_likelihood.answers import estimates_of_choices, is_by_maximum_likelihood
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
 from thali.inference.seeds import streams
-from thali.model.elimination_ml.answers import estimates_of_choices, is_by_maximum_likelihood
 
 
 def simulate(source: Any, comparisons: int | None = None, random_seed: Any = None) -> PairedComparisons:

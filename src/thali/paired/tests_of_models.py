@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.model.elimination_ml.goodness import FitTest, chi_square_tail, rough
+from thali.aspects.maximum_likelihood.goodness import FitTest, chi_square_tail, rough
 
 if TYPE_CHECKING:
     import pandas
@@ -44,6 +44,6 @@ def log_poisson(counts: np.ndarray, mean: np.ndarray | float) -> float:
 
 def log_binomial_half(wins: np.ndarray, losses: np.ndarray) -> float:
     """Sum of ln Binomial(wins | wins + losses, 1/2)."""
-    from thali.model.latent_features.answers.binomial import log_binomial
+    from thali.aspects.answers.binomial import log_binomial
 
     return float(np.sum(log_binomial(wins, losses, 0.5)))

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
+from thali.aspects.answers.binomial import log_coefficient
+from thali.aspects.maximum_likelihood.estimates import saturated
+from thali.aspects.maximum_likelihood.goodness import fit_test
 from thali.data.connectivity import check_finite
 from thali.inference.optimise.newton import Concave, maximum
-from thali.model.elimination_ml.estimates import saturated
-from thali.model.elimination_ml.goodness import fit_test
-from thali.model.latent_features.answers.binomial import log_coefficient
 
 from .counted import as_pairs
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from thali._labels import plural
 from thali._printed import Printed
+from thali.aspects.maximum_likelihood.aspects import known_aspects
+from thali.aspects.maximum_likelihood.estimates import Estimates
+from thali.aspects.maximum_likelihood.fit import at_maximum
+from thali.aspects.maximum_likelihood.goodness import chi_square_tail
 from thali.data.connectivity import check_finite
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError, InPython
-from thali.model.elimination_ml.aspects import known_aspects
-from thali.model.elimination_ml.estimates import Estimates
-from thali.model.elimination_ml.fit import at_maximum
-from thali.model.elimination_ml.goodness import chi_square_tail
 
 from .counted import as_pairs, by_order, with_order
 from .order import checked_advantage

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
+from thali.aspects.maximum_likelihood.aspects import known_aspects
 from thali.errors import DataError
-from thali.model.elimination_ml.aspects import known_aspects
 
 from .counted import as_pairs, proportions
 

@@ -8,9 +8,9 @@ import numpy as np
 from thali._arguments import one_of
 from thali._labels import shorten, suggest
 from thali._printed import Printed
+from thali.aspects.maximum_likelihood.answers import estimates_of
+from thali.aspects.maximum_likelihood.goodness import chi_square_tail
 from thali.errors import ArgumentError
-from thali.model.elimination_ml.answers import estimates_of
-from thali.model.elimination_ml.goodness import chi_square_tail
 
 
 @dataclass(frozen=True, repr=False, eq=False)

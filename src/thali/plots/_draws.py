@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.aspects.maximum_likelihood.answers import is_by_maximum_likelihood
 from thali.errors import NotFittedError, Setting
-from thali.model.elimination_ml.answers import is_by_maximum_likelihood
 
 if TYPE_CHECKING:
     import xarray

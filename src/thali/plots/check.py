@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.aspects.answers.checked import MEMBER, ROWS, SIMILARITY, checked_in, options_in
+from thali.aspects.answers.data_answers import answers_of
+from thali.aspects.answers.kind import of_known_data
 from thali.errors import ArgumentError
-from thali.model.latent_features.answers.checked import MEMBER, ROWS, SIMILARITY, checked_in, options_in
-from thali.model.latent_features.answers.data_answers import answers_of
-from thali.model.latent_features.answers.kind import of_known_data
 from thali.posterior.view import Posterior
 
 from ._draws import is_table

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
+from thali.choice.product_classes.reports.class_groups import SIMILAR
+from thali.choice.product_classes.reports.class_table import STABLE
 from thali.errors import ArgumentError
-from thali.model.product_classes.reports.class_groups import SIMILAR
-from thali.model.product_classes.reports.class_table import STABLE
 
 from ._draws import is_table
 from ._fonts import picture

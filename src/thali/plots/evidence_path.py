@@ -36,7 +36,7 @@ def evidence_path(model: Any, ax: "Axes | None" = None) -> "Axes":
     ArgumentError
         If the fit did not follow the evidence.
     """
-    from thali.model.product_classes.posterior import trace_of
+    from thali.choice.product_classes.posterior import trace_of
 
     model._fitted()
     trace = trace_of(model.posterior_)

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.model.latent_features.answers.features import features_table, owners_drawn
-from thali.model.latent_features.answers.kind import of_data
-from thali.model.latent_features.answers.presence import add_convergence
+from thali.aspects.answers.features import features_table, owners_drawn
+from thali.aspects.answers.kind import of_data
+from thali.aspects.answers.presence import add_convergence
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture

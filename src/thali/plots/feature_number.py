@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.model.latent_features.answers.data_answers import answers_of
-from thali.model.latent_features.answers.features import word_of
-from thali.model.latent_features.answers.kind import of_data
+from thali.aspects.answers.data_answers import answers_of
+from thali.aspects.answers.features import word_of
+from thali.aspects.answers.kind import of_data
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.aspects.answers.columns import Columns, columns_of
+from thali.aspects.answers.features import word_of
+from thali.aspects.answers.kind import of_data, sees_weights
 from thali.errors import ArgumentError
 from thali.inference.seeds import streams
-from thali.model.latent_features.answers.columns import Columns, columns_of
-from thali.model.latent_features.answers.features import word_of
-from thali.model.latent_features.answers.kind import of_data, sees_weights
 
 from ._draws import posterior_of
 from ._fonts import picture

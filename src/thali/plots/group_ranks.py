@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.aspects.findings.groups import MAX_GROUPS
 from thali.errors import ArgumentError
-from thali.model.latent_features.findings.groups import MAX_GROUPS
 
 from ._by_group import draw_groups, height_of
 from ._draws import is_table

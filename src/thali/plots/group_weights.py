@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.aspects.answers.group_answers import group_features_table
+from thali.aspects.answers.kinds_aligned import as_groups
+from thali.aspects.findings.groups import MAX_GROUPS
 from thali.errors import ArgumentError
-from thali.model.latent_features.answers.group_answers import group_features_table
-from thali.model.latent_features.answers.kinds_aligned import as_groups
-from thali.model.latent_features.findings.groups import MAX_GROUPS
 from thali.posterior.view import Posterior
 
 from ._by_group import draw_groups, height_of

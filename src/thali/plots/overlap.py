@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.aspects.answers.estimate import Estimate
+from thali.aspects.findings.additive import MAX_OBJECTS
+from thali.aspects.models.additive import AdditiveClustering
 from thali.errors import ArgumentError
-from thali.model.latent_features.additive import AdditiveClustering
-from thali.model.latent_features.answers.estimate import Estimate
-from thali.model.latent_features.findings.additive import MAX_OBJECTS
 
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
@@ -59,8 +59,8 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     --------
     >>> import numpy as np
     >>> from types import SimpleNamespace
-    >>> from thali.model.latent_features.answers.columns import Columns
-    >>> from thali.model.latent_features.answers.estimators import estimate
+    >>> from thali.aspects.answers.columns import Columns
+    >>> from thali.aspects.answers.estimators import estimate
     >>> from thali.priors import IndianBuffet
     >>> pairs = {"first": np.array([0, 0, 1]), "second": np.array([1, 2, 2]), "values": np.array([0.8, 0.3, 0.45])}
     >>> draws = Columns(np.array([1]), np.array([0.4]), np.array([2]), np.array([0, 1]), np.zeros((1, 3)))

@@ -83,9 +83,9 @@ def path(
 
 def _most_probable(model: Any, X: Any, y: Any, shapes: np.ndarray, cut: bool) -> tuple[np.ndarray, list[str]]:
     """Weights (a, line) at the maximum for each a, and a name for each line; `cut`: without those that do not exist."""
-    from thali.model.classifiers.input import codes_of, matrix_of, names_of
-    from thali.model.plackett_luce.design import Design
-    from thali.model.plackett_luce.map_estimate import map_path
+    from thali.classify.input import codes_of, matrix_of, names_of
+    from thali.classify.plackett_luce.design import Design
+    from thali.classify.plackett_luce.map_estimate import map_path
 
     names = names_of(X)
     matrix = matrix_of(X, names)

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.model.elimination_ml.answers import estimates_of, is_by_maximum_likelihood
-from thali.model.elimination_ml.predicted_table import estimated_predictions
-from thali.model.latent_features.answers.data_answers import answers_of
-from thali.model.latent_features.answers.kind import of_choices
+from thali.aspects.answers.data_answers import answers_of
+from thali.aspects.answers.kind import of_choices
+from thali.aspects.maximum_likelihood.answers import estimates_of, is_by_maximum_likelihood
+from thali.aspects.maximum_likelihood.predicted_table import estimated_predictions
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture

@@ -71,8 +71,8 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     """
     table = model
     if not is_table(model):
-        from thali.model.elimination_ml.answers import estimates_of
-        from thali.model.elimination_ml.branches import branch_table
+        from thali.aspects.maximum_likelihood.answers import estimates_of
+        from thali.aspects.maximum_likelihood.branches import branch_table
 
         found = estimates_of(model, "preference_tree")
         table = branch_table(found.known, found.weights)

@@ -49,8 +49,8 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     >>> residuals(model).get_ylabel()
     'deviance residual'
     """
-    from thali.model.elimination_ml.answers import estimates_of
-    from thali.model.elimination_ml.residual_table import OF_OPTIONS, named_row
+    from thali.aspects.maximum_likelihood.answers import estimates_of
+    from thali.aspects.maximum_likelihood.residual_table import OF_OPTIONS, named_row
 
     table = model
     if not is_table(model):

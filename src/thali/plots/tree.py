@@ -69,8 +69,8 @@ def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
 
 def _tree_of(given: Any) -> Tree:
     """The tree itself, or that of a model."""
+    from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
     from thali.model.base import Model
-    from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
 
     if isinstance(given, Tree):
         return given

@@ -55,8 +55,8 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     """
     table = model
     if not is_table(model):
-        from thali.model.elimination_ml.answers import estimates_of
-        from thali.model.elimination_ml.utility_table import utility_table
+        from thali.aspects.maximum_likelihood.answers import estimates_of
+        from thali.aspects.maximum_likelihood.utility_table import utility_table
 
         table = utility_table(estimates_of(model, "utility_scale"), ci)
     if sort:

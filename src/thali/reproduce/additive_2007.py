@@ -14,11 +14,11 @@ import numpy as np
 
 from thali import datasets
 from thali._labels import shorten
+from thali.aspects.answers.presence import presence_of
+from thali.aspects.models.additive import AdditiveClustering
 from thali.data.similarities import Similarities
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning
 from thali.inference.progress import Progress
-from thali.model.latent_features.additive import AdditiveClustering
-from thali.model.latent_features.answers.presence import presence_of
 from thali.posterior.summary import convergence
 
 from . import additive_2007_tables as tables

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
+from thali.aspects.answers.columns import columns_of
+from thali.aspects.answers.feature_sets import feature_sets
+from thali.aspects.models.additive import AdditiveClustering
+from thali.aspects.priors.ibp import IndianBuffet
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
 from thali.inference.progress import Progress
-from thali.model.latent_features.additive import AdditiveClustering
-from thali.model.latent_features.answers.columns import columns_of
-from thali.model.latent_features.answers.feature_sets import feature_sets
-from thali.model.latent_features.priors.ibp import IndianBuffet
 
 from .additive_2007_studies import ESTIMATORS, PAPER
 from .entry import Entry, Reproduction, Settings

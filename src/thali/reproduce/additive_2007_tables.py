@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.aspects.models.additive import AdditiveClustering
 from thali.comparison.scores import mcse
 from thali.data.similarities import Similarities
-from thali.model.latent_features.additive import AdditiveClustering
 from thali.posterior.summary import convergence
 
 from .additive_2007_studies import ALPHA, ESTIMATORS, RATE, Design

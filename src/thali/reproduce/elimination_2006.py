@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali import datasets
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.models.elimination import EliminationByAspects
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.samplers.task import build_task, run
 from thali.comparison.compare import compare
 from thali.comparison.scores import mcse
 from thali.comparison.sentences import sentences, unconverged
 from thali.inference.chains import checked_run
-from thali.model.latent_features.elimination import EliminationByAspects
-from thali.model.latent_features.engine import build_task, run
-from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.model.latent_features.priors.ibp import IndianBuffet
 from thali.trees.tree import Tree
 
 from .entry import Entry, Reproduction, Settings
@@ -249,8 +249,8 @@ def scan_order(settings: Settings) -> Reproduction:
     """The effect of visiting columns in storage order on the number of features."""
     import pandas as pd
 
+    from thali.aspects.samplers import paper, recommended
     from thali.data.pairs import PairedComparisons
-    from thali.model.latent_features.samplers import paper, recommended
 
     samplers = {
         "recommended": recommended.infinite,

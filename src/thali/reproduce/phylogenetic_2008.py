@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
+from thali.aspects.answers.features import features_table
+from thali.aspects.models.elimination import EliminationByAspects
 from thali.comparison.compare import compare
 from thali.errors import ConvergenceWarning, InterruptedWarning
 from thali.inference.progress import Progress
-from thali.model.latent_features.answers.features import features_table
-from thali.model.latent_features.elimination import EliminationByAspects
 from thali.posterior.verdict import HIGHEST_R_HAT
 from thali.trees.tree import Tree
 

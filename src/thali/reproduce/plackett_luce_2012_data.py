@@ -127,7 +127,7 @@ def _is_of(file: Path, design: Design) -> bool:
 
 
 def _data_set(file: Path, design: Design) -> DataSet:
-    from thali.model.classifiers.input import matrix_of, names_of
+    from thali.classify.input import matrix_of, names_of
     from thali.reading.table import read_table
 
     table = read_table(file)

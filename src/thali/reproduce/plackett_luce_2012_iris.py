@@ -104,7 +104,7 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
     """Fits on the grid, how many weights there are, and a table of those above zero at a = 1."""
     import pandas as pd
 
-    from thali.model.plackett_luce.map_estimate import map_path
+    from thali.classify.plackett_luce.map_estimate import map_path
 
     design, W, codes, classes = _prepared(data)
     path = map_path(W, codes, len(classes), GRID)
@@ -122,7 +122,7 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
 
 
 def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    from thali.model.plackett_luce.design import Design
+    from thali.classify.plackett_luce.design import Design
 
     X = data.covariates.to_numpy()
     design = Design.fit(X, list(data.covariates.columns), standardize=standardize)
@@ -132,7 +132,7 @@ def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray,
 
 def _on_starts(data: DataSet) -> str:
     """The result of the rule at a = .5 on unscaled covariates, from two starts."""
-    from thali.model.plackett_luce.map_estimate import fit_map
+    from thali.classify.plackett_luce.map_estimate import fit_map
 
     _, W, codes, classes = _prepared(data, standardize=False)
     shape, found = (len(classes), W.shape[1]), []
@@ -147,7 +147,7 @@ def _on_starts(data: DataSet) -> str:
 
 def _averages(settings: Settings, data: DataSet) -> tuple[dict[str, dict[float, np.ndarray]], bool]:
     """Relative weights by estimate and a, and whether Ctrl-C came."""
-    from thali.model.plackett_luce.model import PlackettLuceRegression
+    from thali.classify.plackett_luce.model import PlackettLuceRegression
 
     grid = list(next(iter(ELSEWHERE.values())))
     weights: dict[str, dict[float, np.ndarray]] = {}

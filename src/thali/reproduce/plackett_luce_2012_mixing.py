@@ -142,7 +142,7 @@ def _yield(settings: Settings, size: Size, data: DataSet, half: int, name: str, 
 def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The second half of a chain: weights or coefficients, log odds of the new rows, log-likelihood; by draw."""
     if name in (HOLMES_HELD, POLYA_GAMMA):
-        from thali.model.classifiers.standard import standard_of
+        from thali.classify.standard import standard_of
 
         chain.run_to(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference
@@ -150,8 +150,8 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
         z = standard_of(train).apply(new)
         odds = coefs[..., :-1] @ z.T + coefs[..., -1:]
         return coefs[..., :-1].reshape(len(coefs), -1), odds.reshape(len(coefs), -1), chain.record.log_likelihood
-    from thali.model.plackett_luce.design import Design
-    from thali.model.plackett_luce.state import LOG_MASS
+    from thali.classify.plackett_luce.design import Design
+    from thali.classify.plackett_luce.state import LOG_MASS
 
     masses = np.empty(chain.total - chain.sweeps)
     for draw in range(len(masses)):  # chains do not record the sum of the weights

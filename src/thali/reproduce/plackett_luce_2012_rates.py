@@ -50,7 +50,7 @@ def plackett_luce(name: str, paper: str | None = None, **arguments: Any) -> Meth
     """Plackett–Luce regression with these arguments."""
 
     def make(sampler: dict[Any, Any], labels: Any) -> Any:
-        from thali.model.plackett_luce.model import PlackettLuceRegression
+        from thali.classify.plackett_luce.model import PlackettLuceRegression
 
         return PlackettLuceRegression(**(sampler | arguments))
 
@@ -61,7 +61,7 @@ def sparse_logit(name: str, **arguments: Any) -> Method:
     """The sparse logit, its reference the last class as in the paper."""
 
     def make(sampler: dict[Any, Any], labels: Any) -> Any:
-        from thali.model.sparse_logit.model import SparseMultinomialLogit
+        from thali.classify.sparse_logit.model import SparseMultinomialLogit
 
         return SparseMultinomialLogit(reference=np.unique(labels)[-1], **(sampler | arguments))
 

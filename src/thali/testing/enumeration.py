@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from thali.aspects.likelihoods.delta_checks import state_of
+from thali.aspects.moves import births, flips, split_join
+from thali.aspects.operations import open_members, rate_between, rebuild
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.samplers.start import prepare
+from thali.aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, Model, empty_state
 from thali.inference.numerics.decisions import index
-from thali.model.latent_features.likelihoods.delta_checks import state_of
-from thali.model.latent_features.moves import births, flips, split_join
-from thali.model.latent_features.operations import open_members, rate_between, rebuild
-from thali.model.latent_features.priors.ibp import IndianBuffet
-from thali.model.latent_features.samplers.start import prepare
-from thali.model.latent_features.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, Model, empty_state
 
 from .exact import invariance_error
 

@@ -88,9 +88,9 @@ def joint_distribution_test(
     >>> abs(scores["unique weight"]) < 4
     True
     """
-    from thali.model.latent_features.engine import build_task
-    from thali.model.latent_features.samplers.chains import Chain
-    from thali.model.latent_features.state import SWEEPS
+    from thali.aspects.samplers.chains import Chain
+    from thali.aspects.samplers.task import build_task
+    from thali.aspects.state import SWEEPS
 
     settings = {"weight_prior": weight_prior, "alpha": alpha, "sampler": sampler, "tempering": False}
     task = build_task(prior, likelihood, data, draws=1, tune=0, thin=10**9, **settings)
@@ -115,15 +115,15 @@ def joint_distribution_test(
 
 
 def _quantities(chain: Any) -> dict[str, float]:
-    from thali.model.latent_features.likelihoods.pair_blocks import TIE, PairsWithTies
-    from thali.model.latent_features.likelihoods.pair_covariates import (
+    from thali.aspects.likelihoods.pair_blocks import TIE, PairsWithTies
+    from thali.aspects.likelihoods.pair_covariates import (
         COEFFICIENTS,
         PairsWithCovariates,
         PairsWithCovariatesAndTies,
     )
-    from thali.model.latent_features.likelihoods.pair_sets import CONSTANT, PairSets
-    from thali.model.latent_features.likelihoods.residuals import Judgements
-    from thali.model.latent_features.state import ALPHA, COLUMNS, FULL
+    from thali.aspects.likelihoods.pair_sets import CONSTANT, PairSets
+    from thali.aspects.likelihoods.residuals import Judgements
+    from thali.aspects.state import ALPHA, COLUMNS, FULL
 
     state = chain.state
     columns, full = int(state.whole[COLUMNS]), int(state.whole[FULL])
@@ -158,8 +158,8 @@ def _quantities(chain: Any) -> dict[str, float]:
 
 
 def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: Any) -> dict[str, float]:
-    from thali.model.latent_features.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
-    from thali.model.latent_features.state import COLUMNS
+    from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
+    from thali.aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     sizes = state.m[:columns]
@@ -184,10 +184,10 @@ def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: A
 
 
 def _simulate(rng: np.random.Generator, chain: Any) -> None:
-    from thali.model.latent_features.likelihoods.best_worst_sets import BestWorstSets
-    from thali.model.latent_features.likelihoods.pair_sets import PairSets
-    from thali.model.latent_features.likelihoods.residuals import Judgements
-    from thali.model.latent_features.likelihoods.sets import Sets
+    from thali.aspects.likelihoods.best_worst_sets import BestWorstSets
+    from thali.aspects.likelihoods.pair_sets import PairSets
+    from thali.aspects.likelihoods.residuals import Judgements
+    from thali.aspects.likelihoods.sets import Sets
 
     likelihood = chain.task.model.likelihood
     if isinstance(likelihood, BestWorstSets):
@@ -208,16 +208,16 @@ def simulate_similarities(rng: np.random.Generator, judgements: Any, state: Any,
     Parameters
     ----------
     rng : numpy.random.Generator
-    judgements : thali.model.latent_features.likelihoods.residuals.Judgements
+    judgements : thali.aspects.likelihoods.residuals.Judgements
         Its similarities change, so that every cache must be rebuilt afterwards.
-    state : thali.model.latent_features.state.State
-    cache : thali.model.latent_features.likelihoods.residuals.Residuals
+    state : thali.aspects.state.State
+    cache : thali.aspects.likelihoods.residuals.Residuals
         Its constant and variance are read; a mean of n judgements has 1 / n of the variance.
     beta : float, optional
         The power of the likelihood that they are drawn from; the noise has the variance divided by it.
     """
-    from thali.model.latent_features.likelihoods.residuals import CONSTANT, VARIANCE
-    from thali.model.latent_features.state import COLUMNS
+    from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE
+    from thali.aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners, weights = state.Z[:columns, :n], state.w[:columns, None]
@@ -233,13 +233,13 @@ def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant:
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali.model.latent_features.likelihoods.pair_sets.PairSets
+    sets : thali.aspects.likelihoods.pair_sets.PairSets
         With answers given once each. The pairs that are chosen change, so that every cache must be rebuilt afterwards.
-    state : thali.model.latent_features.state.State
+    state : thali.aspects.state.State
     constant : float
         That of the link "ratio".
     """
-    from thali.model.latent_features.state import COLUMNS
+    from thali.aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners, upper = state.Z[:columns, :n], np.empty(len(sets.lower), np.int64)
@@ -265,7 +265,7 @@ def simulate_answers(rng: np.random.Generator, sets: Any, weights: np.ndarray) -
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali.model.latent_features.likelihoods.best_worst_sets.BestWorstSets
+    sets : thali.aspects.likelihoods.best_worst_sets.BestWorstSets
         With answers given once each. Their best and worst change, so that every cache must be rebuilt afterwards.
     weights : array
         Of the options.
@@ -301,11 +301,11 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any) -> None:
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali.model.latent_features.likelihoods.sets.Sets
+    sets : thali.aspects.likelihoods.sets.Sets
         Its counts change, so that every cache must be rebuilt afterwards.
-    state : thali.model.latent_features.state.State
+    state : thali.aspects.state.State
     """
-    from thali.model.latent_features.state import COLUMNS
+    from thali.aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
     owners = np.vstack([np.eye(n, dtype=bool), state.Z[:columns, :n] > 0.0])
@@ -332,12 +332,12 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     Parameters
     ----------
     rng : numpy.random.Generator
-    pairs : thali.model.latent_features.likelihoods.pair_blocks.Pairs
+    pairs : thali.aspects.likelihoods.pair_blocks.Pairs
         How often each pair is compared.
-    cache : thali.model.latent_features.likelihoods.pair_blocks.PairCache
+    cache : thali.aspects.likelihoods.pair_blocks.PairCache
         Its counts change, in both copies of each pair; it must be rebuilt afterwards.
     """
-    from thali.model.latent_features.likelihoods.pair_blocks import (
+    from thali.aspects.likelihoods.pair_blocks import (
         LEAST,
         LIFT,
         LOSSES,
@@ -349,7 +349,7 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
         WINS,
         has_ties,
     )
-    from thali.model.latent_features.likelihoods.pair_covariates import PairsWithCovariates
+    from thali.aspects.likelihoods.pair_covariates import PairsWithCovariates
 
     n = pairs.start.size - 1
     owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(WIDTH, np.int64)

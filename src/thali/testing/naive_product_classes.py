@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.model.product_classes.particles import Particles
+from thali.choice.product_classes.particles import Particles
 
 __all__ = [
     "Feature",

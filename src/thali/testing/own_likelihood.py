@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 
 from thali._described import Described, Description
-from thali.errors import ArgumentError
-from thali.model.latent_features.engine import weights_of
-from thali.model.latent_features.likelihoods.custom import Custom
-from thali.model.latent_features.likelihoods.delta_checks import (
+from thali.aspects.likelihoods.custom import Custom
+from thali.aspects.likelihoods.delta_checks import (
     Difference,
     as_seen,
     compare_changes,
     rounding,
     states_of,
 )
-from thali.model.latent_features.likelihoods.parameters import NAMED
-from thali.model.latent_features.likelihoods.validation import called, try_out
-from thali.model.latent_features.priors.ibp import IndianBuffet
+from thali.aspects.likelihoods.parameters import NAMED
+from thali.aspects.likelihoods.validation import called, try_out
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.samplers.task import weights_of
+from thali.errors import ArgumentError
 
 from .enumeration import transition_errors
 from .restarts import NAMES, SWEEPS_EACH, restart_scores

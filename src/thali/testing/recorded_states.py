@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.model.product_classes.particles import Particles
-from thali.model.product_classes.problem import BETA, Problem
-from thali.model.product_classes.state import (
+from thali.choice.product_classes.particles import Particles
+from thali.choice.product_classes.problem import BETA, Problem
+from thali.choice.product_classes.state import (
     CLASS,
     CLASSES,
     CONCENTRATION,

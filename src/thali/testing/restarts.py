@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from thali.aspects.likelihoods.delta_checks import as_seen
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.task import build_task
+from thali.aspects.state import ALPHA, COLUMNS, ROOM, empty_state, stack
 from thali.compile.jit import compiled_alone
-from thali.model.latent_features.engine import build_task
-from thali.model.latent_features.likelihoods.delta_checks import as_seen
-from thali.model.latent_features.samplers.chains import Chain
-from thali.model.latent_features.state import ALPHA, COLUMNS, ROOM, empty_state, stack
 
 SWEEPS_EACH = 20
 NAMES = (

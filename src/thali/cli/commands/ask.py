@@ -44,7 +44,7 @@ def run_ask(
         If the options, the log or an argument cannot be used.
     """
     from thali._arguments import between, whole
-    from thali.model.latent_features.elimination import EliminationByAspects
+    from thali.aspects.models.elimination import EliminationByAspects
 
     sure = between("sure", sure, "the probability at which the interview ends")
     questions = None if questions is None else whole("questions", questions, 1)

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from thali._labels import plural, suggest
+from thali._late import load
 from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
-from thali.data.spec import load
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import DATA, FEATURES, FIT, ModelSpec
 

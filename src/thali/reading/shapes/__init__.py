@@ -1,7 +1,7 @@
 """The shapes of table that are recognised: one shape a file, a folder a kind of data."""
 
+from thali._late import load
 from thali.data.kinds import SPECS
-from thali.data.spec import load
 
 from ..shape import Shape
 

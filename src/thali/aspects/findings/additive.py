@@ -1,0 +1,386 @@
+"""What additive clustering finds out, of similarities or of triplets."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import plural
+from thali.data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
+from thali.errors import Argument, Setting
+from thali.model.common_findings import asked, check_of, data, describes, methods, summary, verdict
+from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali.model.references import Cite
+from thali.model.settings import Settings
+from thali.model.wording import estimate as in_words
+from thali.model.wording import number, said
+from thali.posterior.view import Posterior
+from thali.trees.tree import Tree
+
+from ..answers.check import check_sentence
+from ..answers.fitted_similarities import fitted_similarities
+from ..answers.matched_features import similar_for
+from ..answers.pair_coordinates import pair_index
+from ..answers.similarities import judgements_of
+from ..answers.swaps import swap_sentence
+from ..answers.tree import MAX_PAIRS
+from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
+from . import groups
+from .english import ENGLISH
+from .features import (
+    by_member,
+    check,
+    features_finding,
+    labels_of,
+    membership_finding,
+    number_finding,
+    number_of_features,
+    place_sentence,
+    row_in_words,
+    to_read,
+)
+
+if TYPE_CHECKING:
+    import pandas
+
+CONSTANT = "additive constant"
+# Columns of a table of features that say nothing of a single set of them.
+_POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "converged", "probability"]
+MAX_OBJECTS = 30  # that a plane shows
+
+
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
+    if model._engine.is_point:
+        return OF_A_POINT
+    if model.groups_:
+        return (*groups.makers_of("feature", check_of_similarities), *LAST)
+    owners = picture_of_membership if _similar(model, settings) is None else membership
+    return (*_of(model).makers, owners, *LAST)
+
+
+def _of(model: Any) -> "_OfData":
+    """What is said of the data of the fit, or of each of its groups."""
+    kind = Posterior(model.posterior_).data_kind
+    return _OF_DATA[OF_GROUPS.get(kind, kind)]
+
+
+def _similar(model: Any, settings: Settings) -> float | None:
+    """From which Jaccard index on features of different draws are taken for one."""
+    return similar_for(model.posterior_["posterior"].sizes["option"], settings.similar)
+
+
+@finding("features", "Which features do the objects share?")
+def features(model: Any, settings: Settings) -> Finding:
+    """The features that objects share, with their probabilities and weights."""
+    notes: tuple[Text, ...] = ()
+    table = model.features(similar=_similar(model, settings))
+    if len(table) and "place" in table:
+        notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
+    seen = Posterior(model.posterior_)
+    shared = seen.n_shared_features
+    if seen.sigma is not None and shared is not None and bool((seen.draws["n_features"] > shared).any()):
+        notes += (ENGLISH["additive.silent"],)
+    return features_finding(model, table, "feature", notes)
+
+
+@finding("membership", "Who has the matched features?", FULL)
+def membership(model: Any, settings: Settings) -> Finding | None:
+    """The table of memberships where features were matched."""
+    similar = _similar(model, settings)
+    return None if similar is None else membership_finding(model, similar)
+
+
+@finding("membership", "Who has features with similar owners?", FILE)
+def picture_of_membership(model: Any, settings: Settings) -> Finding:
+    """The picture of features whose owners are similar, for whoever wants to match them."""
+    return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
+
+
+@finding("n_features", "How many features are there?")
+def n_features(model: Any, settings: Settings) -> Finding:
+    """The number of features that the data depend on, and of all."""
+    posterior = model.posterior_["posterior"]
+    shared, every = (posterior[name].to_numpy() for name in ("n_shared_features", "n_features"))
+    found = number_finding(model, shared, "feature", ENGLISH[_of(model).counted])
+    if np.array_equal(shared, every):
+        return found
+    return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"]),))
+
+
+@finding("estimate", "Which set of features describes the similarities?")
+def estimate(model: Any, settings: Settings) -> Finding:
+    """One estimate of the features with the constant, and how much it explains."""
+    found = model.estimate(settings.kind)
+    whose = ENGLISH[f"additive.of.{found.kind}"]
+    sentence = said(ENGLISH, "additive.explained", whose=whose, share=f"{100 * found.variance_accounted_for():.1f}")
+    title = ENGLISH[f"additive.estimate.{found.kind}"]
+    if found.learned_sigma and found.kind != "expectation":
+        title += str(said(ENGLISH, "additive.deviation", sigma=f"{found.sigma:.3g}"))
+    several = len(found.features) and len(found.similarity) <= MAX_OBJECTS
+    return Finding(
+        sentence,
+        title=title,
+        table=_with_constant(found, model.constant),
+        shown=_to_read(found, model),
+        picture=Picture("overlap", ENGLISH["additive.overlap"], (found,)) if several else None,
+    )
+
+
+def _with_constant(found: Any, has_constant: bool) -> "pandas.DataFrame":
+    """The features of an estimate and, as the last row, the additive constant."""
+    import pandas as pd
+
+    table = by_member(found.features, found.similarity.index.tolist())
+    table.insert(0, "term", "feature")
+    if has_constant:
+        last = {"term": "constant", "members": CONSTANT, "probability": 1.0, "weight": float(found.constant)}
+        missing = dict.fromkeys(found.features.columns, float("nan"))
+        row = {column: (missing | last).get(str(column), 1) for column in table.columns}
+        table = pd.concat([table, pd.DataFrame([row])], ignore_index=True)
+    return table
+
+
+def _to_read(found: Any, model: Any) -> "pandas.DataFrame":
+    """The same as people read it."""
+    import pandas as pd
+
+    shown = to_read(found.features, model, "feature")
+    last = [{"members": CONSTANT, "weight": float(found.constant)}] * bool(found.has_constant)
+    return pd.concat([shown, pd.DataFrame(last, columns=shown.columns)], ignore_index=True) if last else shown
+
+
+@finding("similarity", "Which similarities does it predict?", FULL)
+def similarity(model: Any, settings: Settings) -> Finding:
+    """The similarities of the estimate beside those of the data."""
+    found = model.estimate(settings.kind)
+    caption = ENGLISH["additive.similarity"]
+    return Finding(
+        title=ENGLISH[f"additive.of.{found.kind}"],
+        table=found.similarity.rename_axis("object"),
+        picture=Picture("similarity", caption, (fitted_similarities(model, "The similarity"),)),
+    )
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def check_of_similarities(model: Any, settings: Settings) -> Finding:
+    """Which observed similarities the model misses."""
+    table = model.check(settings.random_seed)
+    drawn = Picture("check", ENGLISH["additive.check"], (table,))
+    return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
+
+
+@finding("pairs", "Which pairs are most similar?")
+def pairs(model: Any, settings: Settings) -> Finding | None:
+    """The pairs of objects in the order of their similarity, where there are not too many."""
+    n = len(labels_of(model))
+    if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
+        return None
+    table = model.pair_ranks()
+    named = [f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)]
+    if len(named) < 7:
+        sentence = said(ENGLISH, "additive.pairs", named="; ".join(named))
+    else:
+        sentence = said(ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:]))
+    return Finding(sentence, title=ENGLISH["additive.pairs.title"], table=table, rows=0)
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The concentration, the error or the rule, the prior of weights, and the likelihood."""
+    rows = model.summary()
+    notes = [said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
+    if not notes and model.alpha is not None:
+        notes.append(said(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
+    density = said(ENGLISH, _of(model).density, value=row_in_words(rows, "log_likelihood"))
+    return Finding(notes=(*notes, *_of(model).assumed(model, rows), density))
+
+
+def _assumed_of_answers(model: Any, rows: "pandas.DataFrame") -> list[Text]:
+    """How answers depend on what is shared, and how often they are blind."""
+    link = said(
+        ENGLISH, "additive.link", link=ENGLISH[f"additive.link.{model.link}"], setting=Setting("link", model.link)
+    )
+    return [link, said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
+
+
+def _assumed_of_similarities(model: Any, rows: "pandas.DataFrame") -> list[Text]:
+    """The error of a similarity, and the prior of the weights."""
+    return [deviation(model, rows), _weight_prior(model)]
+
+
+def deviation(model: Any, rows: "pandas.DataFrame") -> Text:
+    """The standard deviation of the similarities, and where it is from."""
+    several = bool((judgements_of(model.posterior_) != 1).any())
+    of = ENGLISH["additive.sigma.judgement" if several else "additive.sigma.similarity"]
+    if "sigma" in rows.index:
+        more = ENGLISH["additive.sigma.several"] if several else ""
+        prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": more}
+        return said(ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior)
+    if "sigma_scores_" in vars(model):
+        how = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
+        others = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
+        return said(ENGLISH, "additive.sigma.chosen", of=of, **how, **others)
+    if model.sigma is not None:
+        return said(ENGLISH, "additive.sigma.fixed", of=of, value=f"{model.sigma:g}")
+    return said(ENGLISH, "additive.sigma.data", of=of, value=f"{_first(model, 'sigma'):.3g}")
+
+
+def _first(model: Any, name: str) -> float:
+    return float(model.posterior_["posterior"][name][0, 0])
+
+
+def _weight_prior(model: Any) -> Text:
+    shape, rate = model.weight_prior_
+    whose = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
+    numbers = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
+    return said(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
+
+
+@finding("tempering", "Do the chains change between families of features?", chapter=STATISTICS)
+def tempering(model: Any, settings: Settings) -> Finding:
+    """The temperatures, and how often neighbours swapped."""
+    stats = model.posterior_["sample_stats"].to_dataset()
+    if "temperature" not in stats:
+        return Finding(ENGLISH["tempering.none"])
+    temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
+    levels = np.isfinite(temperature).sum(axis=1)
+    counted = f"{levels.min()}" if np.ptp(levels) == 0 else f"{levels.min()} to {levels.max()}"
+    numbers = {"number": counted, "highest": f"{np.nanmax(temperature):g}"}
+    if not np.isfinite(rates).any():
+        return Finding(said(ENGLISH, "tempering.short", **numbers))
+    sentence = said(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
+    wrong = swap_sentence(model.posterior_)
+    if wrong is None:
+        return Finding(sentence)
+    return Finding(wrong, notes=(sentence,), verdict=False, headline=ENGLISH["tempering.seldom"])
+
+
+# a single set of features -------------------------------------------------------------------------------------
+
+
+@finding("features", "Which features do the objects share?")
+def best_features(model: Any, settings: Settings) -> Finding:
+    """The most probable set of features alone, which has no intervals and nothing to check."""
+    found = model.features()
+    table = found.drop(columns=_POINTLESS, errors="ignore")
+    sentence = str(said(ENGLISH, "additive.point", number=plural(len(table), "feature")))
+    return Finding(
+        sentence,
+        title=ENGLISH["additive.point.title"],
+        table=by_member(table, labels_of(model)),
+        shown=to_read(table, model, "feature"),
+        rows=None,
+        picture=Picture("features", ENGLISH["additive.point.title"], (found,)) if len(table) else None,
+    )
+
+
+@finding("parameters", "What else was found?", chapter=STATISTICS)
+def point(model: Any, settings: Settings) -> Finding:
+    """The constant, what is explained, and the likelihood at the point."""
+    likelihood = f"{_first(model, 'log_likelihood'):.3f}"
+    return Finding(notes=(*_of(model).explained(model), said(ENGLISH, "additive.point.likelihood", value=likelihood)))
+
+
+def _explained_of_similarities(model: Any) -> list[Text]:
+    """The constant, the share of the variance, and the error."""
+    notes: list[Text] = []
+    if model.constant:
+        notes.append(said(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
+    share = f"{100 * model.estimate().variance_accounted_for():.1f}"
+    return [*notes, said(ENGLISH, "additive.variance", share=share), deviation(model, model.summary())]
+
+
+# how a paper says what was done -------------------------------------------------------------------------------
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How the similarities, or the answers, were modelled."""
+    rule, fixed = _of(model).modelled(model)
+    sentences: list[Text] = [rule]
+    given = model.get_params()["features"]
+    if isinstance(given, str):
+        sentences.append(said(ENGLISH, "additive.methods.ibp", source=Cite("navarro2007")))
+    elif isinstance(given, Tree):
+        sentences.append(said(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
+    shape, rate = model.weight_prior_
+    prior = said(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
+    shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
+    return (*sentences, prior, fixed, *shared)
+
+
+def _of_answers(model: Any) -> tuple[Text, Text]:
+    """How triplets were modelled, and what was fixed."""
+    rule = said(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
+    return rule, said(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
+
+
+def _of_similarities(model: Any) -> tuple[Text, Text]:
+    """How similarities were modelled, and their error."""
+    key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
+    rule = said(ENGLISH, key, source=Cite("shepard1979"))
+    sigma = model.posterior_["posterior"]["sigma"].to_numpy()
+    if (sigma != sigma.flat[0]).any():
+        return rule, said(ENGLISH, "additive.methods.learned", value=in_words(sigma))
+    chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
+    return rule, said(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
+
+
+LAST = (methods(modelled), verdict)
+_ASKED = asked(lambda model: ENGLISH["additive.asked"])
+OF_SIMILARITIES = (
+    _ASKED,
+    features,
+    n_features,
+    estimate,
+    similarity,
+    parameters,
+    check_of_similarities,
+    tempering,
+    summary,
+    data,
+)
+OF_TRIPLETS = (
+    _ASKED,
+    features,
+    n_features,
+    pairs,
+    parameters,
+    check,
+    tempering,
+    summary,
+    data,
+)
+
+
+class _OfData(NamedTuple):
+    """What is said of data of one kind."""
+
+    makers: tuple[Maker, ...]
+    counted: str  # keys of sentences
+    density: str
+    assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
+    explained: Callable[[Any], list[Text]]  # of a point
+    modelled: Callable[[Any], tuple[Text, Text]]
+
+
+_OF_DATA = {
+    SIMILARITIES: _OfData(
+        OF_SIMILARITIES,
+        "additive.counted",
+        "additive.density",
+        _assumed_of_similarities,
+        _explained_of_similarities,
+        _of_similarities,
+    ),
+    TRIPLETS: _OfData(
+        OF_TRIPLETS,
+        "additive.counted.triplets",
+        "additive.answers",
+        _assumed_of_answers,
+        lambda model: [],
+        _of_answers,
+    ),
+}
+OF_A_POINT = (_ASKED, best_features, point, data, *LAST)

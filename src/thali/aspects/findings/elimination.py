@@ -1,0 +1,236 @@
+"""What elimination by aspects finds out."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.model.common_findings import asked, data, methods, summary, verdict
+from thali.model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali.model.references import Cite
+from thali.model.settings import Settings
+from thali.model.wording import listed, number, probability, said
+from thali.posterior.view import GROUPS, KINDS, ONE, Posterior
+from thali.trees.tree import Tree
+
+from ..answers.data_answers import answers_of
+from ..answers.kind import of_choices
+from ..likelihoods.best_worst import RANKING, REVERSED
+from . import groups, kinds
+from .english import ENGLISH
+from .features import check, features_finding, membership, number_finding, place_sentence, row_in_words
+
+if TYPE_CHECKING:
+    import pandas
+
+_NAMED, _FEWEST = 3, 3
+_SURE = 0.95  # probability from which on an option is called the best
+
+
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings of a fit to one group of people, to several, or to kinds of people."""
+    return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[Posterior(model.posterior_).population]
+
+
+def is_plain(model: Any) -> bool:
+    """Whether each option has its own aspect and no other."""
+    posterior = model.posterior_["posterior"]
+    return posterior.sizes["feature"] == 0 or bool((posterior["n_features"] == 0).all())
+
+
+def _asked(model: Any) -> Text:
+    """What is asked of a model with these aspects."""
+    if is_plain(model):
+        return ENGLISH["elimination.asked.plain"]
+    if isinstance(model.aspects, Tree):
+        return ENGLISH["elimination.asked.tree"]
+    return ENGLISH["elimination.asked.latent" if isinstance(model.aspects, str) else "elimination.asked.given"]
+
+
+@finding("features", "By which aspects do people choose?")
+def aspects(model: Any, settings: Settings) -> Finding | None:
+    """The aspects, with their probabilities and weights, and who has them."""
+    if is_plain(model) and model.aspects == "unique":
+        return None
+    table = model.features(similar=settings.similar)
+    notes: tuple[str, ...] = ()
+    if len(table) and "place" in table:
+        notes += (place_sentence(model, model.aspects, "aspect", "options"),)
+    if len(table) and table["members"].map(len).isin([1, model.posterior_["posterior"].sizes["option"]]).any():
+        notes += (ENGLISH["elimination.silent"],)
+    return features_finding(model, table, "aspect", notes)
+
+
+@finding("n_features", "How many aspects are there?")
+def n_features(model: Any, settings: Settings) -> Finding | None:
+    """The number of latent aspects, where there may be any."""
+    if is_plain(model) and model.aspects == "unique":
+        return None
+    what = "latent aspects" + (" besides each option's own" if model.unique else "")
+    return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", what)
+
+
+@finding("ranks", "Which options do people prefer?")
+def ranks(model: Any, settings: Settings) -> Finding:
+    """The ranks of the options by utility."""
+    table = model.ranks(every_rank=True)
+    (best, first), (worst, last) = ((str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1))
+    caption = str(said(ENGLISH, "ranks.caption", best=best, first=first, worst=worst, last=last))
+    return Finding(
+        best_sentence(table),
+        title=ENGLISH["ranks.title"],
+        table=table,
+        shown=table[["rank", "rank_low", "rank_high", "p_1"]],
+        picture=Picture("ranks", caption, (table,)) if len(table) <= groups.MAX_RANKED else None,
+    )
+
+
+def best_sentence(table: Any) -> str:
+    """Which option is the best, if that is known."""
+    likely = table["p_1"].sort_values(ascending=False, kind="stable")
+    if likely.iloc[0] >= _SURE:
+        sure = probability(likely.iloc[0])
+        return str(said(ENGLISH, "ranks.sure", option=likely.index[0], probability=sure))
+    named = listed([f"{name} ({probability(p)})" for name, p in likely.head(_NAMED).items()])
+    return str(said(ENGLISH, "ranks.open", named=named))
+
+
+@finding("unique_weights", "How much does each option have alone?")
+def unique_weights(model: Any, settings: Settings) -> Finding:
+    """The weight of what each option has alone."""
+    table = model.unique_weights()
+    shown = table.sort_values("weight", ascending=False, kind="stable")
+    return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown)
+
+
+@finding("covariates", "What else decides a choice?")
+def covariates(model: Any, settings: Settings) -> Finding | None:
+    """The effects of covariates."""
+    if not model.covariates_:
+        return None
+    table = model.covariate_effects()
+    return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
+
+
+def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()) -> Finding:
+    """The effects of covariates in a sentence and a table."""
+    factors = listed([f"{name} ({number(float(np.exp(value)))})" for name, value in effects.items()])
+    sentence = said(ENGLISH, "covariates", factors=factors)
+    return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes)
+
+
+@finding("choice_probabilities", "How often is each option chosen?", FULL)
+def choice_probabilities(model: Any, settings: Settings) -> Finding:
+    """Observed proportions beside predicted probabilities."""
+    tree = of_choices(model.posterior_, "The prediction")
+    return predictions_finding(answers_of(tree).predictions(tree))
+
+
+def predictions_finding(table: "pandas.DataFrame") -> Finding:
+    """Observed proportions beside predicted probabilities, of a table of them."""
+    picture = Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], (table,))
+    return Finding(title=ENGLISH["choice_probabilities.title"], table=table, picture=picture)
+
+
+@finding("option_similarity", "Which options are alike?", FULL)
+def option_similarity(model: Any, settings: Settings) -> Finding | None:
+    """How much of what options have they share."""
+    n = model.posterior_["posterior"].sizes["option"]
+    if is_plain(model) or not _FEWEST <= n <= groups.MAX_RANKED:
+        return None
+    table = model.option_similarity()
+    rows, columns = np.triu_indices(n, 1)
+    most = table.to_numpy()[rows, columns].argmax()
+    a, b = (str(table.index[at[most]]) for at in (rows, columns))
+    share = probability(float(table.loc[a, b]))
+    caption = ENGLISH["option_similarity.caption"]
+    return Finding(
+        said(ENGLISH, "option_similarity", a=a, b=b, share=share),
+        title=ENGLISH["option_similarity.title"],
+        table=table.rename_axis("option"),
+        picture=Picture("option_similarity", caption, (table,)),
+    )
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The parameters of the model that are not of single options."""
+    rows = model.summary()
+    notes = [
+        said(ENGLISH, f"parameters.{name}", value=row_in_words(rows, name))
+        for name in ("alpha", "tie", "log_likelihood")
+        if name in rows.index
+    ]
+    return Finding(notes=(*notes, said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}")))
+
+
+# how a paper says what was done -------------------------------------------------------------------------------
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How the choices of one person or group were modelled."""
+    ends = (*_ties(model), *_covariates(model), said(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}"))
+    if is_plain(model):
+        source = Cite("bradley1952", "luce1959", inside=True)
+        rule = () if Posterior(model.posterior_).best_worst is None else (best_worst_sentence(model.best_worst),)
+        return (said(ENGLISH, "methods.luce", source=source), *rule, *ends)
+    sentences = [said(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
+    if isinstance(model.aspects, Tree):
+        sentences.append(said(ENGLISH, "methods.tree", source=Cite("miller2008")))
+    elif isinstance(model.aspects, str):
+        sentences.append(said(ENGLISH, "methods.ibp", source=Cite("gorur2006")))
+    elif isinstance(model.aspects, int):
+        sentences.append(said(ENGLISH, "methods.finite", number=model.aspects))
+    else:
+        sentences.append(ENGLISH["methods.given"])
+    if isinstance(model.aspects, str | Tree):
+        how = ENGLISH["methods.alpha.learned"]
+        if model.alpha is not None:
+            how = said(ENGLISH, "methods.alpha.fixed", alpha=f"{model.alpha:g}")
+        sentences.append(said(ENGLISH, "methods.alpha", how=how))
+    return (*sentences, ENGLISH["methods.own" if model.unique else "methods.no_own"], *ends)
+
+
+def best_worst_sentence(rule: str) -> Text:
+    """By which rule best and worst were modelled."""
+    key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[rule]
+    return said(ENGLISH, key, source=Cite("marley2005"))
+
+
+def ties_sentence(prior: str = "") -> Text:
+    """By which rule ties were modelled."""
+    return said(ENGLISH, "methods.ties", source=Cite("davidson1970", inside=True), prior=prior)
+
+
+def _ties(model: Any) -> tuple[Text, ...]:
+    has_none = Posterior(model.posterior_).tie is None
+    return () if has_none else (ties_sentence(ENGLISH["methods.ties.prior"]),)
+
+
+def _covariates(model: Any) -> tuple[Text, ...]:
+    names = model.covariates_
+    return (said(ENGLISH, "methods.covariates", names=listed(names)),) if names else ()
+
+
+OF_GROUPS = (
+    *groups.makers_of("aspect", check),
+    methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
+    verdict,
+)
+OF_KINDS = (*kinds.MAKERS, methods(lambda model: (*modelled(model), *kinds.modelled(model))), verdict)
+MAKERS = (
+    asked(_asked),
+    aspects,
+    n_features,
+    ranks,
+    unique_weights,
+    covariates,
+    option_similarity,
+    choice_probabilities,
+    parameters,
+    check,
+    summary,
+    data,
+    membership,
+    methods(modelled),
+    verdict,
+)

@@ -1,0 +1,156 @@
+"""What a fit to several groups of people finds out, of choices or of similarities."""
+
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+from thali._labels import plural
+from thali.model.common_findings import asked, data, summary
+from thali.model.finding import STATISTICS, Finding, Maker, Picture, Text, finding
+from thali.model.settings import Settings
+from thali.model.wording import estimate, listed, probability, said
+from thali.posterior.view import Posterior
+
+from ..answers.matched_features import members_in_words
+from ..answers.ranks import rank_draws
+from ..populations.groups.task import SIMILAR
+from .english import ENGLISH
+from .features import by_member, labels_of, number_finding, row_in_words
+
+if TYPE_CHECKING:
+    import pandas
+
+MAX_GROUPS = 7  # whose weights one picture shows: so many colours are told apart
+MAX_RANKED = 60  # options, above which ranks are left to the table
+_SURE = 0.95  # probability from which on a difference is named
+_NAMED = 3
+
+
+def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
+    """The makers of the findings but for how it is said in a paper; `word`: aspect or feature; `check`: of the data."""
+
+    @finding("features", f"Do the groups attend to the same {word}s?")
+    def features(model: Any, settings: Settings) -> Finding:
+        return _features(model, settings, word)
+
+    @finding("n_features", f"How many {word}s are there?")
+    def n_features(model: Any, settings: Settings) -> Finding:
+        seen = Posterior(model.posterior_)
+        number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
+        return number_finding(model, number.to_numpy(), word, f"{word}s")
+
+    question = asked(lambda model: said(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
+    return (question, features, n_features, *((ranks,) * (word == "aspect")), parameters, check, summary, data)
+
+
+@finding("ranks", "Which options does each group prefer?")
+def ranks(model: Any, settings: Settings) -> Finding:
+    """The ranks of the options for each group, one group after the other."""
+    found = {name: model.of_group(name).ranks(every_rank=True) for name in model.groups_}
+    likely = {name: table["p_1"].sort_values(ascending=False, kind="stable") for name, table in found.items()}
+    first = [
+        str(said(ENGLISH, "groups.first", name=name, option=p.index[0], probability=probability(p.iloc[0])))
+        for name, p in likely.items()
+    ]
+    sentence = said(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
+    if 1 < len(found) <= MAX_GROUPS:
+        sentence = f"{sentence} {_most_different(model)}"
+    return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]), leads=True)
+
+
+def _most_different(model: Any) -> Text:
+    """Which options rank higher for one group than for another, as far as that is sure."""
+    of_group = {name: rank_draws(model.of_group(name).posterior_) for name in model.groups_}
+    found = [
+        (float(p), option, more, less)
+        for more, less in permutations(of_group, 2)
+        for option, p in zip(labels_of(model), (of_group[more] < of_group[less]).mean(axis=0), strict=True)
+    ]
+    found.sort(key=lambda each: -each[0])
+    named = [
+        {"option": option, "more": more, "less": less, "probability": probability(p)} for p, option, more, less in found
+    ]
+    sure = sum(each[0] >= _SURE for each in found)
+    if not sure:
+        return said(ENGLISH, "groups.alike", **named[0])
+    each = "; ".join(str(said(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)])
+    more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
+    return said(ENGLISH, "groups.differ", each=each, more=more)
+
+
+def ranks_finding(
+    column: str, found: "dict[Any, pandas.DataFrame]", sentence: Text, title: str, leads: bool | None = None
+) -> Finding:
+    """The tables of ranks of groups or kinds of people, joined; its picture has up to seven of them."""
+    import pandas as pd
+
+    each = [table.reset_index().assign(**{column: name}) for name, table in found.items()]
+    joined = pd.concat(each, ignore_index=True)
+    joined.insert(0, column, joined.pop(column))
+    joined = joined.set_index([column, "option"])
+    shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
+    picture = Picture("group_ranks", str(ENGLISH["groups.ranks.caption"]), (table,))
+    is_drawn = 1 < len(found) <= MAX_GROUPS and len(joined) <= MAX_GROUPS * MAX_RANKED
+    return Finding(sentence, title=title, table=table, shown=shown, picture=picture if is_drawn else None, leads=leads)
+
+
+def _features(model: Any, settings: Settings, word: str) -> Finding:
+    """The features that some but not all share, with their weight in each group."""
+    table = model.features(similar=settings.similar)
+    labels = labels_of(model)
+    shared = table[table["members"].map(len).between(2, len(labels) - 1)]
+    written = by_member(table, labels)
+    if not len(shared):
+        return Finding(said(ENGLISH, "groups.none", word=word), table=written, rows=0)
+    sentence = differences(shared, word)
+    picture = Picture("group_weights", str(said(ENGLISH, "groups.caption", word=word)), (table,))
+    shown = shared[_read(shared, model.groups_)]
+    shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
+    more = plural(len(model.groups_) - MAX_GROUPS, "more group")
+    few = len(model.groups_) <= MAX_GROUPS
+    return Finding(
+        sentence,
+        title=str(said(ENGLISH, "groups.title", Word=word.capitalize())),
+        table=written,
+        shown=shown,
+        picture=picture if few else None,
+        notes=() if few else (said(ENGLISH, "groups.others", word=word, more=more),),
+    )
+
+
+def _read(shared: "pandas.DataFrame", groups: tuple[str, ...]) -> list[str]:
+    """The columns that people read: the probability, the weight in each group, and which weight is the larger."""
+    compared = [name for name in map(str, shared.columns) if name.startswith("P(")]
+    return ["probability", "mcse", *(f"weight[{name}]" for name in groups[:MAX_GROUPS]), *compared]
+
+
+def differences(shared: "pandas.DataFrame", word: str) -> str:
+    """Which features certainly weigh more in one group than in another."""
+    found = []
+    for row in shared.to_dict("records"):
+        for name, sure in row.items():
+            if str(name).startswith("P(") and not 1 - _SURE < sure < _SURE:
+                a, b = str(name)[2:-1].split(" > ")
+                more, less = (a, b) if sure > 0.5 else (b, a)
+                how = {"sure": probability(max(sure, 1 - sure)), "probability": probability(row["probability"])}
+                members = listed(row["members"])
+                found.append(str(said(ENGLISH, "groups.more", members=members, more=more, less=less, word=word, **how)))
+    return "; ".join(found[:_NAMED]) + "." if found else str(said(ENGLISH, "groups.same", word=word))
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The parameters that are not of single features."""
+    rows, kappa = model.summary(), Posterior(model.posterior_).kappa
+    notes: list[Text] = []
+    if "alpha" in rows.index:
+        notes.append(said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
+    if kappa is not None:
+        notes.append(said(ENGLISH, "groups.kappa", estimate=estimate(kappa.to_numpy())))
+    notes.append(said(ENGLISH, "groups.log_likelihood", value=row_in_words(rows, "log_likelihood")))
+    return Finding(notes=tuple(notes))
+
+
+def modelled(model: Any, word: str) -> Text:
+    """How the groups were modelled."""
+    how = ENGLISH["groups.methods.similar" if model.weights == SIMILAR else "groups.methods.free"]
+    return said(ENGLISH, "groups.methods", number=len(model.groups_), word=word, how=how)

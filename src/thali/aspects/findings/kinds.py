@@ -1,0 +1,127 @@
+"""What a fit to kinds of people whose members are not known finds out."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali.model.common_findings import asked, data, summary
+from thali.model.finding import FILE, STATISTICS, Finding, Picture, Text, finding
+from thali.model.references import Cite
+from thali.model.settings import Settings
+from thali.model.wording import estimate, listed, number, probability, said
+from thali.posterior.interval import interval_name
+from thali.posterior.view import Posterior
+
+from ..answers.matched_features import members_in_words
+from ..populations.groups.task import SIMILAR
+from .english import ENGLISH
+from .features import by_member, check, labels_of, number_finding, row_in_words
+from .groups import MAX_GROUPS, ranks_finding
+
+if TYPE_CHECKING:
+    pass
+
+_LIKED = 3
+
+
+@finding("kinds", "Which kinds of people are there?")
+def kinds(model: Any, settings: Settings) -> Finding:
+    """The kinds, how many people are of each, and what they like."""
+    sizes = model.kind_sizes()
+    numbers = sizes.attrs["n_kinds"]
+    likeliest = max(numbers, key=numbers.get)
+    how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
+    notes = []
+    for kind, row in sizes.iterrows():
+        liked = listed([str(option) for option in model.of_kind(kind).ranks().index[:_LIKED]])
+        low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
+        shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
+        ends = {"interval": interval_name(), "low": low, "high": high}
+        notes.append(said(ENGLISH, "kinds.each", kind=kind, liked=liked, **shares, **ends))
+    return Finding(
+        said(ENGLISH, "kinds", **how),
+        title=ENGLISH["kinds.title"],
+        table=sizes.assign(people=sizes["people"].map("; ".join)),
+        shown=sizes.assign(people=sizes["people"].map(len)),
+        picture=Picture("same_kind", ENGLISH["kinds.same"], (model.same_kind(),)),
+        notes=tuple(notes),
+    )
+
+
+@finding("features", "How much does each aspect weigh for each kind?")
+def features(model: Any, settings: Settings) -> Finding:
+    """The aspects with their weight in each kind."""
+    table, labels = model.features(similar=settings.similar), labels_of(model)
+    shared = table[table["members"].map(len).between(2, len(labels) - 1)]
+    written, several = by_member(table, labels), len(model.kind_sizes())
+    if not len(shared):
+        return Finding(said(ENGLISH, "groups.none", word="aspect"), table=written, rows=0)
+    kept = [each for each in map(str, shared.columns) if each in ("probability", "mcse") or each.startswith("weight[")]
+    return Finding(
+        title=str(said(ENGLISH, "kinds.features", Word="Aspect")),
+        table=written,
+        shown=shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]]),
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
+    )
+
+
+@finding("n_features", "How many aspects are there?")
+def n_features(model: Any, settings: Settings) -> Finding:
+    """The number of aspects."""
+    return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", "aspects")
+
+
+@finding("ranks", "Which options does each kind prefer?")
+def ranks(model: Any, settings: Settings) -> Finding:
+    """The ranks of the options for each kind, one kind after the other."""
+    numbers = range(1, len(model.kind_sizes()) + 1)
+    found = {kind: model.of_kind(kind).ranks(every_rank=True) for kind in numbers}
+    return ranks_finding("kind", found, "", str(ENGLISH["kinds.ranks"]))
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The parameters that are not of single aspects."""
+    rows, kappa = model.summary(), Posterior(model.posterior_).kappa
+    notes: list[Text] = []
+    if "n_kinds" in rows.index:
+        notes.append(said(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_kinds")))
+        notes.append(said(ENGLISH, "kinds.agreement", value=row_in_words(rows, "kind_agreement")))
+    if "alpha" in rows.index:
+        notes.append(said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
+    if kappa is not None:
+        notes.append(said(ENGLISH, "kinds.kappa", estimate=estimate(kappa.to_numpy())))
+    notes.append(said(ENGLISH, "kinds.log_likelihood", value=row_in_words(rows, "log_likelihood")))
+    return Finding(notes=tuple(notes))
+
+
+@finding("assignment", "Of which kind is everybody?", FILE)
+def assignment(model: Any, settings: Settings) -> Finding:
+    """The kind of each person."""
+    return Finding(table=model.assignment())
+
+
+@finding("same_kind", "Who is of the same kind?", FILE)
+def same_kind(model: Any, settings: Settings) -> Finding:
+    """The probability that two people are of the same kind."""
+    return Finding(table=model.same_kind())
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How the kinds were modelled."""
+    how = ENGLISH["kinds.methods.similar" if model.weights == SIMILAR else "kinds.methods.free"]
+    matched = said(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))
+    return (said(ENGLISH, "kinds.methods", number=model.kinds, how=how), matched)
+
+
+MAKERS = (
+    asked(lambda model: ENGLISH["kinds.asked"]),
+    kinds,
+    features,
+    n_features,
+    ranks,
+    parameters,
+    check,
+    summary,
+    data,
+    assignment,
+    same_kind,
+)

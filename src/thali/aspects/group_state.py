@@ -1,0 +1,113 @@
+"""The state of a chain of several groups, who share owners and have weights of their own.
+
+Every group has a state with the same owners, stacked along the first axis of every array; `replica` returns one. The
+weight of column k in group g is Gamma(kappa, kappa / v[k]) a priori, and the unique weight of option i likewise about
+own[i]. Where groups are similar, v and own are Gamma(shape, rate) and kappa is Gamma(2, .1), and both are drawn; where
+they are free, v = own = shape / rate and kappa = shape, so that all weights are independent and Gamma(shape, rate).
+
+A chain has one such state for every temperature, stacked along a further first axis.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali.compile.jit import scalar
+
+from .state import COLUMNS, State, capacity, remove_column, replica, resized, stack
+
+KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
+KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa
+
+
+class GroupModel(NamedTuple):
+    """A prior over columns, the likelihoods of all groups, and how they are joined. Never changed."""
+
+    prior: object
+    likelihood: object  # of all groups, stacked
+    shape: float  # of the Gamma prior of weights, or of what weights of similar groups vary about
+    rate: float
+    unique: int  # NO_UNIQUE, or FIXED_UNIQUE: every option has a unique weight
+    learn_alpha: bool
+    similar: bool
+    kappa: float  # where it is fixed; NaN where it is learned
+
+
+class Base(NamedTuple):
+    """What the weights of all groups vary about, and how much."""
+
+    v: np.ndarray  # (rows,) of each column
+    own: np.ndarray  # (n,) of each option's unique weight
+    real: (
+        np.ndarray
+    )  # (4,) KAPPA; of the moves of v with all of its weights: STEP, and since it was adapted TRIED, ACCEPTED
+
+
+@scalar
+def base_at(bases: Any, t: Any) -> Any:
+    """What the weights vary about at level t."""
+    return Base(bases.v[t], bases.own[t], bases.real[t])
+
+
+def empty_base(n: int, rows: int, model: GroupModel) -> Base:
+    """The middle of the prior for every column and option."""
+    middle = model.shape / model.rate
+    kappa = model.shape if not model.similar else KAPPA_SHAPE / KAPPA_RATE if np.isnan(model.kappa) else model.kappa
+    return Base(np.full(rows, middle), np.full(n, middle), np.array([kappa, 0.5, 0.0, 0.0]))
+
+
+def with_rows(base: Base, rows: int) -> Base:
+    """The same with room for more columns."""
+    return base._replace(v=np.append(base.v, np.full(rows - base.v.size, base.v[-1])))
+
+
+def grown_groups(states: State, bases: Base) -> tuple[State, Base]:
+    """Copies with twice the room for columns."""
+    levels = []
+    for t in range(states.w.shape[0]):
+        level = replica(states, t)
+        levels.append(
+            stack([resized(b, 2 * capacity(b)) for b in (replica(level, g) for g in range(level.w.shape[0]))])
+        )
+    rows = levels[0].w.shape[1]
+    return stack(levels), stack([with_rows(base_at(bases, t), rows) for t in range(len(levels))])
+
+
+@scalar
+def copy_proposed(states: Any, m: Any) -> None:
+    """The pattern that was proposed in row K of the first group, of m owners, to the other groups."""
+    first = replica(states, 0)
+    k = first.whole[COLUMNS]
+    for g in range(states.w.shape[0]):
+        b = replica(states, g)
+        b.m[k] = m
+        for i in range(b.Z.shape[1]):
+            b.Z[k, i] = first.Z[k, i]
+
+
+@scalar
+def append_proposed(states: Any, rate: Any) -> None:
+    """The pattern in row K, with its weights, becomes a column whose log rate is `rate`."""
+    for g in range(states.w.shape[0]):
+        b = replica(states, g)
+        k = b.whole[COLUMNS]
+        b.log_rate[k] = rate
+        b.whole[COLUMNS] = k + 1
+
+
+@scalar
+def remove_from_all(states: Any, base: Any, k: Any) -> None:
+    """Column k leaves; the last one takes its place."""
+    base.v[k] = base.v[replica(states, 0).whole[COLUMNS] - 1]
+    for g in range(states.w.shape[0]):
+        remove_column(replica(states, g), k)
+
+
+@scalar
+def set_owner(states: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
+    """Option i joins column k or leaves it, which then has m owners and that log rate."""
+    for g in range(states.w.shape[0]):
+        b = replica(states, g)
+        b.Z[k, i] = 1.0 - b.Z[k, i]
+        b.m[k] = m
+        b.log_rate[k] = rate

@@ -1,0 +1,206 @@
+"""The log-likelihood of weights given the best and the worst of sets, where every option has one aspect, its own."""
+
+from collections.abc import Iterator
+from itertools import permutations
+from math import factorial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..likelihoods.best_worst import (
+    RANKING,
+    REVERSED,
+    above_zero,
+    answer_probabilities,
+    first_answers,
+    possible_answers,
+)
+from .slopes import Slopes
+
+BLOCK = 2**18  # entries of an array
+TINY = 1e-9  # share of the largest weight, at which derivatives by a weight of 0 are taken
+
+
+class Rows(NamedTuple):
+    """Answers that were given to sets of m members."""
+
+    members: np.ndarray  # (rows, m) options: the best, the worst, the others
+    answer: np.ndarray  # (rows,)
+    counts: np.ndarray  # (rows,)
+
+
+class BestWorstProblem(NamedTuple):
+    """Best-worst choices out of S sets, explained by the weights of K options by one of the rules of `best_worst`.
+
+    The methods are those of `Problem`, with a set for a pair and an answer for an outcome.
+    """
+
+    counts: np.ndarray  # (answers,) of all possible answers to each set, set after set
+    members: np.ndarray  # (places,) options
+    start: np.ndarray  # (sets + 1,) where the members of each set begin
+    n_aspects: int
+    lapse: float
+    rule: str
+    n_coefficients = 0
+    tied = None
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Possible answers to each set."""
+        return np.diff(first_answers(self.start))
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Choices out of each set."""
+        return self._of_sets(self.counts)
+
+    def _of_sets(self, values: np.ndarray) -> np.ndarray:
+        """Values of answers, summed set by set."""
+        return np.add.reduceat(values, first_answers(self.start)[:-1])
+
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear: of a number of an array's entries as of a hundred of `Problem`."""
+        sizes, given = np.diff(self.start), self._of_sets((self.counts > 0.0).astype(float))
+        return 100.0 * sum(_entries(int(m), self.rule) * given[sizes == m].sum() for m in np.unique(sizes))
+
+    def with_counts(self, counts: np.ndarray) -> "BestWorstProblem":
+        """The same sets with other counts."""
+        return self._replace(counts=counts)
+
+    def is_concave(self) -> bool:
+        """Whether there are no lapses: then a set of rankings is convex in exponential waiting times."""
+        return self.lapse == 0.0
+
+    def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
+        """How often each option was the best, and the worst."""
+        answers = possible_answers(self.start)
+        best, worst = (
+            np.bincount(self.members[each], self.counts, self.n_aspects) for each in (answers.best, answers.worst)
+        )
+        return best, worst
+
+    def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The second smallest weight of each set: where it is 0, nothing tells two options apart."""
+        of = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        own = weights[self.members]
+        return own[np.lexsort([own, of])][self.start[:-1] + 1]
+
+    def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Of every answer."""
+        return answer_probabilities(weights[None], self.start, self.members, self.lapse, self.rule)[0]
+
+    def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each set, without multinomial coefficients."""
+        from scipy.special import xlogy
+
+        return self._of_sets(xlogy(self.counts, self.probabilities(weights, beta)))
+
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
+        """The derivatives at a point; the information is that of the squared gradients of the choices."""
+        n = self.n_aspects
+        gradient, information, hessian = np.zeros(n), np.zeros(n), np.zeros(n * n)
+        for rows in self._rows():
+            by_member, curve = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            count, options = rows.counts[:, None], rows.members
+            gradient += np.bincount(options.ravel(), (count * by_member).ravel(), n)
+            information += np.bincount(options.ravel(), (count * by_member**2).ravel(), n)
+            at = (n * options[:, :, None] + options[:, None, :]).ravel()
+            hessian += np.bincount(at, (count[:, :, None] * curve).ravel(), n * n)
+        return Slopes(gradient, hessian.reshape(n, n), information)
+
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, answers) is sparse."""
+        from scipy.sparse import csr_array
+
+        found = np.zeros((tally.shape[0], self.n_aspects))
+        asked = self.with_counts(np.asarray(tally.sum(axis=0)))
+        for rows in asked._rows():
+            by_member, _ = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            row, options = np.repeat(np.arange(len(rows.members)), rows.members.shape[1]), rows.members.ravel()
+            shape = len(rows.members), self.n_aspects
+            found += tally[:, rows.answer] @ csr_array((by_member.ravel(), (row, options)), shape=shape)
+        return found
+
+    def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""
+        near = np.maximum(weights, TINY * weights.max())
+        return self.slopes(near, beta).gradient / near
+
+    def _rows(self) -> Iterator[Rows]:
+        """The answers that were given, of sets of one size at a time."""
+        answers, given = possible_answers(self.start), np.flatnonzero(self.counts)
+        of = np.repeat(np.arange(len(self.start) - 1), answers.sizes)[given]
+        size = np.diff(self.start)[of]
+        for m in np.unique(size).tolist():
+            some = np.flatnonzero(size == m)
+            for part in np.split(some, range(step := max(1, BLOCK // _entries(m, self.rule)), len(some), step)):
+                places = self.start[of[part], None] + np.arange(m)
+                best, worst = (each[given[part], None] for each in (answers.best, answers.worst))
+                order = np.argsort(np.where(places == best, 0, np.where(places == worst, 1, 2)), axis=1, kind="stable")
+                members = self.members[np.take_along_axis(places, order, axis=1)]
+                yield Rows(members, given[part], self.counts[given[part]])
+
+
+def _entries(m: int, rule: str) -> int:
+    """Entries of the largest array that an answer needs: rankings, members and members."""
+    return m**2 * (factorial(m - 2) if rule == RANKING else 1)
+
+
+def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a[..., :, None] * b[..., None, :]
+
+
+def _diagonal(a: np.ndarray) -> np.ndarray:
+    return a[..., :, None] * np.eye(a.shape[-1])
+
+
+def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Gradient and Hessian of the logarithm of :math:`P = \sum_\sigma P_\sigma`, a sum over rankings.
+
+    With the gradient g and the Hessian H of each :math:`\ln P_\sigma`, which are sums over its choices as of
+    `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the outer product of the mean of g, each
+    ranking with the weight :math:`P_\sigma`.
+    """
+    m = own.shape[1]
+    orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
+    every = np.arange(len(orders))
+    p, g = np.ones((len(orders), len(own), 1)), np.zeros((len(orders), *own.shape))
+    curve = np.zeros((*g.shape, m))
+    left = np.ones((len(orders), 1, m))
+    for stage, x in enumerate(orders.T[:-1]):
+        q = own * left
+        q = q / q.sum(axis=2, keepdims=True)
+        share = q[every, :, x][:, :, None]
+        chosen = (1.0 - lapse) * share + lapse / (m - stage)
+        r = (1.0 - lapse) * share / chosen
+        toward = np.eye(m)[x][:, None] - q
+        p, g = p * chosen, g + r * toward
+        curve = curve + _outer(r * (1.0 - r) * toward, toward) - _diagonal(r * q) + _outer(r * q, q)
+        left[every, 0, x] = 0.0
+    p = p / p.sum(axis=0)
+    mean = (p * g).sum(axis=0)
+    return mean, (p[..., None] * (curve + _outer(g, g))).sum(axis=0) - _outer(mean, mean)
+
+
+def _of_differences(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Gradient and Hessian of the logarithm of :math:`p_{bw} \propto v_b / v_w`, and of its mixture with lapses.
+
+    Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best and j the worst; with
+    the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
+    """
+    m = own.shape[1]
+    odds = _outer(own, 1.0 / own) * (1.0 - np.eye(m))
+    p = odds / odds.sum(axis=(1, 2), keepdims=True)
+    best, worst = p.sum(axis=2), p.sum(axis=1)
+    g = worst - best
+    g[:, 0] = best[:, 1:].sum(axis=1) + worst[:, 0]  # with the digits of 1 - best
+    g[:, 1] = -(worst[:, 0] + worst[:, 2:].sum(axis=1)) - best[:, 1]
+    lean = best - worst
+    curve = p + p.transpose(0, 2, 1) - _diagonal(best + worst) + _outer(lean, lean)
+    share = (1.0 - lapse) * p[:, 0, [1]]
+    r = share / (share + lapse / (m * (m - 1)))
+    return r * g, _outer(r * (1.0 - r) * g, g) + r[:, :, None] * curve
+
+
+_SLOPES = {RANKING: _of_rankings, REVERSED: _of_differences}

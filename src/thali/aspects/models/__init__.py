@@ -1,0 +1,1 @@
+"""The models: what users fit, their engines, and what they answer by."""

@@ -1,0 +1,317 @@
+"""Additive clustering: features from a matrix of similarities, or from triplets."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from thali._arguments import one_of
+from thali.data.kinds import SIMILARITIES
+from thali.errors import Argument, ArgumentError, Setting
+from thali.inference.chains import Run
+from thali.model.engine import Engine
+from thali.model.sampling import Sampling, parameters_of
+from thali.model.saved import digest_of
+from thali.model.settings import Settings
+from thali.model.spec import MODEL
+from thali.trees.tree import Tree
+
+from ..answers.data_answers import answers_of
+from ..answers.kind import of_similarities
+from ..answers.similarities import measured_similarities
+from ..likelihoods.additive import LEARNED, Additive
+from ..likelihoods.most_similar_pair import EXP
+from ..populations.one import Population
+from ..populations.populations import population_of
+from ..samplers.task import build_task
+from ..spec import ADDITIVE
+from .additive_answers import AdditiveAnswers
+from .additive_data import of_data
+from .engines import BY_CHAINS, POINT
+from .feature_argument import prior_of
+from .held_out_sigma import can_choose, sigma_scores
+from .open import LatentFeatureModel
+
+if TYPE_CHECKING:
+    from ..answers.estimate import Estimate
+
+
+LAPSE = 0.01
+
+
+class AdditiveClustering(AdditiveAnswers):
+    r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
+
+    The similarity of objects i and j is a constant plus the weights of the features that both have:
+
+    .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2 / n_{ij}), \qquad
+        \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
+
+    where s_ij is the mean of n_ij judgements (`Similarities.judgements`; 1 if nothing is known of them). Of `Triplets`
+    it decides which pair of a set S is called the most similar:
+
+    .. math:: P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}} + \frac{\varepsilon}{|S|},
+        \qquad v_{ij} = \exp \sum_k w_k f_{ik} f_{jk} \; \text{or} \; w_0 + \sum_k w_k f_{ik} f_{jk}
+
+    Parameters
+    ----------
+    features : "ibp", int, Tree, matrix or mapping
+        "ibp": any number of features, with the Indian buffet process as prior. A number K: K features whose owners are
+        learned. A `Tree`: any number, which objects that it says are related share more readily. A matrix of 0 and 1
+        (objects by features) or a mapping from each label to its list of features: known features whose weights are
+        learned.
+    sigma : float above 0, or "learned", optional
+        Standard deviation of a similarity about its mean, of one judgement where numbers of them are known. None: that
+        of the data (`Similarities.sigma`) if they have one, otherwise the one that predicts similarities left out best,
+        in a cross-validation of a few seconds before the fit (`sigma_scores_`; of fewer than ten similarities, and
+        for known features, it is learned). "learned": with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance
+        of the similarities, divided by the mean of 1 / n_ij); features may then explain the noise as well.
+    alpha : float above 0, optional
+        Concentration of the prior over features; None learns it under a Gamma(1, 1) prior.
+    weight_prior : (shape, rate), shape at least 1 (of triplets .5), rate above 0, optional
+        Of the Gamma distribution of every weight and of the constant. None: shape 1 and, as mean, a tenth of the
+        largest similarity in absolute value; (1, 1) of triplets. For similarities c times as large take a rate c times
+        as small.
+    constant : bool
+        Whether there is an additive constant; of similarities alone, like `sigma`.
+    sampler : {None, "recommended", "paper"}
+        "recommended" is parallel tempering of exact conditional draws. "paper" is the published Gibbs and Metropolis
+        sampler with a valid scan, which on data with several families of features stays in one of them.
+    tempering : {None, "auto"}, {False, "off"}, int or sequence of float
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
+        stay in one family of features. None, "auto": 8 to start with, as long as features are learned.
+        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures. Of triplets None
+        is one temperature, unless chains stay apart.
+    method : {"mcmc", "map"}
+        "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
+        runs found (five for each of the chains of `fit`; of triplets two, and one from 40 objects on), with the weights
+        that suit it best, or of triplets those of the most probable state; there are no probabilities, `posterior_` has
+        a single draw, and the verdict says how many runs found it.
+    link : {"exp", "ratio"}
+        How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
+        tell; with "ratio" only ratios of weights and constant count.
+    lapse : float in [0, 1)
+        Of triplets, the probability epsilon of naming a pair at random.
+    weights : {"free", "similar"}, optional
+        Of several groups of people who judged the same objects (`fit` takes a mapping from each to its `Similarities`),
+        with features in common, a constant and a sigma of each (individual differences, INDCLUS). "free" (None): each
+        group has weights of its own. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
+        kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2, .1), is learned.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        After `fit`: the draws in the ArviZ schema.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+    sigma_scores_ : pandas.Series
+        If sigma was chosen by cross-validation: by sigma the mean log score of a similarity that was left out.
+
+    References
+    ----------
+    Shepard & Arabie (1979); Carroll & Arabie (1983) for groups; Navarro & Griffiths (2007), eq. 1 to 5. Their prior on
+    the weights, which the paper does not state, is Gamma(1, 10) in all likelihood, and alpha 0.5.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.AdditiveClustering(sigma=0.05, alpha=0.5)
+    >>> model = model.fit(th.datasets.numbers(), draws=100, tune=100, random_seed=1, progressbar=False)
+    >>> round(model.estimate().variance_accounted_for(), 2)
+    0.97
+    """
+
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": BY_CHAINS, "map": POINT}
+    _matrix: ClassVar[str] = "Similarities"
+    _FINDINGS: ClassVar[str] = "thali.aspects.findings.additive"
+
+    def __init__(
+        self,
+        features: Any = "ibp",
+        sigma: Any = None,
+        alpha: Any = None,
+        weight_prior: Any = None,
+        constant: bool = True,
+        sampler: Any = None,
+        tempering: Any = None,
+        method: str = "mcmc",
+        link: str = EXP,
+        lapse: float = LAPSE,
+        weights: Any = None,
+    ) -> None:
+        # the method `features` of a fitted model has the name of this argument, which is kept under another
+        self._features = features
+        self.sigma = sigma
+        self.alpha = alpha
+        self.weight_prior = weight_prior
+        self.constant = constant
+        self.sampler = sampler
+        self.tempering = tempering
+        self.method = method
+        self.link = link
+        self.lapse = lapse
+        self.weights = weights
+
+    _kept_as = {"features": "_features"}
+
+    def _settings_for(self, data: Any, settings: Settings) -> Settings:
+        """The settings; another estimate than the usual one is refused for data that have no other."""
+        if settings.kind != Settings().kind and not (of := of_data(data)).has_estimates:
+            raise ArgumentError(
+                Argument("kind"), f" is for {SIMILARITIES}, and these data are {of.called}; leave it out."
+            )
+        return settings
+
+    def _population(self, data: Any) -> Population:
+        return population_of(data, self.weights)
+
+    def _parts(self, data: Any) -> dict[Any, Any]:
+        parts = self._parts_but_sigma(data)
+        if self._chooses_sigma(data):
+            parts["likelihood"] = Additive(self._chosen_sigma(data), bool(self.constant))
+        return parts
+
+    def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
+        """The parts, with a learned sigma where one is to be chosen."""
+        one_of("constant", self.constant, (True, False))
+        of = of_data(data)
+        self._refuse_others(of.kind)
+        return {
+            "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
+            "likelihood": of.likelihood(self),
+            "weight_prior": self._weight_prior_for(data),
+            "alpha": self.alpha,
+            "sampler": self.sampler,
+            "tempering": self.tempering,
+        }
+
+    def _refuse_others(self, kind: str) -> None:
+        """Refuse arguments that are for the other kind of data."""
+        usual = self._signature()
+        for option in ADDITIVE.options:
+            if (
+                option.to == MODEL
+                and not option.is_for(kind)
+                and getattr(self, option.name) != usual[option.name].default
+            ):
+                wanted = " or ".join(option.data)
+                raise ArgumentError(
+                    Argument(option.name), f" is for {wanted}, and these data are {kind}; leave it out."
+                )
+
+    def _weight_prior_for(self, data: Any) -> Any:
+        """The prior of the weights for these data; data of another kind are refused elsewhere."""
+        return of_data(data).weight_prior(data) if self.weight_prior is None else self.weight_prior
+
+    def _evidence_parts(self, data: Any) -> dict[Any, Any]:
+        if self._chooses_sigma(data):
+            sigma = (
+                Argument("sigma"),
+                " is chosen by cross-validation of these very data; give a number, or ",
+            )
+            raise ArgumentError(*sigma, Setting("sigma", LEARNED), ", and then ask for the evidence.")
+        return self._parts(data)
+
+    def _chooses_sigma(self, data: Any) -> bool:
+        """Whether sigma is chosen by cross-validation."""
+        if self.sigma is not None or not of_data(data).lacks_sigma(data):
+            return False
+        return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
+
+    def _chosen_sigma(self, data: Any, show_progress: bool = False) -> float:
+        """The sigma that predicts similarities left out best; that of the fit, if it was to these data."""
+        if self._was_fitted_to(data):
+            return float(self._fitted()["posterior"].dataset["sigma"].values.flat[0])  # which all draws have
+        kept = vars(self).get("_sigma_choice", (None, None, None))
+        if kept[0] is not data or kept[1] != parameters_of(self):
+            scores = sigma_scores(data, self._parts_but_sigma(data), show_progress)
+            kept = self._sigma_choice = data, parameters_of(self), scores
+        return float(kept[2].index[int(kept[2].to_numpy().argmax())])
+
+    def _was_fitted_to(self, data: Any) -> bool:
+        """Whether there is a fit of these parameters to these data."""
+        if "_state_" not in vars(self) or self._state_.parameters != parameters_of(self):
+            return False
+        return self._state_.digest == digest_of(data)
+
+    @property
+    def sigma_(self) -> float:
+        """The standard deviation of a similarity that the fit used; the posterior mean of a learned one."""
+        return float(self._fitted()["posterior"].dataset["sigma"].mean())
+
+    @property
+    def weight_prior_(self) -> tuple[float, float]:
+        """Shape and rate of the Gamma prior of weights and constant that the fit used."""
+        return self._weight_prior_for(answers_of(self._fitted()).data(self._fitted()))
+
+    def _parts_to_prepare(self, data: Any) -> dict[Any, Any]:
+        """The parts, of which no sigma has been chosen."""
+        return self._parts_but_sigma(data)
+
+    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        if not self._chooses_sigma(source) or self._was_fitted_to(source):
+            return super()._sampling(source, run)
+        build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **self._parts_but_sigma(source))
+        self._chosen_sigma(source, run.progressbar)
+        scores = self._sigma_choice[2]
+        sampling = super()._sampling(source, run)
+        return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
+
+    def _held_to(self, data: Any) -> LatentFeatureModel:
+        return LatentFeatureModel(**self._parts(data))._held_to(data)
+
+    def _tree(self) -> Tree | None:
+        return self._features if isinstance(self._features, Tree) else None
+
+    def estimate(self, kind: str = "expectation") -> "Estimate":
+        """One answer in place of a whole posterior: features, weights, and the similarities that they fit.
+
+        Features of a single object are left out: they do not touch the similarities.
+
+        Parameters
+        ----------
+        kind : {"expectation", "map-features", "conditional-map", "joint-map"}
+            "expectation": every feature with its probability and mean weight; the fitted similarities are their
+            posterior mean, the best guess of a new matrix. "map-features": the most probable set of features, with the
+            weights that suit it best. "conditional-map": the best set and weights among those with the most probable
+            number of features. "joint-map": the best among all, which is ill-posed for weight priors of high rate.
+
+        Returns
+        -------
+        Estimate
+            With `features`, `weights`, `constant`, `similarity` and `variance_accounted_for(target=None)`.
+
+        Raises
+        ------
+        ArgumentError
+            For another kind.
+        NotFittedError
+            Before `fit`.
+
+        References
+        ----------
+        Navarro & Griffiths (2007), section 4, eq. 8 to 13.
+        """
+        from ..answers.columns import columns_of
+        from ..answers.estimators import KINDS, estimate
+
+        one_of("kind", kind, KINDS)
+        tree = of_similarities(self._fitted(), "estimate")
+        if (kept := getattr(self, "_estimates", (None, {})))[0] is not tree:
+            kept = self._estimates = tree, {}
+        if kind not in kept[1]:
+            posterior = tree["posterior"].dataset
+            data = measured_similarities(tree)
+            draws: dict[Any, Any] = {name: posterior[name].values.ravel() for name in ("constant", "sigma", "alpha")}
+            parts = self._parts_but_sigma(data)
+            prior = parts["prior"].for_labels(data.labels) if self._tree() else parts["prior"]
+            kept[1][kind] = estimate(
+                kind,
+                columns_of(tree),
+                **draws,
+                data=data,
+                prior=prior,
+                weight_prior=parts["weight_prior"],
+                with_constant=bool(self.constant),
+            )
+        return kept[1][kind]

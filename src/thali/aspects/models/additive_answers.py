@@ -1,0 +1,173 @@
+"""Results of models of similarities and triplets: features of several objects, what is predicted, a check."""
+
+from typing import TYPE_CHECKING, Any
+
+from .base import LatentFeatures
+from .feature_argument import names_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class AdditiveAnswers(LatentFeatures):
+    """Base of the latent-feature models that are fitted to similarities, or to triplets."""
+
+    _features: Any
+
+    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
+        """The features with their members, posterior probability (of at least one copy), weight, and convergence.
+
+        Features of a single object are left out, because similarities tell nothing of them.
+
+        Parameters
+        ----------
+        min_probability : float in [0, 1]
+            Features less probable than this are left out.
+        similar : float between 0 and 1, optional
+            Jaccard index from which on features of different draws are taken for one, such as 0.8; None takes only
+            features of exactly the same owners for one. Of more than about thirty objects a feature seldom has the same
+            owners in two draws.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `LatentFeatureModel.features`. Features that were given by name have a first column `feature` (unless
+            `similar` is given).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        table = super().features(min_probability, similar)
+        if similar is not None:
+            return table
+        shared: Any = table[table["members"].map(len) > 1]
+        table = shared.reset_index(drop=True)
+        if names := names_of(self._features, self._fitted()["posterior"].dataset["option"].values):
+            table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
+        return table
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Posterior predictive check: which similarities, or pairs of triplets, does the model miss?
+
+        Each measured similarity is replicated once a draw, Normal(mu, sigma^2 / n), n the number of its judgements, and
+        what was observed is held against the replicates. `thali.plots.check` draws the table.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a measured pair (object, other), the worst first: n (judgements), observed, predicted (posterior
+            mean), low and high (the 89 % interval of a replicated similarity), p_value (two-sided) and missed (whether
+            observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together (chi-square
+            discrepancy). The model has seen these very similarities, so that p-values gather around one half; where
+            sigma was learned, the overall one can show misfit of the shape of the errors only by chance. Of triplets
+            one row a pair that occurs (a, b): sets (that hold it), n (their answers), observed, the proportion in which
+            it was called the most similar, and the others alike.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+
+        References
+        ----------
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+        """
+        from ..answers.data_answers import answers_of
+
+        return answers_of(self._fitted()).check(self._fitted(), random_seed)
+
+    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
+        """Posterior mean probability that each pair of a set is called the most similar, lapse included.
+
+        Parameters
+        ----------
+        sets : list, or Triplets
+            Each is a list of three objects or more, or a list of pairs (a, b), two or more.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+
+        Returns
+        -------
+        list of ndarray
+            For each set the probabilities of its pairs: of objects a, b, c those of (a, b), (a, c) and (b, c); of
+            `Triplets` in the order of their places. If a is the odd one out, (b, c) is the most similar pair. With
+            `return_se` a pair of these lists: the second holds the standard errors.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to other data, a label is unknown, or an entry is no set.
+        """
+        from ..answers.predict_triplets import predicted_pairs
+
+        return predicted_pairs(self._fitted(), sets, return_se)
+
+    def pair_ranks(self) -> "pandas.DataFrame":
+        """How similar each two objects are, by triplets: what they share, and the rank of the pair among all pairs.
+
+        .. math:: s_{ij} = \\sum_k w_k f_{ik} f_{jk}
+
+        without the features that all objects have where these cancel (the link "exp"); with the link "ratio"
+        s_ij + c, divided by its mean over all pairs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair, the most similar first: a, b, similarity (posterior mean), similarity_low and
+            similarity_high (its 89 % interval), rank (posterior mean; 1 is the most similar), rank_low and rank_high.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to other data, or there are more than 2,000 pairs.
+        """
+        from ..answers.predict_triplets import pair_ranks_table
+
+        return pair_ranks_table(self._fitted())
+
+    def next_triplets(
+        self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+    ) -> "pandas.DataFrame":
+        """The triplets of objects that are best asked next: those whose answers are expected to teach most.
+
+        As `next_pairs` of models of choices.
+
+        Parameters
+        ----------
+        n : int
+            How many triplets; each is chosen for what it adds to the answers of those before, and none stands twice.
+        among : list of labels, optional
+            The objects that can be asked about; None: all.
+        goal : "everything" or mapping
+            ``{"aspect": [labels]}``: whether there is a feature of just these objects, or of nearly these with
+            ``"similar": 0.8``, the least Jaccard index.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of more than 5,000 triplets as many are looked at, drawn at random.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a triplet, in this order: objects, information (what the answer adds to those above it, in nats) and
+            alone (what it teaches as the only one).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label or the goal is unknown, or the model was fitted to other data.
+        """
+        from ..answers.next_question import next_triplets_table
+
+        return next_triplets_table(self._fitted(), n, among, goal, random_seed)

@@ -1,0 +1,459 @@
+"""Elimination by aspects with aspects that are learned or given."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from thali._arguments import one_of, whole
+from thali.data.groups import Groups
+from thali.errors import Argument, ArgumentError
+from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
+from thali.model.engine import Engine, refuse_other_methods
+from thali.posterior.view import Posterior
+from thali.trees.tree import Tree
+
+from ..likelihoods.best_worst import RANKING
+from ..likelihoods.elimination import Elimination
+from ..likelihoods.elimination_of_groups import for_groups
+from ..maximum_likelihood.answers import EstimatedAspects
+from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
+from ..populations.one import Population
+from ..populations.populations import population_of
+from ..priors.given import Given
+from ..spec import ELIMINATION
+from .choice_answers import ChoiceAnswers
+from .engines import BY_CHAINS, LAPLACE
+from .feature_argument import names_of, prior_of
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
+    r"""Infer the aspects behind choices between options, two or more at a time.
+
+    Option i is chosen over option j with probability
+
+    .. math::
+        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}} + \frac{\varepsilon}{2}, \qquad
+        A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
+
+    where f says who owns which aspect, w are the aspects' weights and u those of the unique aspects. All weights are
+    Gamma(1, 1) a priori; only their ratios matter for choice. Out of a larger set (`Choices`) one aspect after the
+    other eliminates options: see `thali.likelihoods.elimination_probabilities`.
+
+    Parameters
+    ----------
+    aspects : "ibp", "unique", int, Tree, matrix or mapping
+        "ibp" ("iEBA"): any number of aspects, with the Indian buffet process as prior. "unique" ("BTL",
+        "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model. A number K: K aspects whose
+        owners are learned. A `Tree`: any number, which options that it says are related share more readily (the
+        phylogenetic Indian buffet process). A matrix of 0/1 (options by aspects) or a mapping from each label to its
+        list of aspects: known aspects whose weights are learned.
+    unique : bool
+        Whether every option also has one fixed aspect of its own.
+    lapse : float in [0, 1), optional
+        Probability epsilon of choosing at random. None: .01 with method "mcmc", 0 with "maximum-likelihood".
+    alpha : float above 0, optional
+        Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
+    method : {"mcmc", "laplace", "maximum-likelihood"}
+        "laplace": for ``aspects="unique"`` and pairs, the same posterior in seconds at hundreds of options, by
+        Laplace's approximation in log worths, its skewness corrected; the draws are independent and need no tuning.
+        "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
+        estimates them (out of more than two options unique aspects alone, for rankings as PlackettLuce and choix
+        estimate them). `fit` then takes a random_seed, of starting points, and no other setting of a run.
+    sampler : {None, "recommended", "paper"}
+        "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
+        3), with a valid scan, for reproduction only: its truncation of new features
+        biases their number downwards.
+    tempering : {None, "auto"}, {False, "off"}, int or sequence of float
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
+        stay in one family of aspects. None, "auto": 8 to start with if aspects are learned and unique=False, or there
+        are two to ten groups of people, because chains get stuck there; one otherwise.
+        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+    ties : {None, "davidson", "half", "drop"}
+        What is made of pairs of which neither option was chosen (`PairedComparisons.ties`). "davidson": a third outcome
+        with the probability r / (1 + r), where r is nu times the square root of p̃ (1 - p̃) and nu is learned under a
+        Gamma(1, 1) prior; p̃ is then the probability of the first option where one of the two is chosen. "half": half
+        a choice of either option. "drop": nothing. None: "davidson" if there are ties.
+    best_worst : {"ranking", "reversed"}
+        How people choose who name the best b and the worst w of a set (`Choices.from_best_worst`). "ranking": as those
+        who rank it by choosing the best of all, then the best of the rest and so on; all rankings with b first and w
+        last are summed, and each of their choices may lapse. For ``aspects="unique"`` and sets of up to six, otherwise
+        up to three. "reversed": they choose the pair that differs most (maximum difference), with a probability
+        proportional to u_b / u_w; a lapse chooses any ordered pair. For ``aspects="unique"`` and sets of any size.
+    covariates : list of str, optional
+        Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
+        `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
+        every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
+        times their own, are for ``aspects="unique"``.
+    weights : {"free", "similar", "common"}, optional
+        Of several groups of people who judged the same options (`fit` takes a mapping from each to its
+        `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own,
+        which say nothing of those of another. "similar": the weights w of the groups vary about a common one,
+        w ~ Gamma(kappa, kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many
+        people with few choices each. "common": one weight for all, as if nobody were told apart.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        After `fit`: the draws in the ArviZ schema.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+    lapse_ : float
+        After `fit`: the lapse that was used.
+    weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
+        After `method="maximum-likelihood"`, which leaves no draws: the weights (they sum to 1; unique aspects first)
+        and their standard errors; the utility of each option, the sum of the weights of its aspects (normalised), with
+        its covariance. Where the data say who answered, and people are five more than free weights, errors and tests
+        are over people, whose answers need not be independent of each other (Liang & Zeger 1986, Rao & Scott 1984).
+    log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
+        After `method="maximum-likelihood"`, multinomial coefficients included; the deviance G² is against the saturated
+        model.
+    tie_, tie_std_error_ : float or None
+        After `method="maximum-likelihood"`: the parameter nu of ties and its standard error; None if a tie is no
+        outcome.
+
+    References
+    ----------
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Davidson (1970) for ties; Marley & Louviere
+    (2005), Some probabilistic models of best, worst, and best-worst choices. Of maximum likelihood: Wickelmaier &
+    Schmid (2004), A Matlab function to estimate choice model parameters from paired-comparison data; Plackett (1975),
+    The analysis of permutations, for rankings; Liang & Zeger (1986), Longitudinal data analysis using generalized
+    linear models; Rao & Scott (1984), On chi-squared tests for multiway contingency tables.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects(aspects="unique")
+    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
+    True
+    >>> model = th.EliminationByAspects(aspects="unique", method="maximum-likelihood")
+    >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
+    {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
+    """
+
+    _matrix: ClassVar[str] = "PairedComparisons"
+    _FINDINGS: ClassVar[str] = "thali.aspects.findings.elimination"
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {
+        "mcmc": BY_CHAINS,
+        "laplace": LAPLACE,
+        "maximum-likelihood": MAXIMUM_LIKELIHOOD,
+    }
+
+    def __init__(
+        self,
+        aspects: Any = "ibp",
+        unique: bool = True,
+        lapse: Any = None,
+        alpha: Any = None,
+        method: str = "mcmc",
+        sampler: Any = None,
+        tempering: Any = None,
+        ties: Any = None,
+        best_worst: str = RANKING,
+        covariates: Any = None,
+        weights: Any = None,
+        kinds: Any = None,
+    ) -> None:
+        self.aspects = aspects
+        self.unique = unique
+        self.lapse = lapse
+        self.alpha = alpha
+        self.method = method
+        self.sampler = sampler
+        self.tempering = tempering
+        self.ties = ties
+        self.best_worst = best_worst
+        self.covariates = covariates
+        self.weights = weights
+        self.kinds = kinds
+
+    def set_params(self, **params: Any) -> Any:
+        """Change arguments by name; returns the model. That of a fitted model stays by the `method` of its fit.
+
+        Raises
+        ------
+        ArgumentError
+            For a name that the model does not have, or another method than that of the fit.
+        """
+        if self._is_fitted() and params.get("method", self.method) != self.method:
+            raise ArgumentError(Argument("method"), " cannot be changed; make a new model.")
+        return super().set_params(**params)
+
+    def _as_data(self, data: Any) -> Any:
+        data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        return self._population(data).checked(with_covariates(data, self.covariates))
+
+    def _population(self, data: Any) -> Population:
+        return population_of(data, self.weights, self.kinds)
+
+    def _parts(self, data: Any) -> dict[str, Any]:
+        one_of("unique", self.unique, (True, False))
+        prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
+        lapse = Elimination.lapse if self.lapse is None else self.lapse
+        ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
+        shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
+        names = data.covariate_names
+        likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
+        if isinstance(data, Groups):
+            likelihood = for_groups(likelihood, data.data)
+        return {
+            "prior": prior,
+            "likelihood": likelihood,
+            "weight_prior": (1.0, 1.0),
+            "alpha": self.alpha,
+            "sampler": self.sampler,
+            "tempering": self.tempering,
+        }
+
+    @property
+    def lapse_(self) -> float:
+        """The probability of choosing at random that the fit used."""
+        return self._engine.lapse(self)
+
+    def summary(self, ci: float | None = None) -> "pandas.DataFrame":
+        """The draws of every label-free quantity, as of `LatentFeatureModel`; by maximum likelihood weights with tests.
+
+        Parameters
+        ----------
+        ci : float in (0, 1), optional
+            By maximum likelihood, the probability of the intervals; None: .89.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of draws as `LatentFeatureModel.summary`. By maximum likelihood one row an aspect: weight, std_error, z and
+            p_value (Wald test that the weight is zero; missing for unique aspects, whose weights are above zero
+            wherever an option was ever chosen), lower and upper (the interval); where errors are over people (by
+            Student's t), std_error_independent is what they would be if all choices were independent. ``attrs`` holds
+            interval (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
+            tie_std_error.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1, or the method is another one.
+        """
+        return self._engine.summary(self, **self._of_method(ci=ci))
+
+    def covariate_effects(self, ci: float | None = None) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Parameters
+        ----------
+        ci : float in (0, 1), optional
+            By maximum likelihood, the probability of the intervals; None: .89.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate. Of draws: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the
+            probability that it is positive) and odds (the factor exp(mean) of the odds). By maximum likelihood:
+            estimate, std_error (over people as those of weights), z and p_value (Wald test that it has no effect; see
+            also `thali.likelihood_ratio`), lower and upper (the interval), odds (the factor exp(estimate) of the odds);
+            ``attrs["interval"]`` is `ci`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1, or the method is another one.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
+        >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
+        >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+        >>> model.covariate_effects()["odds"].round(3).to_dict()
+        {'order': 1.155}
+        """
+        return self._engine.covariate_effects(self, **self._of_method(ci=ci))
+
+    def _of_method(self, **given: Any) -> dict[str, Any]:
+        """Those arguments of an answer that were given; others than those of the method are refused."""
+        given = {name: value for name, value in given.items() if value is not None}
+        refuse_other_methods(ELIMINATION, self._method, given, dict.fromkeys(given))
+        return given
+
+    def _tree(self) -> Tree | None:
+        return self.aspects if isinstance(self.aspects, Tree) else None
+
+    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
+        """The aspects with their members, posterior probability (of at least one copy) and weight.
+
+        Parameters
+        ----------
+        min_probability : float in [0, 1]
+            Aspects less probable than this are left out.
+        similar : float between 0 and 1, optional
+            Jaccard index from which on aspects of different draws are taken for one, such as 0.8; None takes only
+            aspects of exactly the same owners for one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect` (unless
+            `similar` is given).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        table = super().features(min_probability, similar)
+        names = names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values)
+        if names and similar is None:
+            table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
+        return table
+
+    def _of_kinds(self, what: str) -> "xarray.DataTree":
+        """The posterior; an ArgumentError names what was asked for if no kinds of people were looked for."""
+        tree = self._fitted()
+        if Posterior(tree).kinds is None:
+            raise ArgumentError(
+                f"{what} is of models of kinds of people, which are fitted with ", Argument("kinds"), "."
+            )
+        return tree
+
+    def same_kind(self) -> "pandas.DataFrame":
+        """The posterior probability that two people are of the same kind.
+
+        It does not depend on what the kinds are called. `thali.plots.same_kind` draws it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            People by people, 1 on the diagonal.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+        """
+        from ..answers.kinds_answers import same_kind_table
+
+        return same_kind_table(self._of_kinds("same_kind"))
+
+    def kind_sizes(self) -> "pandas.DataFrame":
+        r"""How many people are of each kind, in the sample and in the population.
+
+        .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
+            n_g \text{ of the people of the sample being of kind } g
+
+        The numbers of kinds mean nothing within a draw, and are made comparable: the kinds of every draw are assigned
+        to common ones so that the memberships of all people agree best, and these are ordered by size. So are they in
+        `assignment`, `of_kind` and `features`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a kind, numbered from 1: sample_share, the posterior mean of the share of those who answered who are
+            of it, with sample_low and sample_high (89 % interval); population_share, population_low and
+            population_high, those of its share π of the population that they are a sample of; occupied, the
+            probability that anybody of the sample is of it, and people, the names of those who most probably are.
+            ``attrs["n_kinds"]`` has the probability of each number of kinds that somebody is of.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+
+        References
+        ----------
+        Stephens (2000), Dealing with label switching in mixture models.
+        """
+        from ..answers.kinds_answers import sizes_table
+
+        return sizes_table(self._of_kinds("kind_sizes"))
+
+    def assignment(self) -> "pandas.DataFrame":
+        """Of which kind everybody most probably is.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a person: kind, its probability, and that of each kind, ``P(1)``, ``P(2)``, ...; the kinds are those
+            of `kind_sizes`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+        """
+        from ..answers.kinds_answers import assignment_table
+
+        return assignment_table(self._of_kinds("assignment"))
+
+    def of_kind(self, number: int) -> Self:
+        """The fitted model of one kind, which answers whatever a model of one group of people does.
+
+        Parameters
+        ----------
+        number : int
+            Of the kind, from 1, as in `kind_sizes`.
+
+        Returns
+        -------
+        model
+            Its draws are those of the common kind, so their agreement between chains is that after numbers were made
+            comparable. Weights are shares of the kind's total. Observed are the comparisons of those who are most
+            probably of it. It cannot go on drawing, and `check` is of all people alone.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`, or not so many.
+        """
+        from ..answers.group_tree import tree_of_group
+        from ..answers.kinds_aligned import as_groups, number_of_kinds
+
+        tree = self._of_kinds("of_kind")
+        number, most = whole("number", number, 1), number_of_kinds(tree)
+        if number > most:
+            raise ArgumentError(f"There is no kind {number}; the kinds are numbered from 1 to {most}.")
+        return self._of_part(tree_of_group(as_groups(tree), str(number)), f"kind {number}")
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Compare each observed proportion with replicates of it that the fitted model draws.
+
+        As for models without `kinds`: see `LatentFeatureModel.check`. With `kinds` the people are those of the data,
+        and in every draw each answers as the kind that the draw says.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As there.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            Of the model of one kind, whose people are not known.
+        """
+        if self.kinds is not None and Posterior(self._fitted()).kinds is None:
+            raise ArgumentError(
+                "The check is of all people together, since nobody's kind is known; ask the whole model."
+            )
+        return super().check(random_seed)

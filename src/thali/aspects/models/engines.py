@@ -1,0 +1,189 @@
+"""The engines of latent-feature models: chains, Laplace's approximation, and the most probable features."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from thali.data.groups import Groups
+from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
+from thali.inference.chains import Run, checked_run, kept_of
+from thali.inference.quiet import is_quiet
+from thali.model.base import Job
+from thali.model.engine import Chains
+from thali.model.prepared import Prepared
+from thali.model.sampling import Sampling
+
+from ..answers.stored_layout import STARTED_ANEW
+from ..likelihoods.elimination import Elimination
+from ..samplers.chains import chains_of, end_pilot
+from ..samplers.pilot import SWEEPS
+from ..samplers.task import LEVELS, PreparedChains, build_task
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali.posterior.verdict import Verdict
+
+    from ..samplers.chains import Chain
+
+
+class ByChains(Chains):
+    """Chains of the sampler for the prior and the likelihood; answers are averages over their draws."""
+
+    has_evidence = True
+
+    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
+        """The fit, checked; `asked` are the arguments of `fit`."""
+        data = model._as_data(data)
+        sampling = model._sampling(data, checked_run(**asked))
+        if not is_quiet():
+            data.warn_if_unusual()
+        return model._job_of(sampling, str(data))
+
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+        """What `fit` would run, after every check that it makes; nothing is drawn."""
+        data = model._as_data(data)
+        parts = model._parts_to_prepare(data)
+        likelihood = parts["likelihood"]
+        lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
+        task = model._population(data).task(data, asked["draws"], asked["tune"], asked["thin"], parts)
+        return PreparedChains(lapse, task=task)
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        """What a fit to these data runs."""
+        return sampling_of_parts(model._population(source), source, run, model._parts(source))
+
+    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        from ..answers.noise import noise_sentence
+        from ..answers.swaps import swap_sentence
+
+        yield from super().outcome(model, job)
+        if sentence := swap_sentence(model.posterior_):
+            yield ConvergenceWarning(sentence)
+        if sentence := noise_sentence(model.posterior_, "sigma_scores_" in vars(model)):
+            yield DataWarning(sentence)
+
+    def options_of_fit(self, model: Any) -> list[str]:
+        """The options of the fit; [] where its data have none."""
+        posterior = model._fitted()["posterior"].dataset
+        return [str(label) for label in posterior["option"].values] if "option" in posterior.coords else []
+
+    def lapse(self, model: Any) -> float:
+        """The probability of choosing at random that the fit used."""
+        return float(model._fitted()["constant_data"].dataset["lapse"])
+
+    def covariates(self, model: Any) -> tuple[str, ...]:
+        """The covariates of comparisons and of options that the fit used."""
+        from ..answers.covariates import names_in
+
+        return names_in(model._fitted())
+
+    def covariate_effects(self, model: Any) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds."""
+        from ..answers.covariates import effects_table
+
+        return effects_table(model._fitted())
+
+    def predict_proba(self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
+        """Posterior mean choice probabilities, lapse included."""
+        from ..answers.data_answers import answers_of
+
+        return answers_of(model._fitted()).predicted(model._fitted(), sets, return_se, covariates)
+
+    def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+        """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie."""
+        from ..answers.kind import of_choices
+        from ..answers.predict import outcomes_table
+
+        return outcomes_table(of_choices(model._fitted(), "predict_outcomes"), pairs, covariates)
+
+    def predict_left_out(self, model: Any, part: Any) -> Any:
+        """What every draw predicts for data that the model was fitted without."""
+        from ..answers.left_out import predicted_left_out
+
+        return predicted_left_out(model._fitted(), part)
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """How probable all choices of a person together are, of whom nothing else is known."""
+        from ..answers.data_answers import answers_of
+
+        return answers_of(model._fitted()).log_predictive(model._fitted(), choices)
+
+
+class Laplace(ByChains):
+    """Laplace's approximation to worths, whose draws are independent."""
+
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+        from ..bradley_terry.sampling import checked_pairs
+
+        data = model._as_data(data)
+        checked_pairs(data, model._parts(data))
+        model._task(data, 1, 0, None)
+        return Prepared(model.lapse)
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        from ..bradley_terry.sampling import sampling_of_worths
+
+        _refuse_several("laplace", source, model.kinds is not None)
+        return sampling_of_worths(source, run, model._parts(source), model._task(source, run.least_draws, 0, None))
+
+
+class Point(ByChains):
+    """The most probable features, of several annealed runs: a posterior of a single draw."""
+
+    is_point = True
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        from .point import sampling_of_point
+
+        parts = model._parts(source)
+        _refuse_several("map", source)
+        return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
+
+    def refuse_to_go_on(self) -> None:
+        """Refuse further draws."""
+        raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
+
+    def verdict(self, model: Any) -> "Verdict":
+        from ..answers.point_verdict import point_verdict
+
+        return point_verdict(model._fitted())
+
+
+def _refuse_several(method: str, source: Any, more: bool = False) -> None:
+    """Refuse several groups of people."""
+    if more or isinstance(source, Groups):
+        raise ArgumentError(
+            Setting("method", method), " is for one group of people; set ", Setting("method", "mcmc"), "."
+        )
+
+
+def sampling_of_parts(
+    population: Any, source: Any, run: Run, parts: dict[str, Any], anew: bool = False
+) -> Sampling[Any]:
+    """The run of chains of these parts; `anew`: chains without tempering stayed apart."""
+    task = population.task(source, run.least_draws, run.tune, run.thin, parts)
+    task.pilot = SWEEPS if run.thin is None and len(task.temperatures) == 1 and run.tune >= SWEEPS else 0
+
+    def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
+        attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}
+        numbers, count = kept_of(chains)
+        draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
+        return population.tree(draws, source, parts, task, attrs)
+
+    tempered = parts | {"tempering": LEVELS}
+    return Sampling(
+        source=source,
+        run=run,
+        chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
+        tree=tree,
+        found=lambda tree, chains, seed: {},
+        end_pilot=end_pilot,
+        is_compiled=task.kernel.is_compiled(task.model),
+        tempered=partial(sampling_of_parts, population, source, run, tempered, True) if task.may_temper else None,
+    )
+
+
+BY_CHAINS, LAPLACE, POINT = ByChains(), Laplace(), Point()

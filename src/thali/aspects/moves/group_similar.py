@@ -1,0 +1,179 @@
+"""Similar groups: what the weights of all groups vary about, v, and how little, kappa.
+
+Of a column with weights w_1, ..., w_G, in x = log v with a Gamma(a, b) prior on v,
+
+    log p(x | w) = (a - G kappa) x - b exp(x) - kappa sum_g w_g exp(-x) + constant.
+"""
+
+import math
+from typing import Any
+
+from thali.compile.jit import scalar
+from thali.inference.numerics.decisions import accept
+
+from ..group_stacked import group_at
+from ..group_state import ACCEPTED, KAPPA, KAPPA_RATE, KAPPA_SHAPE, STEP, TRIED
+from ..operations import apply_own, apply_scale, apply_weight, cache_at, delta_own, delta_weight, is_scale_free
+from ..state import BETA, COLUMNS, replica
+
+
+@scalar
+def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """One update of every v, of kappa, and of their common scale."""
+    for k in range(replica(states, 0).whole[COLUMNS]):
+        scale_column(rng, model, caches, states, base, k)
+        total = 0.0
+        for g in range(states.w.shape[0]):
+            total += states.w[g, k]
+        base.v[k] = draw_middle(rng, model, base, states.w.shape[0], total, base.v[k])
+    if model.unique:
+        for i in range(base.own.shape[0]):
+            scale_unique(rng, model, caches, states, base, i)
+            total = 0.0
+            for g in range(states.w.shape[0]):
+                total += states.s[g, i]
+            base.own[i] = draw_middle(rng, model, base, states.w.shape[0], total, base.own[i])
+    if math.isnan(model.kappa):
+        draw_kappa(rng, model, states, base)
+    draw_common_scale(rng, model, caches, states, base)
+
+
+@scalar
+def draw_middle(rng: Any, model: Any, base: Any, groups: Any, total: Any, now: Any) -> Any:
+    """v given the sum of its weights, by a slice of log v; steps are as wide as the density, whatever v is."""
+    power = model.shape - groups * base.real[KAPPA]
+    inverse = base.real[KAPPA] * total
+    root = math.sqrt(power * power + 4.0 * model.rate * inverse)
+    mode = (power + root) / (2.0 * model.rate) if power > 0.0 else 2.0 * inverse / (root - power)
+    width = 2.5 / math.sqrt(model.rate * mode + inverse / mode)
+    x = math.log(now)
+    level = log_middle(power, model.rate, inverse, x) - rng.standard_exponential()
+    low = x - width * rng.random()
+    high = low + width
+    while log_middle(power, model.rate, inverse, low) > level:
+        low -= width
+    while log_middle(power, model.rate, inverse, high) > level:
+        high += width
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if log_middle(power, model.rate, inverse, drawn) >= level or drawn == x:
+            return math.exp(drawn)
+        if drawn < x:
+            low = drawn
+        else:
+            high = drawn
+
+
+@scalar
+def log_middle(power: Any, rate: Any, inverse: Any, x: Any) -> Any:
+    return power * x - rate * math.exp(x) - inverse * math.exp(-x)
+
+
+@scalar
+def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
+    """kappa given all weights, by a slice of log kappa."""
+    count = 0
+    total = 0.0
+    for g in range(states.w.shape[0]):
+        b = replica(states, g)
+        for k in range(b.whole[COLUMNS]):
+            total += math.log(b.w[k] / base.v[k]) - b.w[k] / base.v[k]
+        count += b.whole[COLUMNS]
+        if model.unique:
+            for i in range(base.own.shape[0]):
+                total += math.log(b.s[i] / base.own[i]) - b.s[i] / base.own[i]
+            count += base.own.shape[0]
+    x = math.log(base.real[KAPPA])
+    level = log_kappa(count, total, x) - rng.standard_exponential()
+    low = x - rng.random()
+    high = low + 1.0
+    while log_kappa(count, total, low) > level:
+        low -= 1.0
+    while log_kappa(count, total, high) > level:
+        high += 1.0
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if log_kappa(count, total, drawn) >= level or drawn == x:
+            base.real[KAPPA] = math.exp(drawn)
+            return
+        if drawn < x:
+            low = drawn
+        else:
+            high = drawn
+
+
+@scalar
+def log_kappa(count: Any, total: Any, x: Any) -> Any:
+    """Log density of x = log kappa, where `total` sums log (w / v) - w / v over so many weights."""
+    kappa = math.exp(x)
+    return count * (kappa * x - math.lgamma(kappa)) + kappa * (total - KAPPA_RATE) + KAPPA_SHAPE * x
+
+
+@scalar
+def scale_column(rng: Any, model: Any, caches: Any, states: Any, base: Any, k: Any) -> None:
+    """v and all weights of column k, in the same ratio."""
+    move = base.real[STEP] * rng.standard_normal()
+    share = math.exp(move) - 1.0
+    ratio = model.shape * move - model.rate * base.v[k] * share
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], share * b.w[k])
+    base.real[TRIED] += 1.0
+    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        base.real[ACCEPTED] += 1.0
+        base.v[k] *= 1.0 + share
+        for g in range(states.w.shape[0]):
+            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], share * b.w[k])
+            b.w[k] *= 1.0 + share
+
+
+@scalar
+def scale_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: Any) -> None:
+    """The same for the unique weights of option i."""
+    move = base.real[STEP] * rng.standard_normal()
+    share = math.exp(move) - 1.0
+    ratio = model.shape * move - model.rate * base.own[i] * share
+    gain = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, share * b.s[i], 0.0)
+    base.real[TRIED] += 1.0
+    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+        base.real[ACCEPTED] += 1.0
+        base.own[i] *= 1.0 + share
+        for g in range(states.w.shape[0]):
+            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            apply_own(likelihood, cache_at(likelihood, caches, g), b, i, share * b.s[i], 0.0)
+            b.s[i] *= 1.0 + share
+
+
+@scalar
+def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """The size of everything, weights and what they vary about, where the likelihoods see only proportions."""
+    if not is_scale_free(group_at(model.likelihood, 0)):
+        return
+    columns, n = replica(states, 0).whole[COLUMNS], base.own.shape[0]
+    count = columns
+    total = 0.0
+    for k in range(columns):
+        total += base.v[k]
+    if model.unique:
+        count += n
+        for i in range(n):
+            total += base.own[i]
+    if count == 0:
+        return
+    factor = rng.standard_gamma(model.shape * count) / model.rate / total
+    for k in range(columns):
+        base.v[k] *= factor
+    for i in range(n):
+        base.own[i] *= factor
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        for k in range(columns):
+            b.w[k] *= factor
+        for i in range(n):
+            b.s[i] *= factor
+        apply_scale(likelihood, cache_at(likelihood, caches, g), b, factor)

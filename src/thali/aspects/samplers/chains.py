@@ -1,0 +1,260 @@
+"""Run chains: threads in one process, each with its own random stream."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali.inference.arrays import Arrays, filled, unpacked_streams
+from thali.inference.chains import Chain as AnyChain
+from thali.inference.chains import run_chains as run
+from thali.inference.seeds import streams
+
+from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
+from ..operations import cache_at
+from ..state import SWEEPS, Model, capacity, grown, replica, resized, stack
+from .draws import ChainDraws
+from .loop import CROWDED, DONE, RECORD_FULL
+from .pilot import looked_at, pairs_of, thin_for
+from .record import adopted, chain_draws, draws_between, empty_record, enlarged, skipping
+from .start import prior_draw
+from .tempering import HOTTEST, STEP, evened, ladder, longer, swap_rates
+
+
+@dataclass
+class Task:
+    """What to run: a sampler's kernel, the model, and how long."""
+
+    kernel: Any
+    model: Model
+    prior: Any  # the public prior that model.prior was compiled from
+    make_cache: Callable[..., Any]  # likelihood -> a chain's cache
+    n_options: int
+    alpha: float | None  # None: learned
+    draws: int
+    tune: int
+    thin: int
+    temperatures: tuple[float, ...] = (1.0,)  # of the replicas, from 1 upwards
+    lengthens: bool = False  # whether temperatures are added to the ladder during tuning
+    evens: bool = False  # whether all of them are then placed by the shares of rejected swaps, and chains are annealed
+    parameters: tuple[str, ...] = ()  # names of the likelihood's own
+    pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
+    may_temper: bool = False  # whether a run that gets stuck at its one temperature may start anew with more
+    begins: Callable[..., Any] | None = None  # stream, task -> the state in which a chain begins; None: a prior draw
+
+    def chain(self, rng: np.random.Generator) -> "Chain":
+        """A chain at its start."""
+        return Chain(self, rng)
+
+
+class Chain(AnyChain):
+    """One chain: its state, its record, and how far it is."""
+
+    _PARTS = ("ladder", "states", "caches", "tunings", "_counted", "thin", "seen")
+
+    task: "Task"
+    caches: Any
+    tunings: Any
+
+    def __init__(self, task: Any, rng: np.random.Generator) -> None:
+        self.task, self.rng = task, rng
+        self.ladder = ladder(task.temperatures)
+        self.thin = task.thin
+        self.pairs = pairs_of(task.n_options)
+        self._start()
+        self.seen = np.zeros((task.pilot, self._looked_at() * (2 + self.pairs.shape[1])))  # in the pilot, a row a sweep
+        self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
+        self._counted = 0  # how much of the schedule is done
+        self._begins = task.begins  # until the first sweep
+
+    def _start(self) -> None:
+        """States drawn from the prior, their caches and tunings, and an empty record."""
+        task, rng = self.task, self.rng
+        states = []
+        for _ in task.temperatures:
+            alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+            states.append(prior_draw(rng, task.model, task.prior, task.n_options, alpha))
+        room = max(capacity(b) for b in states)
+        self.states = stack([b if capacity(b) == room else resized(b, room) for b in states])
+        self.caches = stack([task.make_cache(task.model.likelihood) for _ in states])
+        self.tunings = stack([initial_tuning(task.n_options) for _ in states])
+        self.record = empty_record(task.draws, task.n_options, len(task.parameters))
+
+    def _looked_at(self) -> int:
+        """Of how many groups the pilot sees the pairs."""
+        return 1
+
+    @property
+    def state(self) -> Any:
+        """The state at temperature 1: views."""
+        return replica(self.states, self.ladder.at[0])
+
+    @property
+    def cache(self) -> Any:
+        """The likelihood's cache at temperature 1: views."""
+        return cache_at(self.task.model.likelihood, self.caches, self.ladder.at[0])
+
+    @property
+    def in_pilot(self) -> bool:  # type: ignore[override]
+        return len(self.seen) > 0
+
+    @property
+    def total(self) -> int:  # type: ignore[override]
+        return len(self.seen) or (self.task.tune + self.task.draws) * self.thin
+
+    @property
+    def sweeps(self) -> int:
+        return int(self.states.whole[0, SWEEPS])
+
+    @property
+    def is_done(self) -> bool:
+        return self.sweeps >= self.total and (self.in_pilot or self.recorded >= self.task.draws)
+
+    @property
+    def recorded(self) -> int:
+        return int(self.record.used[0])
+
+    def drawn(self, first: int, last: int) -> Arrays:
+        return draws_between(self.record, first, last, self.first)
+
+    def adopt(self, draws: Arrays) -> None:
+        self.record = adopted(self.record, draws, self.first)
+
+    def skip(self, draws: int) -> None:
+        super().skip(draws)
+        self.record = skipping(self.record, draws)
+
+    def take_over(self, arrays: Arrays) -> None:
+        self.rng = unpacked_streams(arrays["stream"])[0]
+        for name in ("ladder", "states", "tunings", "thin"):
+            vars(self)[name] = filled(vars(self)[name], arrays, name)
+        self.states.whole[:, SWEEPS] = 0  # then caches are filled from the state before the first sweep
+        self.caches = stack([self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta])
+        self.seen, self._counted, self._begins = self.seen[:0], max(0, len(self._schedule) - 1), None
+
+    @property
+    def draws(self) -> ChainDraws:
+        """All draws of the record."""
+        return self.draws_before(self.recorded)
+
+    def draws_before(self, last: int) -> ChainDraws:
+        """The draws of the record before number `last`, and acceptance rates of walks and swaps after tuning."""
+        stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
+        if self.ladder.beta.size > 1:
+            stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
+        return chain_draws(self.drawn(self.first, last), self.task.parameters, stats)
+
+    def run_to(self, until: int) -> None:
+        """Run until this many sweeps of every replica are done and recorded."""
+        if self._begins is not None and until > self.sweeps == 0:
+            begun = self._begins(self.rng, self.task)
+            self.states, self._begins = stack([begun for _ in self.ladder.beta]), None
+        if self.task.evens:
+            self._anneal(until)
+        while self._counted < len(self._schedule) and self._schedule[self._counted][0] <= until:
+            sweep, grows = self._schedule[self._counted]
+            self._counted += 1
+            self._run_kernel(sweep)
+            if grows:
+                self._lengthen()
+            self.ladder.tried[:] = self.ladder.accepted[:] = 0.0
+        for sweep in range(self.sweeps, min(until, len(self.seen))):
+            self._run_kernel(sweep + 1)
+            self.seen[sweep] = self._look()
+        self._run_kernel(until)
+
+    def _anneal(self, until: int) -> None:
+        """The first quarter of tuning: all levels begin at the same high temperature and fall to their own."""
+        end, own = self.task.tune * self.thin // 4, 1.0 / np.asarray(self.task.temperatures)
+        while self.sweeps < min(until, end):
+            begun = self.sweeps // STEP * STEP  # so that slices of a run have no influence
+            self.ladder.beta[:] = np.minimum(own, HOTTEST ** (begun / end - 1.0))
+            self._run_kernel(min(until, end, begun + STEP))
+            if self.sweeps == end:
+                self.ladder.beta[:] = own
+
+    def _lengthen(self) -> None:
+        """Add levels where they are wanted, each replica as a copy of the lower one, and place all anew if told to."""
+        gaps, beta = evened(self.ladder) if self.task.evens else longer(self.ladder)
+        if np.array_equal(beta, self.ladder.beta):
+            return
+        below = self.ladder.at[gaps]
+        new = np.arange(self.ladder.at.size, beta.size)
+        self.ladder = ladder(1.0 / beta)._replace(at=np.insert(self.ladder.at, gaps + 1, new))
+
+        def with_copies(stacked: Any, chosen: Any) -> Any:
+            return type(stacked)(*(np.concatenate([a, a[chosen]]) for a in stacked))
+
+        def with_levels(stacked: Any) -> Any:  # step sizes belong to levels, not to replicas
+            return type(stacked)(*(np.insert(a, gaps + 1, a[gaps], axis=0) for a in stacked))
+
+        self.states, self.caches = with_copies(self.states, below), with_copies(self.caches, below)
+        self.tunings = with_levels(self.tunings)
+
+    def _look(self) -> np.ndarray:
+        """What the pilot sees of the state."""
+        return looked_at(self.task.model, self.state, self.pairs)
+
+    def _run_kernel(self, until: int) -> None:
+        task = self.task
+        while True:
+            status = task.kernel(
+                self.rng,
+                task.model,
+                self.caches,
+                *self._arrays(),
+                self.tunings,
+                self.ladder,
+                self.record,
+                until,
+                task.tune * self.thin,
+                self.thin,
+            )
+            if status == CROWDED:
+                self._grow()
+            elif status == RECORD_FULL:
+                self.record = enlarged(self.record)
+            else:
+                assert status == DONE
+                return
+
+    def _arrays(self) -> tuple[Any, ...]:
+        """What the kernel changes besides the caches."""
+        return (self.states,)
+
+    def _grow(self) -> None:
+        """Make room for more columns."""
+        self.states = grown(self.states)
+
+
+def end_pilot(chains: Sequence[Chain]) -> None:
+    """Choose how many sweeps lie between two draws, the same for all chains."""
+    thin = thin_for([chain.seen for chain in chains], chains[0].task.thin)
+    for chain in chains:
+        chain.thin, chain.seen = thin, chain.seen[:0]
+
+
+def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
+    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder there.
+
+    In the first quarter of tuning replicas still move to their levels; the last quarter lets a longer ladder converge.
+    """
+    if not tempers:
+        return []
+    eighths = [(tune * eighth // 8, lengthens and eighth > 2) for eighth in range(2, 7)]
+    return [*eighths, (tune, False)]
+
+
+def chains_of(task: Any, chains: int, random_seed: Any) -> list[Any]:
+    """The chains of a task, each at its start; the same seed gives the same draws whatever `cores` is."""
+    return [task.chain(rng) for rng in streams(random_seed, chains)]
+
+
+def run_chains(
+    task: Task, chains: int, cores: int | None, random_seed: Any, progress: Any
+) -> tuple[list[ChainDraws], bool]:
+    """Run the chains of a task; returns their draws and whether Ctrl-C stopped them early."""
+    made = chains_of(task, chains, random_seed)
+    interrupted = run(made, cores, progress, task.kernel.is_compiled(task.model))
+    return [chain.draws for chain in made], interrupted

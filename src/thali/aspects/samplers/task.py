@@ -1,0 +1,278 @@
+"""Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model shares."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import one_of, positive, refuse_endless, whole
+from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
+from thali.inference.chains import Run
+from thali.model.prepared import Prepared
+
+from ..likelihoods.parameters import Gamma, Normal
+from ..operations import draw_weights, sees_full, sees_single
+from ..priors.given import Given
+from ..state import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
+from ..weight_priors import GammaWeights, are_exponential
+from .chains import Task, run_chains
+from .near_start import MOST, NearStart
+from .tempering import MAX_TEMPERATURES, geometric
+
+if TYPE_CHECKING:
+    from .draws import ChainDraws
+
+MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
+LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
+# Objects of similarities from which on tempered chains are annealed, their temperatures placed by measured swaps, and
+# the memberships of an object in overlapping columns drawn together; of triplets from which on chains begin where an
+# approximate likelihood has led.
+MANY = 40
+THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
+
+
+def build_task(
+    prior: Any,
+    likelihood: Any,
+    data: Any,
+    *,
+    weight_prior: Any,
+    alpha: Any,
+    sampler: Any,
+    draws: int,
+    tune: int,
+    thin: Any,
+    tempering: Any = None,
+) -> Task:
+    """Check everything and put it into the form that the chains read.
+
+    How the columns that a single option owns are represented is decided here, once for all samplers. Under an infinite
+    prior those that the likelihood does not see are drawn from the prior. With exponential weights and a likelihood
+    that sees an option's unique weight, only their sum with the fixed unique weight is carried. Otherwise they are
+    columns like any other.
+    """
+    if hasattr(prior, "for_labels"):
+        prior = prior.for_labels(data.labels)
+    for part, wanted in ((prior, "sample"), (likelihood, "check")):
+        if not hasattr(part, wanted):
+            raise ArgumentError(f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods.")
+    weights = weights_of(weight_prior, likelihood)
+    sampler = one_of("sampler", sampler or "recommended", ("recommended", "paper"))
+    if alpha is not None:
+        alpha = positive("alpha", alpha, "the concentration of the prior over features")
+        if not prior.learns_alpha:
+            raise ArgumentError(
+                Argument("alpha"), " has no meaning for given features; leave it ", InPython("at None", "out"), "."
+            )
+        expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))  # of a tree it is less
+        if expected > MAX_EXPECTED:
+            raise ArgumentError(
+                Setting("alpha", alpha),
+                f" makes the prior expect {expected:,.0f} features; choose one that expects {MAX_EXPECTED:,} at most.",
+            )
+    draws = whole("draws", draws, 1)
+    tune = whole("tune", tune, 0)
+    n = data.n_options
+    compiled_prior = prior.compiled(n)
+    likelihood.check(prior, data)
+    compiled_likelihood, make_cache = likelihood.compiled(data, weights)
+    explicit = not prior.is_infinite or sampler == "paper"
+    unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
+    if unique and are_exponential(weights) and not explicit:
+        unique = TOTAL_UNIQUE
+    carried = explicit or (unique != TOTAL_UNIQUE and sees_single(compiled_likelihood))
+    least = 0 if not prior.is_infinite else 1 if carried else 2
+    learned = prior.learns_alpha and alpha is None
+    most = n if explicit or sees_full(compiled_likelihood) else n - 1
+    model = Model(compiled_prior, compiled_likelihood, weights, least, most, unique, learned)
+    if sampler == "paper" and not likelihood.has_published_sampler:
+        raise ArgumentError(
+            Setting("sampler", "paper"),
+            " is for the published likelihoods, without ties, covariates or functions of your own; set ",
+            Setting("sampler", None),
+            ".",
+        )
+    start = alpha if alpha is not None else None if learned else float("nan")
+    if isinstance(tempering, str):
+        tempering = {"auto": None, "off": False}.get(tempering, tempering)
+    temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
+    many = n >= MANY and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
+    kernel = _kernel(sampler, prior, model, many)
+    near = None
+    if likelihood.approximate is not None and prior.learns_alpha and MANY <= n <= MOST:
+        near = NearStart(likelihood.approximate)
+    if thin is None:
+        thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
+    thin = whole("thin", thin, 1)
+    refuse_endless(draws, tune, 1, thin)
+    return Task(
+        kernel,
+        model,
+        prior,
+        make_cache,
+        n,
+        start,
+        draws,
+        tune,
+        thin,
+        temperatures,
+        lengthens,
+        many and lengthens,
+        tuple(likelihood.parameters),
+        may_temper=tempering is None and sampler != "paper" and prior.learns_alpha and len(temperatures) == 1,
+        begins=near,
+    )
+
+
+def _ladder(tempering: Any, by_default: bool, may_temper: bool) -> tuple[tuple[float, ...], bool]:
+    """Temperatures to start with, and whether the ladder is lengthened while tuning."""
+    if tempering is None:
+        return (geometric(LEVELS, T_MAX), True) if by_default and may_temper else ((1.0,), False)
+    count = tempering if isinstance(tempering, int | np.integer) and tempering is not True else None
+    if count in (0, 1):  # which False is
+        return (1.0,), False
+    if not may_temper:
+        raise ArgumentError(
+            Setting("sampler", "paper"), " is not tempered; set ", Setting("tempering", None), ", or leave it out."
+        )
+    if count is not None and 1 < count <= MAX_TEMPERATURES:
+        return geometric(int(count), T_MAX), True
+    if isinstance(tempering, Iterable) and not isinstance(tempering, str):
+        try:
+            given = tuple(map(float, tempering))
+        except (TypeError, ValueError):
+            given = ()
+        if len(given) > 1 and given[0] == 1.0 and all(a < b < math.inf for a, b in pairwise(given)):
+            return given, False
+    raise ArgumentError(
+        Argument("tempering"),
+        InPython(" must be None or 'auto', False or 'off'", " must be auto, off"),
+        f", a number of temperatures up to {MAX_TEMPERATURES}, or the temperatures themselves, rising from 1; got ",
+        Value("tempering", tempering),
+        ".",
+    )
+
+
+def as_prior(prior: Any) -> Any:
+    """The prior itself; a tree stands for the phylogenetic Indian buffet process on it."""
+    from thali.trees.tree import Tree
+
+    if isinstance(prior, Tree):
+        from ..priors.phylogenetic import PhylogeneticBuffet
+
+        return PhylogeneticBuffet(prior)
+    return prior
+
+
+def _kernel(sampler: str, prior: Any, model: Model, together: bool) -> Any:
+    exact_weights = type(model.likelihood) in draw_weights.answers
+    if sampler == "paper":
+        if exact_weights:
+            return _published_for_similarities(prior)
+        if not prior.is_infinite:
+            raise ArgumentError(
+                Setting("sampler", "paper"),
+                " is a published sampler for the Indian buffet process, on a tree or not; set ",
+                Setting("sampler", None),
+                ".",
+            )
+        if model.weights != GammaWeights(1.0, 1.0):
+            raise ArgumentError(
+                Setting("sampler", "paper"),
+                " needs the published weight prior Gamma(1, 1); set ",
+                Setting("weight_prior", (1, 1)),
+                ".",
+            )
+        from ..priors.phylogenetic import PhylogeneticBuffet
+        from . import paper, paper_tree
+
+        return paper_tree.published if isinstance(prior, PhylogeneticBuffet) else paper.algorithm_1
+    from . import recommended
+
+    if exact_weights:
+        return recommended.conjugate_together if together else recommended.conjugate
+    if isinstance(prior, Given) and prior.matrix.shape[1] == 0:
+        return recommended.unique_alone
+    if not prior.is_infinite:
+        return recommended.fixed
+    return recommended.infinite_without_unique if model.unique == NO_UNIQUE else recommended.infinite
+
+
+def _published_for_similarities(prior: Any) -> Any:
+    from ..priors.ibp import IndianBuffet
+    from . import paper_additive
+
+    if not isinstance(prior, IndianBuffet):
+        raise ArgumentError(
+            Setting("sampler", "paper"),
+            " is a published sampler for the Indian buffet process; set ",
+            Setting("sampler", None),
+            ".",
+        )
+    return paper_additive.published
+
+
+def weights_of(weight_prior: Any, likelihood: Any) -> Any:
+    """The prior of the weights as the samplers read it."""
+    if isinstance(weight_prior, Normal):
+        if not likelihood.takes_signed_weights:
+            raise ArgumentError(
+                Argument("weight_prior"),
+                f": weights of {type(likelihood).__name__} are above 0, and a normal prior is for weights of either "
+                "sign, in a likelihood of your own; give the shape and the rate of a Gamma distribution, such as ",
+                Value("weight_prior", (1, 1)),
+                ".",
+            )
+        return weight_prior.as_weights()
+    if isinstance(weight_prior, Gamma):
+        weight_prior = weight_prior.as_weights()
+    try:
+        shape, rate = weight_prior
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            Argument("weight_prior"),
+            " must be the shape and the rate of a Gamma distribution, such as ",
+            Value("weight_prior", (1, 10)),
+            "; got ",
+            Value("weight_prior", weight_prior),
+            ".",
+        ) from None
+    shape = positive(Message("The shape in ", Argument("weight_prior")), shape, "a parameter of a Gamma distribution")
+    rate = positive(Message("The rate in ", Argument("weight_prior")), rate, "a parameter of a Gamma distribution")
+    if shape < likelihood.least_shape:
+        raise ArgumentError(
+            "The shape in ",
+            Argument("weight_prior"),
+            f" must be {likelihood.least_shape:g} or more for {type(likelihood).__name__}, "
+            f"because smaller ones put too many weights too close to 0; got {shape:g}.",
+        )
+    return GammaWeights(shape, rate)
+
+
+def compile_ahead(task: Any, progress: Any) -> None:
+    """Compile the sampler of a task, unless it is compiled, so that worker processes find it on the disk."""
+    if not task.kernel.is_compiled(task.model):
+        progress.note("compiling, once")
+        task.chain(np.random.default_rng(0)).run_to(0)
+        progress.note("")
+
+
+@dataclass(frozen=True)
+class PreparedChains(Prepared):
+    """A fit by chains, and what they will run."""
+
+    task: Task = field(kw_only=True)
+
+    def compile(self, progress: Any) -> None:
+        compile_ahead(self.task, progress)
+
+
+def run(task: Task, how: Run) -> tuple[list["ChainDraws"], bool]:
+    """Run the chains under a progress bar; returns their draws and whether they were interrupted."""
+    from thali.inference.progress import Progress
+
+    with Progress(how.progressbar, "sampling", how.chains * (task.tune + task.draws) * task.thin) as progress:
+        return run_chains(task, how.chains, how.cores, how.random_seed, progress)

@@ -1,0 +1,1 @@
+"""Choices among products, and what the models of them answer."""

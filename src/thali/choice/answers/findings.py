@@ -1,0 +1,353 @@
+"""What every model of choice experiments finds out: attributes, levels, money, markets, segments."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import plural
+from thali.data.experiments.constants import with_constants
+from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali.inference.quiet import without_warnings
+from thali.model.common_findings import check_of, describes
+from thali.model.finding import BRIEF, FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
+from thali.model.references import Cite
+from thali.model.settings import Settings
+from thali.model.wording import listed, number, probability, said
+from thali.posterior.interval import interval_name
+
+from ..logits.check import check_sentence
+from ..logits.coding_arguments import knots_by_name, linear_names
+from ..segments.segments import numbers_of_segments
+from .english import ENGLISH
+from .market import markets_of
+from .pay import paid_for, price_among, refuse_wordy_price
+from .simulator import offered_in, simulated
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..segments.segments import Segments
+
+_SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
+_FEWEST = 3  # respondents that make segments
+_ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
+
+
+# settings -----------------------------------------------------------------------------------------------------
+
+
+def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
+    """The settings with the price, once it is clear that market, price and segments can be used with these data."""
+    given = model.get_params()
+    if settings.price is not None:
+        refuse_wordy_price(data.scheme, settings.price)
+    if settings.market is not None:
+        numbers = (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")))
+        _check_market(settings.market, with_constants(data) if given.get("constants") else data, numbers)
+    if settings.segments is not None:
+        numbers_of_segments(settings.segments, len(data.respondents), "segments")
+    return replace(settings, price=settings.price if settings.price is not None else price_among(data.scheme))
+
+
+def _check_market(table: "pandas.DataFrame", data: Any, numbers: tuple[str, ...]) -> None:
+    """Refuse a table of products that the data's levels do not describe."""
+    scheme = data.scheme.with_numbers(numbers, table)
+    for market in markets_of(data.scheme, table):
+        scheme.encode(market.table, data.respondents)
+
+
+def _how(settings: Settings) -> dict[str, Any]:
+    return {"ci": settings.ci, **settings.how}
+
+
+# attributes and levels ----------------------------------------------------------------------------------------
+
+
+@finding("attribute_importance", "Which attributes decide?")
+def attribute_importance(model: Any, settings: Settings) -> Finding:
+    """The part of each attribute in utility and in choices."""
+    table = model.attribute_importance(**_how(settings))
+    rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
+    named = listed([f"{row['attribute']} ({number(row['range_share'])})" for row in rows[:3]])
+    sentence = str(said(ENGLISH, "importance", named=named))
+    columns = [
+        "attribute",
+        "range_share",
+        "range_share_low",
+        "range_share_high",
+        "importance",
+        "se",
+        "people_low",
+        "people_high",
+    ]
+    return Finding(
+        sentence,
+        title=ENGLISH["importance.title"],
+        table=table,
+        shown=table[[each for each in columns if each in table]].rename(columns={"importance": "part of choices"}),
+        picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
+    )
+
+
+@finding("level_effects", "Which levels are preferred?")
+def level_effects(model: Any, settings: Settings) -> Finding:
+    """How often a level is preferred to another."""
+    table = model.level_effects(**_how(settings))
+    sentence, marked = strongest(table), table["at_bound"].any()
+    notes: list[Text] = []
+    if marked:
+        directions = _directions(model)
+        bound = [f"{directions[name]} {name}" for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])]
+        notes.append(said(ENGLISH, "effects.bound", named=", ".join(bound)))
+    if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
+        notes.append(said(ENGLISH, "effects.inside", inside=INSIDE))
+    shown = table.assign(level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)])
+    left_out = ["over", "se", *(() if marked else ("at_bound",))]
+    return Finding(
+        sentence,
+        title=ENGLISH["effects.title"],
+        table=table,
+        shown=shown.drop(columns=left_out),
+        rows=None,
+        picture=Picture("level_effects", ENGLISH["effects.title"], (table,)),
+        notes=tuple(notes),
+    )
+
+
+def _directions(model: Any) -> dict[str, str]:
+    """The attributes in which utility is monotone."""
+    given = model.get_params()
+    return given.get("signs") or given.get("monotone") or {}
+
+
+def strongest(effects: "pandas.DataFrame") -> str:
+    """The preference furthest from indifference, of those whose interval does not hold it."""
+    interval = interval_name(effects.attrs["interval"])
+    sure = []
+    for row in effects.to_dict("records"):
+        low, high = row["low"], row["high"]
+        if low > 0.5 and not row["at_bound"]:
+            sure.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
+        elif high < 0.5:
+            sure.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
+    if not sure:
+        return str(said(ENGLISH, "effects.none", interval=interval))
+    chance, low, high, attribute, more, less = max(sure, key=lambda each: each[0])
+    numbers = {"chance": probability(chance), "low": probability(low), "high": probability(high)}
+    return str(said(ENGLISH, "effects", attribute=attribute, more=more, less=less, interval=interval, **numbers))
+
+
+# money --------------------------------------------------------------------------------------------------------
+
+
+@finding("willingness_to_pay", "What would people pay?")
+def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
+    """Willingness to pay for each level, where an attribute is a price."""
+    if settings.price is None:
+        return None
+    with without_warnings():  # they are notes here
+        table = model.willingness_to_pay(settings.price, ci=settings.ci)
+    if not len(table):
+        return Finding(notes=tuple(table.attrs["notes"]), table=table, rows=0)
+    sentence = dearest(table)
+    title = said(ENGLISH, "pay.title.median" if "people_low" in table else "pay.title", price=settings.price)
+    figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
+    infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
+    shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
+    columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "people_low", "people_high"]
+    return Finding(
+        sentence,
+        title=str(title),
+        table=table,
+        shown=shown[[each for each in columns if each in shown]],
+        rows=None,
+        picture=Picture("willingness_to_pay", str(title), (table,)),
+        notes=(*infinite, *table.attrs["notes"]),
+    )
+
+
+def dearest(pay: "pandas.DataFrame") -> str:
+    """The largest amount, if one is finite and its interval does not hold 0."""
+    rows = pay.to_dict("records")
+    told = [row for row in rows if (row["wtp_low"] > 0 or row["wtp_high"] < 0) and np.isfinite(row["wtp"])]
+    interval = interval_name(pay.attrs["interval"])
+    if not told:
+        return str(said(ENGLISH, "pay.none", interval=interval))
+    row = max(told, key=lambda row: abs(row["wtp"]))
+    ends = (row["wtp_low"], row["wtp_high"])
+    low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
+    amount = number(row["wtp"])
+    amount = str(said(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
+    paid = said(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
+    whose = ENGLISH["pay.median" if "people_low" in pay else "pay.everybody"]
+    return str(said(ENGLISH, "pay", whose=whose, paid=paid, interval=interval, low=low, high=high))
+
+
+# markets ------------------------------------------------------------------------------------------------------
+
+
+@finding("market_shares", "Which share would each product of the market have?")
+def market_shares(model: Any, settings: Settings) -> Finding | None:
+    """The shares of the market that was asked for."""
+    if settings.market is None:
+        return None
+    table = model.market_shares(settings.market, **_how(settings))
+    caption = str(said(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
+    picture = Picture("market_shares", caption, (table,))
+    sentence = winner(table, interval_name(settings.ci))
+    notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
+    return Finding(
+        sentence, title=ENGLISH["shares.title"], table=table, rows=None, picture=picture, notes=notes, leads=True
+    )
+
+
+def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:
+    """Whether people could choose none of the products, and cannot in this market."""
+    chooser = model._chooser()
+    inside = [chooser.cells(each.table)[:, 0] for each in markets_of(chooser.data.scheme, market)]
+    return chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside)
+
+
+def winner(shares: "pandas.DataFrame", interval: str) -> str:
+    """Which product has the largest share; of several scenarios in the first, and then in the others."""
+    rows: Any = shares.reset_index()
+    where, elsewhere = "", ""
+    if "scenario" in rows:
+        first, *others = rows["scenario"].drop_duplicates()
+        for scenario in others[:_SCENARIOS]:
+            best = rows[rows["scenario"] == scenario].sort_values("share", ascending=False, kind="stable").iloc[0]
+            ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
+            elsewhere += f" {said(ENGLISH, 'shares.scenario', scenario=scenario, first=best['product'], **ends)}"
+        rows = rows[rows["scenario"] == first]
+        where = f" in {said(ENGLISH, 'market.scenario', scenario=first)}"
+    best, *others = rows.sort_values("share", ascending=False, kind="stable").to_dict("records")
+    ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
+    then = [f"{row['product']} {100 * row['share']:.0f} %" for row in others]
+    more = f"; then {listed(then)}" if then else ""
+    found = said(ENGLISH, "shares", first=best["product"], where=where, interval=interval, others=more, **ends)
+    return f"{found}{elsewhere}"
+
+
+@finding("market", "Market simulator", SHOWN)
+def market(model: Any, settings: Settings) -> Finding | None:
+    """A market that the reader of a page may change."""
+    draws = model._market_draws()
+    if draws is None:
+        return None
+    offered = None if settings.market is None else offered_in(draws, model._chooser(), settings.market)
+    return simulated(draws, offered, settings.ci, settings.price)
+
+
+# people -------------------------------------------------------------------------------------------------------
+
+
+def _differ(model: Any, settings: Settings) -> bool:
+    """Whether the model has a figure for each person."""
+    return model._chooser().has_individuals
+
+
+@finding("individual_level_effects", "What does each person prefer?", FILE)
+def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
+    """How often each person prefers a level to another."""
+    if not _differ(model, settings):
+        return None
+    return Finding(table=model.level_effects(each_person=True, **settings.how))
+
+
+@finding("individual_importance", "What decides for each person?", FILE)
+def individual_importance(model: Any, settings: Settings) -> Finding | None:
+    """The importance of attributes for each person."""
+    if not _differ(model, settings):
+        return None
+    return Finding(table=model.attribute_importance(each_person=True, **settings.how))
+
+
+@finding("individual_willingness_to_pay", "What would each person pay?", FILE)
+def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
+    """Willingness to pay of each person."""
+    if settings.price is None or not _differ(model, settings):
+        return None
+    with without_warnings():  # they are notes of the table of all
+        return Finding(table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci))
+
+
+# segments -----------------------------------------------------------------------------------------------------
+
+
+def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
+    """The makers of segments: a terminal shows those that were asked for; `usual`: their number otherwise."""
+    kept: list[Any] = []
+    asked = settings.segments is not None
+    place = BRIEF if asked else SHOWN
+
+    def segments(model: Any) -> Any:
+        """The segments, made once; None of too few people."""
+        if len(model._data_of_fit().respondents) < _FEWEST:
+            return None
+        if not kept:
+            kept.append(None)  # which stays where there are none, so that a fault is said once
+            kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
+        return kept[0]
+
+    makers = (
+        ("segment_sizes", "Which segments do the respondents make?", place, _sizes),
+        ("segment_profiles", "What does each segment prefer?", place, _profiles),
+        ("segment_numbers", "How many segments are there?", place, _numbers),
+        ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
+    )
+    return tuple(Maker(key, question, where, partial(_about, segments, make)) for key, question, where, make in makers)
+
+
+def _about(
+    segments: Callable[[Any], Any], make: Callable[[Any], Finding | None], model: Any, settings: Settings
+) -> Any:
+    """A finding about the segments, where there are any."""
+    found = segments(model)
+    return None if found is None else make(found)
+
+
+def _sizes(found: "Segments") -> Finding:
+    shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
+    facts = {"number": plural(len(found), "segment"), "shares": shares, "stability": number(found.stability)}
+    sentence = str(said(ENGLISH, "segments", **facts))
+    return Finding(
+        sentence,
+        title=ENGLISH["segments.sizes"],
+        table=found.sizes,
+        shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
+        picture=Picture("segments", ENGLISH["segments.sizes"], (found,)),
+    )
+
+
+def _profiles(found: "Segments") -> Finding:
+    return Finding(title=ENGLISH["segments.profiles"], table=found.table(), rows=None)
+
+
+def _numbers(found: "Segments") -> Finding | None:
+    if len(found.by_number) < 2:
+        return None
+    return Finding(title=ENGLISH["segments.numbers"], table=found.by_number)
+
+
+def _assignment(found: "Segments") -> Finding:
+    return Finding(title=ENGLISH["segments.each"], table=found.assignment)
+
+
+SEGMENTED = said(ENGLISH, "segments.methods", source=Cite("hubert1985"))
+
+
+# checks -------------------------------------------------------------------------------------------------------
+
+
+@finding("check", "Does the model describe the data?", chapter=MISSES)
+def check(model: Any, settings: Settings) -> Finding:
+    """Which choices the model would seldom make."""
+    table = model.check(settings.random_seed)
+    return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
+
+
+FIRST = (attribute_importance, level_effects, willingness_to_pay, market_shares, market)
+OF_PEOPLE = (individual_level_effects, individual_importance, individual_willingness_to_pay)

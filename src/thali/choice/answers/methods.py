@@ -1,0 +1,359 @@
+"""The questions of a market study, which every model of choices among described products answers alike."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from thali.posterior.interval import INTERVAL
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.model.settings import Settings
+
+    from .chooser import Chooser
+
+
+class ChoiceAnswers:
+    """Market shares, demand, effects of levels, and importance of attributes, of a fitted model.
+
+    A subclass has `_chooser`: its people, and how they choose in every draw.
+    """
+
+    def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
+        """The settings with the price, once it is clear that the market can be read."""
+        from .findings import settings_for
+
+        return settings_for(self, data, settings)
+
+    def _chooser(self) -> "Chooser":
+        """The people of the fit, and how they choose."""
+        raise NotImplementedError
+
+    def market_shares(
+        self,
+        products: "pandas.DataFrame",
+        change: Mapping[str, Any] | None = None,
+        people: Any = None,
+        respondent_weights: Any = None,
+        ci: float = INTERVAL,
+        each_draw: bool = False,
+        cores: int | None = None,
+        random_seed: Any = 0,
+    ) -> "pandas.DataFrame":
+        r"""Which share of people would choose each product of a market, and what a change would do.
+
+        .. math:: s_j = \sum_n w_n P_n(j \mid X) \Big/ \sum_n w_n
+
+        Parameters
+        ----------
+        products : data frame
+            One row a product, with a column for each attribute; a no-choice option as in the data. Names are taken from
+            a column `product` or `name` or that of the alternatives, else from the index. With a column `scenario` the
+            table holds several markets.
+        change : dict, optional
+            Attribute -> a level for all products, a list with one for each, or {product: level}.
+        people : optional
+            Whose choices: None, all respondents; a list of respondents; True or False for each of them; a query of the
+            columns of `people` of the data, such as "age > 40"; a function of that table that gives one of these; or
+            "new", the population that the respondents are a sample of.
+        respondent_weights : optional
+            A number of 0 or more for each respondent: an array, a mapping by respondent, or a column of `people`.
+        ci : float in (0, 1)
+            Probability of the intervals.
+        each_draw : bool
+            Whether to give the shares of every draw: one row a draw, columns (share, after or change; product).
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of occasions and new people, where they are simulated; draws of the sampling distribution of an estimate
+            always have the same seed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a product: `share` (posterior mean, or estimate), `share_low` to `share_high` (interval of the share
+            among the respondents, or in the population: that is wider, as only some of its people were asked) and
+            `share_se` (Monte Carlo standard error of a posterior mean; standard error of an estimate); with a change
+            also `after` and `change`, likewise. Random numbers are common to all markets.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the products cannot be read, or hold a level that is not known.
+        ArgumentError
+            If the change names what is not there, the filter leaves nobody, or weights are negative or of a wrong
+            number.
+
+        Warns
+        -----
+        DataWarning
+            If a number lies outside the tested range; if `people` or weights change nothing, because everybody has the
+            same tastes in the model; if a column of the products is no attribute.
+        """
+        from .shares import market_shares
+
+        asked = (products, change, people, respondent_weights)
+        return market_shares(self._chooser(), *asked, ci, each_draw, cores, random_seed)
+
+    def demand(
+        self,
+        attribute: str,
+        product: Any,
+        values: Any,
+        products: "pandas.DataFrame",
+        people: Any = None,
+        respondent_weights: Any = None,
+        ci: float = INTERVAL,
+        cores: int | None = None,
+        random_seed: Any = 0,
+    ) -> "pandas.DataFrame":
+        """The demand curve: the share of a product at each price, or at each value of another attribute.
+
+        Parameters
+        ----------
+        attribute : str
+            Such as "price".
+        product : str
+            One of the names of the market.
+        values : list
+            What the attribute may be.
+        products : data frame
+            The market, as for `market_shares`.
+        people, respondent_weights, ci, cores, random_seed : optional
+            As for `market_shares`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a value: the value, `share`, `share_low`, `share_high` and `share_se`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `market_shares`.
+        ArgumentError
+            As `market_shares`, or if there is no such product or attribute.
+        """
+        from .shares import demand
+
+        asked = (attribute, product, values, products, people, respondent_weights)
+        return demand(self._chooser(), *asked, ci, cores, random_seed)
+
+    def level_effects(
+        self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0
+    ) -> "pandas.DataFrame":
+        r"""How often one level of an attribute is preferred to another, all else being equal.
+
+        .. math:: P(u_n(x \text{ with } b) > u_n(x \text{ with } a)) + \tfrac12 P(\text{tie}), \qquad x \text{ of the
+            design}
+
+        Parameters
+        ----------
+        each_person : bool
+            Whether to give the number of each person instead: a row for each respondent and pair of levels.
+        ci : float in (0, 1)
+            Probability of the intervals.
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
+            `effect`, mean over people and draws (.5 = indifferent), its interval `low` to `high` over draws, and
+            standard error `se`; `people_low` to `people_high`, which holds 89 % of people, where people differ;
+            `at_bound`, whether the interval begins at .5, below which a declared direction allows no effect: then the
+            data have not established one, and however narrow the interval, they may speak for the other direction.
+            ``attrs["interval"]`` is `ci`, here and in the other tables with intervals.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .effects import level_effects
+
+        return level_effects(self._chooser(), each_person, ci, cores, random_seed)
+
+    def attribute_importance(
+        self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0
+    ) -> "pandas.DataFrame":
+        r"""How much each attribute matters, in two ways: by ranges of utility, and by choices.
+
+        .. math::
+            \frac{\max_l u_{il} - \min_l u_{il}}{\sum_k (\max_l u_{kl} - \min_l u_{kl})}, \text{ mean over people};
+            \qquad \tfrac12 \sum_j \Big|p_j - \sum_l f_{il}\, p_j^{(i = l)}\Big|, \text{ mean over tasks}
+
+        The first is what market researchers call importance: it sums to 1, and it depends on which levels were tested.
+        The second is how far choices change if all alternatives of a task are alike in the attribute: each of its
+        levels l in turn is given to all of them that have the attribute, as often (f) as the products of the data have
+        it. Neither depends on the order in which levels are listed.
+
+        The choice of nothing, "inside", is a constant and not an attribute that products differ in: it has no part of
+        the ranges, and stands last. Its second number is how far choices change if products are offered in its place:
+        some of the data in turn, for a logit; a product without any attribute, for product classes.
+
+        Parameters
+        ----------
+        each_person : bool
+            Whether to give the numbers of each person instead: a row for each respondent and attribute.
+        ci : float in (0, 1)
+            Probability of the intervals.
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            `attribute`; `range_share`, the largest first, its interval `range_share_low` to `range_share_high` and
+            `range_se`, NaN for the choice of nothing ("inside"); `importance`, the part of choices, between 0 and 1,
+            and `se`, its standard error; `people_low` to `people_high`, which holds that of 89 % of people, where
+            people differ.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .importance import attribute_importance
+
+        return attribute_importance(self._chooser(), each_person, ci, cores, random_seed)
+
+    def willingness_to_pay(
+        self,
+        price: str,
+        each_person: bool = False,
+        people: Any = None,
+        respondent_weights: Any = None,
+        ci: float = INTERVAL,
+    ) -> "pandas.DataFrame":
+        r"""How much dearer a product may be for having one level of an attribute and not another.
+
+        .. math:: \Delta_n: \; u_n(x \text{ with } b, \text{price } m + \Delta_n / 2) =
+            u_n(x \text{ with } a, \text{price } m - \Delta_n / 2)
+
+        Where utility is linear in the price this is minus the ratio of the coefficients. Elsewhere utility is
+        interpolated between the tested prices around their middle m, averaged over products of the data, and the
+        answer lies within their range. Utility is the expected one where a part of it passes with the occasion.
+
+        Parameters
+        ----------
+        price : str
+            The attribute that holds amounts of money.
+        each_person : bool
+            Whether to give the amounts of each person instead: a row for each respondent and level.
+        people, respondent_weights, ci : optional
+            As for `market_shares`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `attribute`, `level` and `over`, the first level; "1 more" where the attribute is taken as a number. `wtp`,
+            the amount that half of the people would pay (posterior median of their median; the estimate, where tastes
+            are the same for everybody), its interval `wtp_low` to `wtp_high`, and `wtp_se` (by the differences between
+            chains; of an estimate by the delta method). `people_low` to `people_high` holds 89 % of the people's own
+            medians. `at_limit`: the range of tested prices is too small to tell more. A person who does not mind the
+            price would pay any amount, inf, for what is better. `attrs["notes"]` has the sentences of the warnings.
+
+            The interval of an estimate holds the amounts at which indifference is not rejected: where utility is linear
+            in the price, that is Fieller's set. An end that the data do not bound is infinite, both where the price is
+            not told from 0. The median of an even number of people (or draws) is half way between the middle two, or
+            the one of them that is finite; it is taken in every draw or, where draws times people times rows exceed
+            5 million, in fewer of them (40 or more), evenly through the chains.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `price` is no attribute, or not one of numbers; otherwise as `market_shares`.
+
+        Warns
+        -----
+        EstimateWarning
+            If the price is not told from 0, or demand rises with it; if the data do not bound an amount, or it is
+            larger than any difference of tested prices.
+
+        References
+        ----------
+        Train (2009), Discrete choice methods with simulation, section 2.3; Fieller (1954), Some problems in interval
+        estimation.
+        """
+        from .pay import willingness_to_pay
+
+        return willingness_to_pay(self._chooser(), price, each_person, people, respondent_weights, ci)
+
+    def best_products(
+        self,
+        attributes: Mapping[str, Any],
+        competitors: "pandas.DataFrame",
+        n: int = 1,
+        costs: Mapping[str, Mapping[Any, float]] | None = None,
+        price: str | None = None,
+        people: Any = None,
+        respondent_weights: Any = None,
+        ci: float = INTERVAL,
+        top: int = 5,
+        cores: int | None = None,
+        random_seed: Any = 0,
+    ) -> "pandas.DataFrame":
+        r"""The products that would do best against competitors: those with the largest share, or the largest profit.
+
+        .. math:: \max_{x_1, \dots, x_n} \sum_j s_j(x) \quad \text{or} \quad
+            \sum_j s_j(x) \Big(\text{price}_j - \sum_i \text{cost}_{i x_{ji}}\Big)
+
+        The line is built by adding the best product to those before, and then by exchanging products while that helps;
+        every possible product is tried in each place where there are 300 or fewer, else attribute by attribute. This
+        search looks at some of the draws; the 20 best lines are then compared by all of them.
+
+        Parameters
+        ----------
+        attributes : dict of lists
+            Every attribute -> what it may be; a list of one value keeps it fixed.
+        competitors : data frame
+            What others offer, as for `market_shares`, a no-choice option included where there is one.
+        n : int
+            How many products the line has.
+        costs : dict of dicts, optional
+            Attribute -> level -> what it costs.
+        price : str, optional
+            The attribute that says what a sale brings; the aim is then the profit for each person of the market.
+        people, respondent_weights, ci : optional
+            As for `market_shares`.
+        top : int
+            How many lines are listed.
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            As for `market_shares`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a product of each line, the best line first: `line`, the attributes; `share` or `profit` of the line,
+            its interval (`share_low` to `share_high`, likewise of the profit) and standard error; `probability_best`,
+            the part of the draws in which it is the best of the lines compared.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the competitors cannot be read, or a level is not known.
+        ArgumentError
+            If an attribute lacks its levels, or costs do not cover them; otherwise as `market_shares`.
+
+        References
+        ----------
+        Green & Krieger (1985), Models and heuristics for product line selection.
+        """
+        from .lines import best_products
+
+        asked = (attributes, competitors, n, costs, price, people, respondent_weights)
+        return best_products(self._chooser(), *asked, ci, top, cores, random_seed)

@@ -1,0 +1,70 @@
+"""What the latent-class logit finds out."""
+
+from typing import Any
+
+from thali.model.common_findings import asked, data, levels, methods, summary, verdict
+from thali.model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
+from thali.model.references import Cite
+from thali.model.settings import Settings
+from thali.model.wording import listed, number, said
+
+from ..answers.english import ENGLISH
+from ..answers.findings import FIRST, OF_PEOPLE, check, segments_of
+from .choice import FOLDS
+
+
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings."""
+    held = set(model.membership_.to_numpy().argmax(axis=1))  # whose classes are the segments, if each holds somebody
+    usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
+    return (*_FIRST, *segments_of(settings, usual), *_LAST)
+
+
+@finding("classes", "Which classes of people are there?")
+def classes(model: Any, settings: Settings) -> Finding:
+    """The classes, their sizes and what they want."""
+    shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
+    several = model.n_classes_ > 1
+    sentence = said(ENGLISH, "latent.several" if several else "latent.one", number=model.n_classes_, shares=shares)
+    row = model.choice_.loc[model.n_classes_]
+    values = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
+    counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
+    notes = [said(ENGLISH, "latent.maximum", **values, **counts)]
+    if several:
+        notes.append(said(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
+    table = model.class_table().rename_axis("coefficient")
+    return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes))
+
+
+@finding("numbers_of_classes", "How many classes are there?")
+def numbers_of_classes(model: Any, settings: Settings) -> Finding | None:
+    """The numbers of classes that were tried."""
+    tried = model.choice_
+    shown = tried.dropna(axis=1, how="all")
+    return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, rows=None if len(tried) > 1 else 0)
+
+
+@finding("membership", "Of which class is everybody?", FULL)
+def membership(model: Any, settings: Settings) -> Finding:
+    """The probability of each respondent's class."""
+    shown = model.membership_.rename(columns=lambda k: f"class {k}")
+    return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
+
+
+@finding("summary", "How sure is each quantity?", FULL, chapter=STATISTICS)
+def estimates(model: Any, settings: Settings) -> Finding | None:
+    """The coefficients with their errors, which a terminal shows beside each other."""
+    return summary(model, settings)
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How a paper says it."""
+    sentence = said(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
+    if len(model.choice_) < 2:
+        return (sentence,)
+    criterion = "BIC" if model.choose == "bic" else said(ENGLISH, "latent.left_out", folds=FOLDS)
+    return sentence, said(ENGLISH, "latent.chosen", criterion=criterion)
+
+
+_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, numbers_of_classes, *FIRST)
+_LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)

@@ -1,0 +1,382 @@
+"""`LatentClassLogit`: a few segments of people, each with tastes of its own."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._arguments import one_of, whole
+from thali._described import Facts
+from thali._labels import plural, shorten
+from thali.errors import (
+    Argument,
+    DataError,
+    DataWarning,
+    EstimateWarning,
+    ModelName,
+    Setting,
+    ThaliWarning,
+)
+from thali.inference.seeds import root, seed_setting
+from thali.model.base import Job, Model
+
+from ..logits.answers import LogitAnswers
+from ..logits.check import HasChoiceCheck
+from ..logits.multinomial import experiment, unseen_remarks
+from ..segments.method import HasSegments
+from .choice import BIC, HELD_OUT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.scheme import Scheme
+
+    from ..logits.chooser import LogitChooser
+    from ..logits.coding import Coding
+    from ..segments.preferences import Preferences
+    from .draws import ClassDraws
+
+CHOICES = (BIC, HELD_OUT)
+
+
+class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
+    r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes of its own.
+
+    .. math::
+        P(x^*_{n1}, x^*_{n2}, \dots) = \sum_{k=1}^K \pi_k \prod_t
+        e^{x_{nt}^{*T} \beta_k} \Big/ \sum_{j} e^{x_{ntj}^T \beta_k}
+
+    The likelihood is that of all tasks of a person together, since a person has one class. It has several maxima:
+    expectation and maximisation (EM) begins at the tastes of random people, Newton's method ends it, and the best of
+    many starts is kept. Columns are coded as by `MultinomialLogit`.
+
+    Parameters
+    ----------
+    classes : int, or several
+        K; of several, such as range(1, 7), one is chosen.
+    linear : attribute or list of attributes
+        Those whose number itself has a coefficient instead; predictions then take any number.
+    knots, interactions, constants : optional
+        As of `MultinomialLogit`.
+    choose : {"bic", "held-out"}
+        By what K is chosen: BIC, whose observations are people, or the log-likelihood of people left out in five parts.
+    starts : int, optional
+        None: until three starts have found the best maximum, 4 for each class at least and 40 at most.
+
+    Attributes
+    ----------
+    n_classes_ : int
+    sizes_ : pandas.Series (K,)
+        Share of people in each class, the largest first.
+    coef_ : pandas.DataFrame (K, p)
+        NaN where the data cannot tell a coefficient from those before it.
+    covariance_ : pandas.DataFrame (K - 1 + K p, K - 1 + K p)
+        Inverse of the observed information (negative Hessian) of the log odds of sizes and of the coefficients.
+    membership_ : pandas.DataFrame (respondents, K)
+        Posterior probability of everybody's class.
+    individual_ : pandas.DataFrame (respondents, p)
+        Tastes of every respondent, averaged over classes.
+    choice_ : pandas.DataFrame
+        A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1: everybody belongs
+        to one class for certain), smallest (size of a class), starts and times_found, how many of them found the best.
+    log_likelihood_ : float
+        Of all choices, natural logarithm.
+    aic_, bic_, entropy_r2_ : float
+    n_tasks_ : int
+    converged_ : bool
+        Whether Newton's method settled on a maximum.
+    unbounded_ : tuple of str
+        Coefficients of classes that the choices leave open.
+
+    Raises
+    ------
+    DataError
+        If the data are no choice experiment, no attribute differs within a task, or classes outnumber respondents.
+    ArgumentError
+        If an argument is outside its range.
+
+    Warns
+    -----
+    EstimateWarning
+        If a coefficient has no bound, or only one start found the best maximum.
+    DataWarning
+        If some coefficients cannot be told from others, or a declared level is never shown.
+
+    References
+    ----------
+    Kamakura & Russell (1989), A probabilistic choice model for market segmentation and elasticity structure; Louis
+    (1982), Finding the observed information matrix when using the EM algorithm.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import thali as th
+    >>> cheap, dear = [1, 0] * 7 + [0, 1], [0, 1] * 7 + [1, 0]  # eight tasks each of six people, and of four
+    >>> rows = {"id": [n // 16 for n in range(160)], "task": [n // 2 for n in range(160)], "price": [90, 150] * 80,
+    ...         "choice": cheap * 6 + dear * 4}
+    >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> model = LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
+    >>> model.sizes_.round(3).tolist()
+    [0.6, 0.4]
+    >>> model.coef_["price[150]"].round(2).tolist()
+    [-1.95, 1.95]
+    """
+
+    _FINDINGS: ClassVar[str] = "thali.choice.latent_class.findings"
+
+    n_classes_: int
+    sizes_: "pd.Series"
+    coef_: "pd.DataFrame"
+    covariance_: "pd.DataFrame"
+    membership_: "pd.DataFrame"
+    individual_: "pd.DataFrame"
+    choice_: "pd.DataFrame"
+    log_likelihood_: float
+    aic_: float
+    bic_: float
+    entropy_r2_: float
+    n_tasks_: int
+    converged_: bool
+    unbounded_: tuple[str, ...]
+    scheme_: "Scheme"
+    _coding_: "Coding"
+    _draws_: "ClassDraws"
+    _data_: "ChoiceExperiment"
+    _seed_: np.random.SeedSequence
+
+    def __init__(
+        self,
+        classes: Any = 3,
+        linear: Any = (),
+        knots: Any = None,
+        interactions: Any = (),
+        constants: bool = False,
+        choose: str = "bic",
+        starts: int | None = None,
+    ) -> None:
+        self.classes = classes
+        self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
+        self.choose = choose
+        self.starts = starts
+
+    def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "LatentClassLogit":
+        """Fit to a choice experiment.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the starts, of the parts of people that are left out, and of the draws that intervals come from.
+        progressbar : bool
+
+        Returns
+        -------
+        LatentClassLogit
+        """
+        return self._carry_out(self._job(experiment(data, self.constants), random_seed, progressbar))
+
+    def _job(self, data: "ChoiceExperiment", random_seed: Any, progressbar: bool) -> Job:
+        """The fit, checked."""
+        from thali.inference.progress import Progress
+
+        from ..logits.coding import coding_of
+        from ..logits.logit import independent_columns
+        from .choice import chosen, fits, numbers_of
+        from .fitted import fitted_attributes
+        from .panel import panel_of
+        from .tables import choice_table
+
+        choose = one_of("choose", self.choose, CHOICES)
+        numbers = numbers_of(self.classes, choose, data.n_respondents)
+        starts = None if self.starts is None else whole("starts", self.starts, 1)
+        seed = root(random_seed)
+        coding = coding_of(data, self.linear, self.knots, self.interactions)
+        panel = panel_of(data, coding)
+        kept = independent_columns(panel.tasks)
+        if not kept.any():
+            raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
+        matrix = panel.tasks.matrix[:, kept]
+        scale = np.abs(matrix).max(axis=0)
+        panel = panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale))
+
+        def work() -> dict[str, Any]:
+            with Progress(progressbar, "fitting", len(numbers), "numbers of classes") as progress:
+                done = iter(range(1, len(numbers) + 1))
+                found = fits(panel, numbers, choose, starts, seed, lambda: progress.update(next(done)))
+            number = chosen(found, choose)
+            fitted = fitted_attributes(found[number], panel, data, coding, kept, scale, seed)
+            return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
+
+        return Job(work, unseen_remarks(coding, data.levels), data=str(data))
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
+            yield DataWarning(
+                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
+                "take 0 for it. Leave out an attribute that the others determine."
+            )
+        if self._coincide():
+            yield EstimateWarning(
+                f"The choices do not show {self.n_classes_} classes: some have the same tastes, or hold nobody. Ask "
+                "for fewer by ",
+                Argument("classes"),
+                ".",
+            )
+        elif self.unbounded_:
+            yield EstimateWarning(
+                f"The choices leave {shorten(list(self.unbounded_))} open: hardly any choice of the class speaks "
+                "against an infinite preference there. Predictions are usable, these estimates and standard errors are "
+                "not; ask for fewer classes, or take ",
+                ModelName("HierarchicalLogit"),
+                ", which has a prior.",
+            )
+        row = self.choice_.loc[self.n_classes_]
+        if row["times_found"] == 1 and row["starts"] > 1:
+            yield EstimateWarning(
+                f"Only one of {int(row['starts'])} starts found the best maximum, so that there may be a better one; "
+                "try more, such as ",
+                Setting("starts", 4 * int(row["starts"])),
+                ", or fewer classes.",
+            )
+        if not self.converged_:
+            yield EstimateWarning(
+                "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
+                "determine each other."
+            )
+
+    def _coincide(self) -> bool:
+        """Whether two classes have the same tastes, or one holds nobody."""
+        tastes = self.coef_.to_numpy()
+        pairs = [(k, j) for k in range(len(tastes)) for j in range(k)]
+        same = any(np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True) for k, j in pairs)
+        return same or bool((self.sizes_ < 1e-6).any())
+
+    def _answers(self) -> Facts:
+        row = self.choice_.loc[self.n_classes_]
+        times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} found it"
+        sizes = ", ".join(f"{100 * size:.0f} %" for size in self.sizes_)
+        found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
+        return ("classes", f"{self.n_classes_} ({sizes} of people)"), ("log-likelihood", found)
+
+    def run_settings(self) -> dict[str, Any]:
+        self._require_fitted()
+        return seed_setting(self._seed_)
+
+    def _data_of_fit(self) -> "ChoiceExperiment":
+        return self._data_
+
+    def summary(self) -> "pd.DataFrame":
+        """Sizes and coefficients of all classes with their standard errors.
+
+        Returns
+        -------
+        pandas.DataFrame
+            coef, se (by the observed information), z (their ratio; none for a size) and p (two-sided, normal). Rows
+            "class 1: size", "class 1: price[150]" and so on, the largest class first.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .tables import summary_table
+
+        self._require_fitted()
+        return summary_table(self.sizes_, self.coef_, self.covariance_)
+
+    def class_table(self) -> "pd.DataFrame":
+        """The classes beside each other.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column a class, the largest first; rows size (share of people), size_se, and every coefficient.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .tables import classes_table
+
+        self._require_fitted()
+        return classes_table(self.sizes_, self.coef_, self.covariance_)
+
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+        r"""Probability that each alternative of new tasks is chosen.
+
+        .. math:: \sum_k r_{nk} p_{k}(x_j), \qquad r_{nk} = \pi_k \text{ for somebody new}
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the
+            fit belongs to each class with her own probability, anybody else with that of the population.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; they sum to 1 within a task.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        """
+        from ..logits.coding import read_new
+        from ..logits.logit import probabilities
+
+        self._require_fitted()
+        matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
+        of_classes = probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()).T, encoded.task_of_row)
+        classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
+        return (of_classes * classes).sum(axis=1)
+
+    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
+        """The data and replicates of all choices, at `most` draws."""
+        from ..logits.hierarchical_draws import drawn_choices
+        from ..logits.logit import tasks_of
+
+        self._require_fitted()
+        kept = np.unique(np.linspace(0, len(self._draws_.sizes) - 1, most).round().astype(np.int64))
+        tastes = self._individual_draws()[kept]
+        drawn = drawn_choices(tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng)
+        return self._data_, drawn["chosen"][0]
+
+    def _chooser(self) -> "LogitChooser":
+        from ..logits.chooser import LogitChooser
+        from .draws import DRAWS
+
+        self._require_fitted()
+        draws = self._draws_
+        tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
+        sizes = np.vstack([self.sizes_, draws.sizes])
+        return LogitChooser(
+            self._coding_,
+            self._data_,
+            tastes,
+            np.zeros(DRAWS + 1, np.int64),
+            self.membership_.to_numpy(),
+            lambda kept, rng: (tastes[kept], sizes[kept]),
+            covariance=np.nan_to_num(self.covariance_.to_numpy()[self.n_classes_ - 1 :, self.n_classes_ - 1 :]),
+            kinds=np.concatenate([draws.of_people[:1], draws.of_people]),
+        )
+
+    def _preferences(self) -> "Preferences":
+        from ..segments.preferences import draws_kept, of_tastes
+
+        self._require_fitted()
+        data = self._data_
+        kept = draws_kept(len(self._draws_.sizes), data.n_respondents, sum(map(len, data.levels.values())))
+        return of_tastes(self._individual_draws()[kept], self._coding_, data)
+
+    def _individual_draws(self) -> np.ndarray:
+        """Tastes of everybody in every draw, shape (draws, respondents, p)."""
+        draws = self._draws_
+        return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]

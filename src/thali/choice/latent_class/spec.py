@@ -1,0 +1,48 @@
+"""What is said of the latent-class logit without loading it."""
+
+from functools import partial
+
+from thali._arguments import several_whole, whole
+from thali.data.kinds import EXPERIMENTS
+from thali.model.options import EXPERIMENT, MARKET_STUDY, SEED, SEGMENTS
+from thali.model.spec import COUNTS, ModelSpec, Option
+
+from ..logits.spec import CODING
+
+LATENT_CLASS = ModelSpec(
+    name="latent-class-logit",
+    aliases=("LCL", "latent-class"),
+    cls="thali.choice.latent_class.model:LatentClassLogit",
+    data=(EXPERIMENTS,),
+    answers="segments of people with utilities of their own, by maximum likelihood",
+    papers=("kamakura1989",),
+    options=(
+        Option(
+            "classes",
+            "How many classes of people; of several numbers, such as 1-6, one is chosen.",
+            COUNTS,
+            default="3",
+            metavar="K|K-K|K,K,...",
+            check=partial(several_whole, least=1),
+        ),
+        *CODING,
+        Option(
+            "choose",
+            "By what the number of classes is chosen. bic: people count; held-out: how well people are predicted whom"
+            " the fit has not seen.",
+            default="bic",
+            words={"bic": "bic", "held-out": "held-out"},
+        ),
+        Option(
+            "starts",
+            "From how many random starts the likelihood is climbed.",
+            int,
+            default="until three have found the best maximum",
+            check=partial(whole, least=1),
+        ),
+        SEED,
+        SEGMENTS,
+        *EXPERIMENT,
+        *MARKET_STUDY,
+    ),
+)

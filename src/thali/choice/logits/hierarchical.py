@@ -1,0 +1,392 @@
+"""`HierarchicalLogit`: tastes are normally distributed among people."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import positive
+from thali.errors import ArgumentError, DataError
+from thali.inference.chains import Run, checked_run
+from thali.inference.quiet import is_quiet
+from thali.model.prior_sample import PriorSample
+from thali.model.run_by_chains import RunByChains
+from thali.model.sampling import Sampling
+
+from ..segments.method import HasSegments
+from .answers import LogitAnswers
+from .check import HasChoiceCheck
+from .multinomial import experiment, unseen_remarks
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray
+
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.scheme import Scheme
+
+    from ..segments.preferences import Preferences
+    from .chooser import LogitChooser
+    from .coding import Coding
+    from .hierarchical_covariates import Covariates
+    from .hierarchical_fit import Parts
+    from .hierarchical_tastes import Population, TasteScale
+
+
+class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
+    r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
+
+    .. math::
+        P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n}, \qquad
+        \beta_n \sim N(\mu + \Gamma^T z_n, \Sigma), \quad \mu_k, \Gamma_{rk} \sim N(0, s^2), \quad
+        \Sigma \sim IW(\nu, \nu V I), \qquad z_{nr} = (c_{nr} - \bar c_r) / d_r
+
+    Columns are coded as by `MultinomialLogit`; for the prior, numbers are divided by their standard deviation over
+    products. The covariates c of people, labels as columns of 0 and 1, are centred at their means over the respondents
+    and divided by their standard deviations d, so that mu is the mean taste of people with average covariates, and its
+    prior is about that. Where a taste has a sign, it is :math:`\pm e^{\beta_{nk}}`.
+
+    Parameters
+    ----------
+    linear : attribute or list of attributes
+        Those whose number itself has a coefficient; predictions then take any number.
+    knots, interactions, constants : optional
+        As for `MultinomialLogit`.
+    signs : dict, optional
+        Attribute -> "increasing" or "decreasing", for everybody: later levels, or larger numbers, are better or worse.
+        The logarithm of a slope, or of each step from a level to the next, is normally distributed then.
+    respondents : list of str, optional
+        Columns of `data.people` on which mean tastes depend: numbers, or labels, of which each but the first has a
+        covariate. None: none.
+    mean_sd : float above 0
+        s, the prior standard deviation of a mean taste; at most 2 of one that has a sign, which is a logarithm.
+    df : float of p + 2 or more, optional
+        nu, the degrees of freedom of the inverse Wishart prior of p coefficients; None: p + 3.
+    scale : float above 0
+        V, about the prior size of a variance among people.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the coordinate `taste` says
+        which; of people with average covariates), covariate_effect (of a unit), beta (the tastes of every respondent)
+        and log_likelihood.
+    coef_ : pandas.Series (p,)
+        Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign.
+    individual_ : pandas.DataFrame (respondents, p)
+        Posterior means of every respondent's tastes.
+    log_likelihood_ : float
+        Posterior mean of the log-likelihood of all choices given everybody's tastes.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+
+    Raises
+    ------
+    DataError
+        If the data are no choice experiment.
+    ArgumentError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009), Discrete choice
+    methods with simulation, chapter 12.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import thali as th
+    >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0, 1, 0, 0, 1, 0, 1],
+    ...         "price": [90, 150] * 4}
+    >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> model = HierarchicalLogit().fit(data, draws=200, tune=50, random_seed=1, progressbar=False)
+    >>> first, second = model.individual_["price[150]"]
+    >>> first < 0 < second
+    True
+    """
+
+    posterior_: "xarray.DataTree"
+    coef_: "pd.Series"
+    individual_: "pd.DataFrame"
+    log_likelihood_: float
+    interrupted_: bool
+    scheme_: "Scheme"
+    _coding_: "Coding"
+    _scale_: "TasteScale"
+    _covariates_: "Covariates"
+    _respondents_: tuple[str, ...]
+    _new_people_: np.random.SeedSequence
+
+    def __init__(
+        self,
+        linear: Any = (),
+        knots: Any = None,
+        interactions: Any = (),
+        constants: bool = False,
+        signs: Any = None,
+        respondents: Any = None,
+        mean_sd: float = 10.0,
+        df: float | None = None,
+        scale: float = 1.0,
+    ) -> None:
+        self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
+        self.signs = signs
+        self.respondents = respondents
+        self.mean_sd = mean_sd
+        self.df = df
+        self.scale = scale
+
+    def fit(
+        self,
+        data: "ChoiceExperiment",
+        draws: int | None = None,
+        tune: int = 200,
+        chains: int = 4,
+        thin: int | None = None,
+        cores: int | None = None,
+        random_seed: Any = None,
+        progressbar: bool = True,
+        job: Any = None,
+        max_time: float | None = None,
+    ) -> "HierarchicalLogit":
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        draws : int, optional
+            Kept states of each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
+            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
+            64,000 or 2 GB. Of so many respondents that 1,000 draws of all of them take more than half a GB, there are
+            fewer draws, further apart.
+        tune : int
+            States before them, by which a chain tunes its steps and forgets its start.
+        chains : int
+        thin : int, optional
+            Sweeps for each state; None: 2, or more of many respondents.
+        cores : int, optional
+            Chains run at once; None: as many as there are processors. Draws do not depend on it.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        progressbar : bool
+        job : str or path, optional
+            A folder that holds the draws and the state of the chains while they run. The same call goes on from it
+            after the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains
+            start anew with less of it, and a warning says so.
+
+        Returns
+        -------
+        HierarchicalLogit
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is outside its range.
+        DataError
+            If the data are no choice experiment, or the job is damaged, is in use, or is another fit.
+
+        Warns
+        -----
+        DataWarning
+            If a declared level is never shown.
+        ConvergenceWarning
+            If the chains do not agree, or hold too few effective draws.
+        InterruptedWarning
+            If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
+        """
+        from .directions import contradicted_sentence, directions_of
+
+        data = experiment(data, self.constants)
+        run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        sampling = self._sampling(data, run)
+        remarks = unseen_remarks(self._coding_of(data), data.levels)
+        contradicted = "" if is_quiet() else contradicted_sentence(data, directions_of("signs", self.signs, data))
+        return self._carry_out(self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks))
+
+    def usual_run(self) -> dict[str, Any]:
+        return {"draws": 1000}
+
+    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        from .hierarchical_fit import sampling_of
+
+        return sampling_of(source, run, self._parts(source))
+
+    def _parts(self, data: "ChoiceExperiment") -> "Parts":
+        """What the arguments say of these data."""
+        from .directions import directions_of
+        from .hierarchical_covariates import covariates_of
+        from .hierarchical_fit import Parts
+        from .hierarchical_tastes import taste_scale
+
+        coding = self._coding_of(data)
+        scale = taste_scale(coding, data, directions_of("signs", self.signs, data))
+        return Parts(coding, scale, covariates_of(self.respondents, data), self._prior(len(coding.names)))
+
+    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
+        from .hierarchical_prior import sample_tastes
+
+        data = experiment(data, self.constants)
+        return sample_tastes(self._parts(data), data, rngs)
+
+    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+        data = experiment(data, self.constants)
+        return {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
+
+    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        from .hierarchical_draws import drawn_choices
+        from .logit import tasks_of
+
+        beta = self.posterior_["posterior"].dataset["beta"].values
+        return drawn_choices(beta, tasks_of(experiment(data, self.constants), self._coding_), data.first_task, rng)
+
+    def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
+        """The columns that the data have."""
+        from .coding import coding_of
+
+        return coding_of(data, self.linear, self.knots, self.interactions)
+
+    def _prior(self, p: int) -> Any:
+        from .hierarchical_chain import Prior
+
+        sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
+        scale = positive("scale", self.scale, "the prior size of a variance among people")
+        df = p + 3.0 if self.df is None else positive("df", self.df, "a number of degrees of freedom")
+        if df < p + 2:
+            raise ArgumentError(f"df must be {p + 2} or more for {p} coefficients; got {self.df!r}.")
+        return Prior(df, scale, sd)
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """Shares of levels among choices, and level effects, draw by draw.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .reported import reported_rows
+
+        return reported_rows(self._fitted()["posterior"].dataset)
+
+    def population(self) -> "pd.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
+
+        Rows: mean[coefficient] and sd[coefficient] of tastes, and log_likelihood (of all choices). These mix more
+        slowly than the predictions that `summary` is about: look at `mcse_mean` and `r_hat` before you report them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as in `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from thali.posterior.summary import summary_table
+
+        from .hierarchical_draws import quantities_of
+
+        return summary_table(quantities_of(self._fitted()))
+
+    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
+        """The data and replicates of all choices, at `most` draws."""
+        from .hierarchical_draws import drawn_choices
+        from .logit import tasks_of
+
+        beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
+        if data is None:
+            raise DataError("The check needs the data of the fit, which the file of the model could not hold.")
+        flat = beta.reshape(1, -1, *beta.shape[2:])
+        kept = np.unique(np.linspace(0, flat.shape[1] - 1, most).round().astype(np.int64))
+        drawn = drawn_choices(flat[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
+        return data, drawn["chosen"][0]
+
+    def _preferences(self) -> "Preferences":
+        from ..segments.preferences import draws_kept, of_tastes
+
+        beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
+        if data is None:
+            raise DataError("Segments need the data of the fit, which the file of the model could not hold.")
+        flat = beta.reshape(-1, *beta.shape[2:])
+        kept = draws_kept(len(flat), data.n_respondents, sum(map(len, data.levels.values())))
+        return of_tastes(flat[kept], self._coding_, data)
+
+    def summary(self) -> "pd.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.
+
+        Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
+        chosen, of every level but the first; and effect[attribute: level over first], how often a respondent would
+        choose the one out of two products that differ in nothing else. `population` has means and standard deviations
+        of tastes.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return super().summary()
+
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", return_se: bool = False) -> Any:
+        """Posterior mean of the probability that each alternative of new tasks is chosen.
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A respondent who is not in the
+            data of the fit is drawn from the population.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; they sum to 1 within a task. With `return_se` a pair of arrays: the second holds
+            the standard errors, from the effective sample size of the draws.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        """
+        from .coding import read_new
+        from .hierarchical_draws import errors_of_probabilities, mean_probabilities
+
+        tree = self._fitted()
+        matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
+        rows = matrix, found.task_of_row, found.respondent_of_row
+        where = (tree["posterior"].dataset, self._population(), *rows, self._new_people_)
+        return (
+            (mean_probabilities(*where), errors_of_probabilities(*where)) if return_se else mean_probabilities(*where)
+        )
+
+    def _chooser(self) -> "LogitChooser":
+        from .directions import DIRECTIONS, directions_of
+        from .hierarchical_chooser import chooser_of
+
+        posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()
+        if data is None:
+            raise DataError("The answers need the data of the fit, which the file of the model could not hold.")
+        directions = directions_of("signs", self.signs, data)
+        ways = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
+        return chooser_of(self._coding_, data, posterior, self._population(), ways)
+
+    def _population(self) -> "Population":
+        from .hierarchical_tastes import Population
+
+        return Population(self._fitted()["posterior"].dataset, self._scale_, self._covariates_)

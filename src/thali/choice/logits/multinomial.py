@@ -1,0 +1,301 @@
+"""`MultinomialLogit`: everybody has the same tastes."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._described import Facts
+from thali._labels import shorten
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    DataError,
+    DataWarning,
+    EstimateWarning,
+    Message,
+    ModelName,
+    ThaliWarning,
+)
+from thali.model.base import Job, Model
+
+from .answers import LogitAnswers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.scheme import Scheme
+
+    from .chooser import LogitChooser
+    from .coding import Coding
+
+_DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
+
+
+class MultinomialLogit(LogitAnswers, Model):
+    r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
+
+    .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
+
+    Every level that the tasks show, but the first of an attribute, has a coefficient, the utility that it adds to that
+    of the first.
+
+    Parameters
+    ----------
+    linear : attribute or list of attributes
+        Those whose number itself has a coefficient instead; predictions then take any number.
+    knots : dict, optional
+        Attribute of numbers -> where its slope changes, a list of numbers between tested values, or how many such
+        places there are, at quantiles of the tested values. It has a coefficient, its slope, in each piece, and
+        predictions take any number.
+    interactions : list of pairs of attributes, or dict of lists
+        Two attributes whose columns also have coefficients for their products, such as [("price", "brand")] or
+        {"price": ["brand"]}.
+    constants : bool
+        Whether each alternative has a constant of its own, by its label (a means of transport, a place on the screen).
+
+    Attributes
+    ----------
+    coef_ : pandas.Series (p,)
+        NaN where the data cannot tell a coefficient from those before it.
+    covariance_ : pandas.DataFrame (p, p)
+        Inverse of the negative Hessian.
+    log_likelihood_ : float
+        Of all choices, natural logarithm.
+    aic_, bic_ : float
+        BIC counts tasks.
+    n_tasks_ : int
+    converged_ : bool
+        Whether Newton's method settled on a maximum.
+    unbounded_ : tuple of str
+        Coefficients along which the likelihood rises without end.
+
+    Raises
+    ------
+    DataError
+        If the data are no choice experiment, or no attribute differs within a task.
+    ArgumentError
+        If an argument names no attribute, or takes one as a number whose levels are none.
+
+    Warns
+    -----
+    EstimateWarning
+        If the likelihood rises without end.
+    DataWarning
+        If some coefficients cannot be told from others, or a declared level is never shown.
+
+    References
+    ----------
+    McFadden (1974), Conditional logit analysis of qualitative choice behavior.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import thali as th
+    >>> rows = {"id": [1] * 8, "task": [1, 1, 2, 2, 3, 3, 4, 4], "choice": [1, 0] * 3 + [0, 1], "price": [90, 150] * 4}
+    >>> model = MultinomialLogit().fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)))
+    >>> model.coef_.round(4).to_dict()
+    {'price[150]': -1.0986}
+    >>> model.predict_proba(pd.DataFrame({"price": [150, 90]})).round(4).tolist()
+    [0.25, 0.75]
+    """
+
+    coef_: "pd.Series"
+    covariance_: "pd.DataFrame"
+    log_likelihood_: float
+    aic_: float
+    bic_: float
+    n_tasks_: int
+    converged_: bool
+    unbounded_: tuple[str, ...]
+    scheme_: "Scheme"
+    _coding_: "Coding"
+    _data_: "ChoiceExperiment"
+
+    def __init__(self, linear: Any = (), knots: Any = None, interactions: Any = (), constants: bool = False) -> None:
+        self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
+
+    def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "MultinomialLogit":
+        """Fit to a choice experiment; nothing is random and nothing takes long: two arguments are not used.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        random_seed, progressbar : optional
+            As every `fit` takes them.
+
+        Returns
+        -------
+        MultinomialLogit
+        """
+        return self._carry_out(self._job(experiment(data, self.constants)))
+
+    def _job(self, data: "ChoiceExperiment") -> Job:
+        """The fit, checked."""
+        import pandas as pd
+
+        from .coding import coding_of
+        from .logit import ascend, independent_columns, tasks_of
+        from .separation import separating_columns
+
+        coding = coding_of(data, self.linear, self.knots, self.interactions)
+        tasks = tasks_of(data, coding)
+        kept = independent_columns(tasks)
+        if not kept.any():
+            raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
+        tasks = tasks._replace(matrix=tasks.matrix[:, kept])
+        scale = np.abs(tasks.matrix).max(axis=0)
+        scaled = tasks._replace(matrix=tasks.matrix / scale)
+
+        def work() -> dict[str, Any]:
+            found = ascend(scaled)
+            names = pd.Index(coding.names, name="coefficient")
+            beta = np.full(len(names), np.nan)
+            beta[kept] = found.beta / scale
+            covariance = np.full((len(names), len(names)), np.nan)
+            covariance[np.ix_(kept, kept)] = np.linalg.pinv(found.hessian, hermitian=True) / np.outer(scale, scale)
+            free = int(kept.sum())
+            return {
+                "coef_": pd.Series(beta, names, name="coef"),
+                "covariance_": pd.DataFrame(covariance, names, names),
+                "log_likelihood_": found.log_likelihood,
+                "n_tasks_": data.n_tasks,
+                "aic_": 2.0 * free - 2.0 * found.log_likelihood,
+                "bic_": float(np.log(data.n_tasks)) * free - 2.0 * found.log_likelihood,
+                "converged_": found.converged,
+                "unbounded_": tuple(names[kept][separating_columns(scaled, found.beta)]),
+                "scheme_": data.scheme,
+                "_coding_": coding,
+                "_data_": data,
+            }
+
+        return Job(work, unseen_remarks(coding, data.levels), data=str(data))
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
+            yield DataWarning(
+                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
+                "take 0 for it. Leave out an attribute that the others determine."
+            )
+        if self.unbounded_:
+            yield EstimateWarning(
+                f"The likelihood rises without end along {shorten(list(map(str, self.unbounded_)))}: no choice speaks "
+                "against an infinite preference there. Predictions are usable, estimates and standard errors are not; ",
+                ModelName("HierarchicalLogit"),
+                " has a prior and finite estimates.",
+            )
+        elif not self.converged_:
+            yield EstimateWarning(
+                "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
+                "determine each other."
+            )
+
+    def _answers(self) -> Facts:
+        return ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"), ("AIC", f"{self.aic_:,.2f}")
+
+    def summary(self) -> "pd.DataFrame":
+        """Coefficients with their standard errors.
+
+        Returns
+        -------
+        pandas.DataFrame
+            coef, se, z (their ratio) and p (two-sided, normal), a row a coefficient.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from scipy.special import ndtr
+
+        from thali._tables import Table
+
+        self._require_fitted()
+        with np.errstate(invalid="ignore"):
+            errors = np.sqrt(np.diag(self.covariance_))
+        z = self.coef_ / errors
+        return Table({"coef": self.coef_, "se": errors, "z": z, "p": 2.0 * ndtr(-z.abs())})
+
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+        """Probability that each alternative of new tasks is chosen.
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; they sum to 1 within a task.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        """
+        from .coding import read_new
+        from .logit import probabilities
+
+        self._require_fitted()
+        matrix, encoded = read_new(self._coding_, self.scheme_, new)
+        return probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()), encoded.task_of_row)
+
+    def _data_of_fit(self) -> "ChoiceExperiment":
+        return self._data_
+
+    def _chooser(self) -> "LogitChooser":
+        from .chooser import LogitChooser
+
+        self._require_fitted()
+        coef, covariance = np.nan_to_num(self.coef_.to_numpy()), np.nan_to_num(self.covariance_.to_numpy())
+        noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
+        values, vectors = np.linalg.eigh(covariance)
+        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        people = np.ones((len(self._data_.respondents), 1))
+        return LogitChooser(
+            self._coding_,
+            self._data_,
+            np.vstack([coef, tastes])[:, None],
+            np.zeros(_DRAWS + 1, np.int64),
+            people,
+            covariance=covariance,
+        )
+
+
+def unseen_remarks(coding: "Coding", levels: dict[str, tuple[str, ...]]) -> list[Message]:
+    """Which declared levels no task shows."""
+    from .coding import unseen_levels
+
+    named = [f"{name} = {level}" for name, own in unseen_levels(coding, levels).items() for level in own]
+    if not named:
+        return []
+    return [
+        Message(
+            f"No task shows {shorten(named)}, so that there is no coefficient for it, and predictions refuse it. Of an "
+            "attribute named in ",
+            Argument("linear"),
+            " they take any number.",
+        )
+    ]
+
+
+def experiment(data: Any, constants: bool = False) -> "ChoiceExperiment":
+    """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.constants import with_constants
+
+    if not isinstance(data, ChoiceExperiment):
+        raise DataError(
+            f"The model needs a ChoiceExperiment; got {type(data).__name__}. Make one by "
+            "ChoiceExperiment.from_frame(frame)."
+        )
+    if not isinstance(constants, bool):
+        raise ArgumentError(Argument("constants"), f" must be True or False; got {constants!r}.")
+    return with_constants(data) if constants else data

@@ -1,0 +1,57 @@
+"""What is said of the logit models of choice experiments without loading them."""
+
+from thali.data.kinds import EXPERIMENTS
+from thali.model.options import (
+    CHAINS,
+    CONSTANTS,
+    CORES,
+    DRAWS,
+    EXPERIMENT,
+    INTERACTIONS,
+    KNOTS,
+    LINEAR,
+    MARKET_STUDY,
+    MAX_TIME,
+    PEOPLE,
+    SEED,
+    SEGMENTS,
+    SIGNS,
+    THIN,
+    TUNE,
+)
+from thali.model.spec import ModelSpec
+
+CODING = (LINEAR, KNOTS, INTERACTIONS, CONSTANTS)
+MULTINOMIAL = ModelSpec(
+    name="multinomial-logit",
+    aliases=("MNL", "conditional-logit"),
+    cls="thali.choice.logits.multinomial:MultinomialLogit",
+    data=(EXPERIMENTS,),
+    answers="one utility for everybody, by maximum likelihood",
+    papers=("mcfadden1974",),
+    options=(*CODING, *EXPERIMENT, *MARKET_STUDY),
+)
+HIERARCHICAL = ModelSpec(
+    name="hierarchical-logit",
+    aliases=("HB", "mixed-logit"),
+    cls="thali.choice.logits.hierarchical:HierarchicalLogit",
+    data=(EXPERIMENTS,),
+    answers="utilities that are normally distributed among people",
+    papers=("rossi2005", "yu2011"),
+    options=(
+        *CODING,
+        SIGNS,
+        PEOPLE,
+        DRAWS,
+        TUNE.but(default="200"),
+        CHAINS,
+        THIN.but(default="2, more of many respondents"),
+        CORES,
+        MAX_TIME,
+        SEED,
+        SEGMENTS,
+        *EXPERIMENT,
+        *MARKET_STUDY,
+    ),
+    pictures=("trace",),
+)

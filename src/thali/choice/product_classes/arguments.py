@@ -1,0 +1,162 @@
+"""Checks of the arguments of `ProductClasses`, all before anything runs."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._arguments import one_of, positive, share, whole
+from thali.errors import Argument, ArgumentError, Message, Setting
+
+from ..logits.directions import DIRECTIONS
+
+if TYPE_CHECKING:
+    from thali.data.experiments import ChoiceExperiment
+
+METHODS = ("annealed", "smc")
+SCHEDULES = ("all", "individual", "observation")
+STARTS = ("fixed", "prior")
+SAMPLERS = ("recommended", "paper")
+FIRST_SWEEPS = 500  # of the final phase, after which annealed chains that run until they agree are looked at
+MAX_SWEEPS = 4000  # at which they stop
+_FINAL_SWEEPS = {"annealed": FIRST_SWEEPS, "smc": 60}
+_GROUPS = {"annealed": 16, "smc": 8}  # chains, or islands of particles
+_MAX_NAMED = 3  # dominated choices written out
+
+
+STEPS = 40  # of annealing, of `sweeps_per_step` sweeps each
+
+
+class Settings(NamedTuple):
+    """How a fit runs, every default filled in."""
+
+    method: str
+    lapse: float
+    alpha: float | None  # None is learned
+    beta: float
+    groups: int
+    particles: int | None  # in each group; 1 for annealed chains; None: chosen by the number of people
+    sweeps_per_step: int
+    final_sweeps: int  # at least, where annealed chains run until they agree
+    schedule: str
+    start: str
+    sampler: str
+
+
+class Run(NamedTuple):
+    """How long a fit runs and how wide, as `fit` was asked; None leaves a number to the method."""
+
+    sweeps: Any = None
+    chains: Any = None
+    islands: Any = None
+    particles: Any = None
+    sweeps_per_step: Any = 10
+
+
+def settings_of(model: Any, run: Run) -> Settings:
+    """All settings of a fit, each within its range and with its default."""
+    method = one_of("method", model.method, METHODS)
+    alpha = model.alpha
+    if alpha is not None:
+        alpha = positive("alpha", alpha, "the expected number of classes that a person uses")
+    schedule = one_of("schedule", model.schedule, SCHEDULES)
+    if method == "annealed" and schedule != "all":
+        one = Setting("method", "smc")
+        raise ArgumentError(
+            Setting("schedule", schedule), " belongs to ", one, "; annealed chains take all tasks at once."
+        )
+    return Settings(
+        method=method,
+        lapse=share("lapse", model.lapse, "the probability of choosing at random"),
+        alpha=alpha,
+        beta=positive("beta", model.beta, "the second parameter of the Indian buffet process"),
+        groups=_groups(method, run),
+        particles=_particles(method, run.particles),
+        sweeps_per_step=whole("sweeps_per_step", run.sweeps_per_step, 1),
+        final_sweeps=whole(
+            "sweeps", _FINAL_SWEEPS[method] if run.sweeps is None else run.sweeps, 1 if method == "annealed" else 0
+        ),
+        schedule=schedule,
+        start=one_of("start", model.start, STARTS),
+        sampler=one_of("sampler", model.sampler or "recommended", SAMPLERS),
+    )
+
+
+def _groups(method: str, run: Run) -> int:
+    """Chains, or islands of particles."""
+    own, other = ("chains", "islands") if method == "annealed" else ("islands", "chains")
+    if getattr(run, other) is not None:
+        raise ArgumentError(
+            Argument(other),
+            " belongs to the other method; with ",
+            Setting("method", method),
+            " give ",
+            Argument(own),
+            ".",
+        )
+    asked = getattr(run, own)
+    groups = _GROUPS[method] if asked is None else whole(own, asked, 1)
+    if method == "smc" and groups < 2:
+        raise ArgumentError(
+            Setting("method", "smc"),
+            " needs 2 islands of particles or more, from whose differences errors are estimated; got ",
+            Setting("islands", 1),
+            ".",
+        )
+    return groups
+
+
+def _particles(method: str, particles: Any) -> int | None:
+    if method == "annealed":
+        if particles not in (None, 1):
+            raise ArgumentError(
+                Argument("particles"),
+                " belongs to ",
+                Setting("method", "smc"),
+                "; each annealed chain is one particle: leave it out, and raise ",
+                Argument("chains"),
+                f" for more chains; got {particles!r}.",
+            )
+        return 1
+    particles = None if particles is None else whole("particles", particles, 1)
+    if particles is not None and particles < 2:
+        raise ArgumentError(
+            Setting("method", "smc"), " needs 2 particles on each island or more; got ", Setting("particles", 1), "."
+        )
+    return particles
+
+
+def dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:
+    """Tasks in which another alternative is better in a monotone attribute, worse in none, and equal otherwise."""
+    direction = np.array([DIRECTIONS.get(monotone.get(name, ""), 0) for name in data.attributes])
+    products = data.products[data.row_product]
+    sizes = np.diff(data.first_row)
+    best = np.repeat(products[data.first_row[:-1] + data.chosen], sizes, axis=0)
+    # A missing level equals only a missing level: it is neither better nor worse than others.
+    ahead = np.where((products < 0) | (best < 0), np.where(products == best, 0, -1), direction * (products - best))
+    ahead[:, direction == 0] = np.where(products == best, 0, -1)[:, direction == 0]
+    dominates = (ahead >= 0).all(axis=1) & (ahead > 0).any(axis=1)
+    return np.unique(np.repeat(np.arange(data.n_tasks), sizes)[dominates])
+
+
+def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> "Message | str":
+    """A sentence about choices that no preferences of this model explain without lapse; "" if there are none.
+
+    A dominated alternative can only be chosen where it ties with the better one.
+    """
+    tasks = dominated_choices(data, monotone)
+    if not len(tasks):
+        return ""
+    person = data.respondent_of_task
+    named = [
+        f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}" for t in tasks[:_MAX_NAMED]
+    ]
+    more = f" and {len(tasks) - _MAX_NAMED:,} more" if len(tasks) > _MAX_NAMED else ""
+    return Message(
+        f"In {', '.join(named)}{more} the chosen alternative is no better than another one in any respect and worse in "
+        "a monotone attribute; with ",
+        Setting("lapse", 0),
+        " these respondents can only be indifferent between the two, so that much of what they care about goes unseen. "
+        "Set ",
+        Setting("lapse", 0.02),
+        ".",
+    )

@@ -1,0 +1,236 @@
+"""Reports of a fitted model of product classes: the methods of `ProductClasses` after a fit."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import Argument, NotFittedError, Setting
+from thali.posterior.verdict import Advice
+
+from ...answers.methods import ChoiceAnswers
+from ...logits.check import HasChoiceCheck
+from ...segments.method import HasSegments
+from .class_groups import SIMILAR
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali.data.experiments.design import Design
+
+    from ...market_draws.market import MarketDraws
+    from ...segments.preferences import Preferences
+    from ..particles import Particles
+    from .chooser import ClassChooser
+
+_IF_APART = (
+    "the chains stay with different sets of classes, and longer runs help slowly: predictions are averages over "
+    "them, and single classes must not be trusted; take "
+)
+
+
+class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
+    """Reports and predictions of a fitted model."""
+
+    posterior_: "xarray.DataTree"
+    people_: "pandas.DataFrame | None"
+    _draws_: "Particles"
+    _design_: "Design"
+
+    if TYPE_CHECKING:
+
+        @property
+        def _engine(self) -> Any: ...
+
+    def _fitted_parts(self) -> "tuple[Particles, Design]":
+        if "posterior_" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
+        return self._draws_, self._design_
+
+    def summary(self) -> "pandas.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.
+
+        Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
+        chosen, of every level but the first; and effect[attribute: level over other], how often the one is preferred to
+        the other, all else being equal (`level_effects`), of every level and the first. Both are simulated, on 2,000
+        occasions of a draw or more. The parameters (n_classes, value_shape, stability, alpha, log_likelihood) are in
+        `posterior_`; chains seldom agree about them where they agree about predictions.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return super().summary()  # type: ignore[misc]
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """Shares of levels among choices, and level effects, draw by draw.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from ...logits.reported import reported_rows
+
+        self._fitted_parts()
+        return reported_rows(self.posterior_["posterior"].dataset)
+
+    def _advice(self) -> Advice:
+        """What helps chains that disagree: more sweeps, and more chains where they stay apart."""
+        chains = self._engine.groups
+        more = Setting(chains, 2 * self.posterior_["posterior"].sizes["chain"])
+        apart = (_IF_APART, more, " or more ", Argument("sweeps"))
+        now = int(self.posterior_.attrs["sweeps"])
+        return Advice("sweeps", now, least=60, tunes=False, alone=(chains, 8), apart=apart)
+
+    def classes(self, cover: float = 0.8, similar: float = SIMILAR) -> "pandas.DataFrame":
+        r"""The classes of products that people care about, the most important first; similar ones count as one.
+
+        .. math:: \mathrm{overlap}(A, B) = \frac{|A \cap B|}{|A \cup B|}, \text{ among all combinations of levels}
+
+        Ways to write the same preference are merged: a class with one attribute, disliked, is its complement, liked,
+        if no product lacks the attribute. Then the most important class takes in those that are similar to it, the most
+        important one of the rest does so, and so on; a group goes by the name of its first class. Exact classes are
+        seldom certain even where predictions are; read them after `level_effects` and `attribute_importance`.
+
+        Parameters
+        ----------
+        cover : float in (0, 1]
+            Classes are listed until they hold this share of the importance; the last row is all others.
+        similar : float in (0, 1]
+            Least overlap with the class that gives a group its name; 1: only equal classes are one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `class` in words; `rules`, the number of distinct classes that are counted as this one; `probability` that
+            anybody owns one of them, the share of draws; `stability`, the share of chains (islands) in which it has at
+            least half of its importance, so that one of .5 or more is likely to be seen again with another seed;
+            `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share of
+            owners who like it; `importance`, the mean over people of its part of a person's values (they sum to 1, less
+            the probability that a person owns nothing), and `importance_se`; `share_new`, the probability that a new
+            person owns one.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `cover` or `similar` is outside its range.
+        """
+        from .class_table import class_table
+
+        return class_table(*self._fitted_parts(), cover, similar)
+
+    def _preferences(self) -> "Preferences":
+        from .preferences import preferences_of
+
+        return preferences_of(*self._fitted_parts())
+
+    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[Design, np.ndarray]":
+        """The design and replicates of all choices, at `most` draws."""
+        from ...answers.figures import thinned
+        from .predict import drawn_choices
+
+        draws, design = self._fitted_parts()
+        return design, drawn_choices(draws, design, rng, thinned(draws.group, most))
+
+    def people(self, same_sign: bool = True, people: Any = None) -> "pandas.DataFrame":
+        """How many classes two people share, posterior mean.
+
+        Parameters
+        ----------
+        same_sign : bool
+            Whether a class that one likes and the other dislikes does not count.
+        people : optional
+            Whose rows: None, all respondents; otherwise as for `market_shares`.
+
+        Returns
+        -------
+        pandas.DataFrame (N, N)
+            Those who share classes are neighbours (hierarchical clustering, average linkage); on the diagonal stands
+            how many classes a person owns.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If that is more than 4,000 people, of whom a table takes 128 MB; or the filter leaves nobody.
+        """
+        from .people import people_table
+
+        return people_table(self._chooser(), same_sign, people)
+
+    def predict_proba(
+        self,
+        new: Any,
+        repeats: int | None = None,
+        cores: int | None = None,
+        random_seed: Any = 0,
+        return_se: bool = False,
+    ) -> Any:
+        """Probability that each alternative is chosen in its task.
+
+        Parameters
+        ----------
+        new : data frame or ChoiceExperiment
+            Tasks with the columns of the training data (that of the choice is not read). A respondent who is not in the
+            training data is a new person.
+        repeats : int, optional
+            Occasions simulated of each draw; None is 3, or as many as make 5,000 of all draws.
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; sums to 1 within a task. With `return_se` a pair of arrays: the second holds the
+            standard errors by the differences between the C chains, which also know of chains that stay apart; an
+            interval takes the t distribution with C - 1 degrees of freedom. NaN for a single chain.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the tasks cannot be read or hold a level that was not declared.
+        """
+        from thali._arguments import whole
+
+        from ...answers.figures import standard_error
+        from .predict import tasks_proba
+
+        draws, design = self._fitted_parts()
+        repeats = repeats if repeats is None else whole("repeats", repeats, 1)
+        encoded = design.scheme.encode(new, design.respondents)
+        by_chain = tasks_proba(draws, encoded, repeats=repeats, cores=cores, random_seed=random_seed)
+        p = by_chain.mean(axis=0)
+        return (p, standard_error(by_chain.T)) if return_se else p
+
+    def _chooser(self) -> "ClassChooser":
+        from .chooser import ClassChooser
+
+        return ClassChooser(*self._fitted_parts(), self.people_)
+
+    def _data_of_fit(self) -> "Design":
+        return self._design_
+
+    def _market_draws(self) -> "MarketDraws":
+        from .market import market_draws
+
+        return market_draws(*self._fitted_parts(), self.people_)

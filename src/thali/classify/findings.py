@@ -1,0 +1,287 @@
+"""What the classifiers find out: Plackett-Luce regression and the sparse multinomial logit."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._late import carried_out_by
+from thali.model.common_findings import asked, data, methods, summary, verdict
+from thali.model.finding import FILE, MISSES, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali.model.references import Cite
+from thali.model.registry import spec_of
+from thali.model.settings import Settings
+from thali.model.wording import listed, number, probability, said
+from thali.posterior.interval import TAILS, interval_name
+
+from .english import ENGLISH
+from .importance import importance
+from .scores import STOPPED, Scores
+
+if TYPE_CHECKING:
+    import pandas
+
+_ENOUGH = 2.0  # standard errors from which a difference is called established
+_MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
+_NAMED, _WORST, _PRINTED = 3, 10, 12
+
+
+def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of the findings: of relative weights, or of coefficients."""
+    ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
+    of_draws = () if model._posterior is None else (quantities,)
+    return (*_FIRST, *ours, parameters, unexpected_rows, *of_draws, *_LAST)
+
+
+def _is_plackett_luce(model: Any) -> bool:
+    return model._learned == "weights"
+
+
+# prediction ---------------------------------------------------------------------------------------------------
+
+
+@finding("cross_validation", "How well does it predict rows that it has not seen?")
+def cross_validation(model: Any, settings: Settings) -> Finding | None:
+    """Error rate and log loss beside those of the majority class and of the class proportions."""
+    scores = _scores(model, settings)
+    if scores is None:
+        return None
+    notes: list[Text] = []
+    if scores.fault:
+        fault = scores.fault.rstrip(".")
+        notes.append(said(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault))
+    if not len(scores.errors):
+        return Finding(notes=tuple(notes), stopped=scores.fault == STOPPED)
+    if impossible := int(np.isinf(scores.losses).sum()):
+        notes.append(said(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
+    name = _name(model)
+    title = said(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
+    return Finding(
+        _comparison(name, scores),
+        title=str(title),
+        table=scores.table(),
+        shown=_beside_base(name, scores),
+        notes=tuple(notes),
+        stopped=scores.fault == STOPPED,
+    )
+
+
+def _scores(model: Any, settings: Settings) -> Scores | None:
+    """The scores of the cross-validation that was asked for, which the fitted model keeps."""
+    kept = vars(model).get("cross_validation_")
+    if kept is not None and (kept.folds, kept.seed) == (settings.folds, settings.random_seed):
+        return kept
+    if not settings.folds or settings.rows is None or model.interrupted_:
+        return None
+    at_once = 1 if model._posterior is None else settings.cores  # without draws a fit is too short for a process
+    how = settings.rows, settings.folds, settings.random_seed, at_once
+    model.cross_validation_ = carried_out_by("Classifier.cross_validate")(model, *how)
+    return model.cross_validation_
+
+
+def _beside_base(name: str, scores: Scores) -> "pandas.DataFrame":
+    """The means of all rows with their standard errors."""
+    import pandas as pd
+
+    nothing = (np.nan, np.nan)
+    rows = {
+        name: (*_mean(scores.errors), *_mean(scores.losses)),
+        "majority class": (*_mean(scores.base_errors), *nothing),
+        "class proportions": (*nothing, *_mean(scores.base_losses)),
+    }
+    columns = ["error_rate", "error_rate_se", "log_loss", "log_loss_se"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("prediction")
+
+
+def _mean(costs: np.ndarray) -> tuple[float, float]:
+    mean = float(costs.mean())
+    several = np.isfinite(mean) and len(costs) > 1
+    return mean, float(costs.std(ddof=1)) / np.sqrt(len(costs)) if several else np.nan
+
+
+def _comparison(name: str, scores: Scores) -> Text:
+    """Whether the model errs less often than whoever always names the majority class."""
+    mean, error = _mean(scores.base_errors - scores.errors)
+    shown = {"name": name, "error": f"{error:.3f}"}
+    if not abs(mean) > _ENOUGH * error or mean == 0:
+        return said(ENGLISH, "cv.open", mean=f"{mean:.3f}", **shown)
+    return said(ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **shown)
+
+
+def _name(model: Any) -> str:
+    spec = spec_of(model)
+    return type(model).__name__ if spec is None else spec.name
+
+
+# what matters -------------------------------------------------------------------------------------------------
+
+
+@finding("weights", "Which covariates tell the classes apart?")
+def weights(model: Any, settings: Settings) -> Finding:
+    """The relative weights of Plackett-Luce regression, the largest first."""
+    table = importance(model)
+    shown = table[table["weight"] >= _MIN_SHOWN]  # what rounds to zero is not told from it
+    every = model.weights_.size
+    key = "weights.all" if len(table) == every else "weights.some"
+    key = key if model._engine.is_point else "weights.means"
+    title = said(ENGLISH, key, shown=f"{len(table):,}", every=f"{every:,}")
+    notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
+    return Finding(_largest(table, "weight", "weights"), str(title), table, _last_named(shown), notes=notes)
+
+
+@finding("coef", "Which covariates tell the classes apart?")
+def coefficients(model: Any, settings: Settings) -> Finding:
+    """The coefficients of the sparse logit, those furthest from 0 first."""
+    table = importance(model)
+    if model._engine.is_point:
+        counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
+        title = said(ENGLISH, "coef.some", reference=model.reference_, **counts)
+    else:
+        title = said(ENGLISH, "coef.all", reference=model.reference_)
+    return Finding(_largest(table, "coef", "coefficients"), str(title), table, _last_named(table))
+
+
+def _last_named(table: Any) -> Any:
+    """The numbers first, then whose they are."""
+    names = ["class", "column"]
+    return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
+
+
+def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
+    """The largest of them in a sentence."""
+    rows = table.head(_NAMED).to_dict("records")
+    if not rows:
+        return said(ENGLISH, "weights.none", words=words)
+    named = listed([f"{row['column']} for {row['class']} ({number(row[value])})" for row in rows])
+    return said(ENGLISH, "weights", words=words, named=named)
+
+
+@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
+def quantities(model: Any, settings: Settings) -> Finding | None:
+    """Every quantity; a terminal shows the first, as there is one for each row."""
+    found = summary(model, settings)
+    return None if found is None else replace(found, rows=_PRINTED)
+
+
+# the model as a whole -----------------------------------------------------------------------------------------
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """Scales, and the likelihood of all the data."""
+    return Finding(notes=tuple(_of_weights(model) if _is_plackett_luce(model) else _of_coefficients(model)))
+
+
+def _of_weights(model: Any) -> list[Text]:
+    notes = [said(ENGLISH, "shape", value=_shape(model))]
+    if model._posterior is not None:
+        return [*notes, _likelihood_drawn(model)]
+    value = f"{model.log_likelihood_:.3f}"
+    if not model._engine.is_point:
+        bound = said(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
+        return [*notes, bound, said(ENGLISH, "log_likelihood", value=value)]
+    objective = f"{model.objective_:.3f}"
+    key = "log_likelihood" if model.a <= 1 else "log_likelihood.weights"
+    likelihood = said(ENGLISH, key, value=value, objective=objective)
+    return [*notes, likelihood, said(ENGLISH, "sweeps", sweeps=f"{model.n_passes_:,}")]
+
+
+def _of_coefficients(model: Any) -> list[Text]:
+    if model.prior == "horseshoe":
+        draws = model.posterior_["posterior"]
+        tau, slab = _in_digits(np.log(draws["tau"].to_numpy())), _in_digits(draws["slab"].to_numpy())
+        notes = [said(ENGLISH, "horseshoe", tau=tau, slab=slab)]
+    else:
+        learned = "" if model.eta is not None else _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
+        value = (
+            said(ENGLISH, "rate.learned", value=learned)
+            if learned
+            else said(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
+        )
+        notes = [said(ENGLISH, "rate", value=value)]
+    if model._posterior is not None:
+        return [*notes, _likelihood_drawn(model)]
+    values = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
+    return [*notes, said(ENGLISH, "log_likelihood.priors", **values)]
+
+
+def _rate(model: Any) -> Text:
+    if model.eta is not None:
+        return said(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
+    return said(ENGLISH, "rate.learned", value=_in_digits(model.posterior_["posterior"]["eta"].to_numpy()))
+
+
+def _likelihood_drawn(model: Any) -> Text:
+    """The log-likelihood of a fit with draws."""
+    draws = model.posterior_["posterior"]["log_likelihood"].to_numpy()
+    mean, low, high = (round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, TAILS)))
+    return said(ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name()} {low:g} to {high:g})")
+
+
+def _shape(model: Any) -> Text:
+    if model.a is not None:
+        return said(ENGLISH, "shape.fixed", value=f"{model.a:g}")
+    low, high = (f"{end:g}" for end in model.a_range)
+    tree = model._posterior
+    value = f"{model.a_:.4g}" if tree is None else _in_digits(tree["posterior"]["a"].to_numpy())
+    return said(ENGLISH, "shape.learned", value=value, low=low, high=high)
+
+
+def _in_digits(draws: np.ndarray) -> str:
+    """Mean and interval with three significant digits, which a small a needs."""
+    low, high = np.quantile(draws, TAILS)
+    return f"{draws.mean():.3g} ({interval_name()} {low:.3g} to {high:.3g})"
+
+
+@finding("unexpected_rows", "Which rows does it miss?", SHOWN, chapter=MISSES)
+def unexpected_rows(model: Any, settings: Settings) -> Finding:
+    """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
+    import pandas as pd
+
+    tree = model._posterior
+    if tree is None or "log_likelihood" not in tree.children:
+        return Finding(ENGLISH["rows.unknown"])
+    logs, codes = tree["log_likelihood"]["label"], tree["observed_data"]["label"].to_numpy()
+    p = np.exp(logs).mean(["chain", "draw"]).to_numpy()
+    order = np.argsort(p, kind="stable")
+    columns = {"row": logs["row"].to_numpy()[order], "class": model.classes_[codes[order]], "probability": p[order]}
+    counts = {"rows": f"{len(p):,}", "likely": f"{int((p >= 0.5).sum()):,}", "mean": probability(float(p.mean()))}
+    worst = pd.DataFrame(columns).head(_WORST)
+    return Finding(said(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
+
+
+@finding("path", "How do the estimates change with the prior?", FILE)
+def path(model: Any, settings: Settings) -> Finding | None:
+    """The picture of the estimates against the prior, of the rows of the fit."""
+    if settings.rows is None or not (_is_plackett_luce(model) or model._engine.is_point):
+        return None
+    name = "path" if _is_plackett_luce(model) else "coefficient_path"
+    return Finding(picture=Picture(name, ENGLISH["path"], (model, *settings.rows), file="path"))
+
+
+@finding("decision", "Which class is the most probable where?", FILE)
+def decision(model: Any, settings: Settings) -> Finding | None:
+    """The picture of two covariates and their classes."""
+    if settings.rows is None or np.shape(settings.rows[0])[1] != 2:
+        return None
+    return Finding(picture=Picture("decision", ENGLISH["decision"], (model, *settings.rows)))
+
+
+# how a paper says what was done -------------------------------------------------------------------------------
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How the classes were modelled."""
+    if _is_plackett_luce(model):
+        return (said(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
+    if model._engine.is_point:
+        return (said(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),)
+    if law := model._used.law:
+        return (said(ENGLISH, "methods.normal", kind=law),)
+    by = {"polya-gamma": Cite("polson2013", inside=True), "holmes-held": Cite("holmes2006", inside=True)}
+    facts = {"prior": Cite("piironen2017", inside=True), "source": by[model.method_]}
+    return (said(ENGLISH, f"methods.{model.prior}", **facts),)
+
+
+_FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)
+_LAST = (data, path, decision, methods(modelled), verdict)

@@ -1,0 +1,159 @@
+"""From covariates to W, the non-negative columns to which Plackett–Luce regression gives weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from thali.errors import Argument, ArgumentError, DataError, Message, Setting, one_of
+
+from ..standard import Standard, standard_of
+
+TRANSFORMS = ("exponential", "exponential-pairs")
+_FAR = 1e300  # larger standardised covariates, which only new rows can have, are clipped here: sums of two stay finite
+_STEP = 4096  # rows at a time, so that no second matrix as large as W is made
+
+
+@dataclass(frozen=True)
+class Design:
+    """The transformation of covariates into W; stores the scale of the training data.
+
+    W = [e^x, e^−x, 1] for "exponential", and e^±(x_a + x_b) of all pairs for "exponential-pairs"; each row is
+    divided by its maximum, which changes nothing in the model and keeps every number finite. Where covariates are
+    standardised, those that are the same in every row of the training data are left out of W, and are 0 for a callable.
+    """
+
+    names: tuple[str, ...]  # of the covariates
+    transform: Any  # "exponential", "exponential-pairs", a callable (n, d) -> (n, p) >= 0, or None: covariates >= 0
+    standard: Standard | None  # mean and standard deviation of the training data
+    columns: tuple[str, ...]  # of W
+
+    @classmethod
+    def fit(
+        cls,
+        matrix: Any,
+        names: Sequence[str],
+        transform: Any = "exponential",
+        standardize: bool = True,
+        counts: Any = None,
+    ) -> "Design":
+        """The design of training data."""
+        check_transform(transform)
+        standard = None
+        if standardize and transform is not None:
+            standard = standard_of(matrix, np.array(names, dtype=object), counts)
+        return cls.of_standard(standard, names, transform, matrix[:1])
+
+    @classmethod
+    def of_standard(cls, standard: Standard | None, names: Sequence[str], transform: Any, one_row: Any) -> "Design":
+        """The design when the scale is known already; a row is needed to see what a callable makes of it."""
+        design = cls(tuple(names), transform, standard, ())
+        if callable(transform):
+            made: Any = transform(design._standardised(np.asarray(one_row, np.float64)))
+            own = getattr(made, "columns", None)
+            size = np.asarray(made).shape[-1] if np.ndim(made) == 2 else 0
+            columns = tuple(map(str, own)) if own is not None else tuple(f"w{j}" for j in range(size))
+        elif transform is None:
+            columns = tuple(names)
+        else:
+            varying = (
+                names
+                if standard is None
+                else [name for name, varies in zip(names, standard.varies, strict=True) if varies]
+            )
+            columns = _exponential_names(varying, transform == "exponential-pairs")
+        return replace(design, columns=columns)
+
+    def apply(self, matrix: np.ndarray, number: Any = None) -> np.ndarray:
+        """W of some rows, shape (n, p), each row divided by its maximum; `number` is what errors call the rows."""
+        if self.transform is None or callable(self.transform):
+            return self._given(matrix, np.arange(len(matrix)) if number is None else number)
+        W = np.empty((len(matrix), len(self.columns)))
+        for start in range(0, len(matrix), _STEP):
+            part = W[start : start + _STEP]
+            self._fill_logs(matrix[start : start + _STEP], part)
+            np.exp(part, out=part)
+        return W
+
+    def logs(self, matrix: np.ndarray) -> np.ndarray:
+        """ln W: finite where W itself is too small for a float; −inf only where it is exactly zero."""
+        if self.transform is None or callable(self.transform):
+            with np.errstate(divide="ignore"):
+                return np.log(self._given(matrix, np.arange(len(matrix))))
+        logs = np.empty((len(matrix), len(self.columns)))
+        self._fill_logs(matrix, logs)
+        return logs
+
+    def _standardised(self, matrix: np.ndarray) -> np.ndarray:
+        return matrix if self.standard is None else self.standard.apply(matrix)
+
+    def _fill_logs(self, matrix: np.ndarray, logs: np.ndarray) -> None:
+        x = np.clip(self._standardised(matrix), -_FAR, _FAR)
+        if self.standard is not None:
+            x = x[:, self.standard.varies]
+        d = x.shape[1]
+        logs[:, :d], logs[:, d : 2 * d] = x, -x
+        if self.transform == "exponential-pairs":
+            for place, (a, b) in enumerate(combinations(range(d), 2), start=d):
+                logs[:, 2 * place] = x[:, a] + x[:, b]
+                logs[:, 2 * place + 1] = -logs[:, 2 * place]
+        logs[:, -1] = 0.0
+        logs -= logs.max(axis=1, keepdims=True)
+
+    def _given(self, matrix: np.ndarray, number: np.ndarray) -> np.ndarray:
+        """W of inputs that are non-negative, either directly or from a user's function."""
+        if self.transform is None:
+            W = np.array(matrix, dtype=np.float64, order="C")
+            what, mend = "X", Message("; choose ", Setting("transform", "exponential"), " for covariates of any sign")
+        else:
+            W = np.array(self.transform(self._standardised(matrix)), dtype=np.float64, order="C")
+            what, mend = "The transformed X", Message()
+        if W.shape != (len(matrix), len(self.columns)) or W.shape[1] == 0:
+            raise DataError(
+                f"The transform returned shape {W.shape} for {len(matrix)} rows; "
+                f"({len(matrix)}, {len(self.columns) or 'p'}) is expected: one row for each row of X, "
+                "as many columns each time."
+            )
+        wrong = ~(np.isfinite(W) & (W >= 0.0))
+        if wrong.any():
+            row = _first(wrong.any(axis=1), number)
+            column = int(np.argmax(wrong[row]))
+            raise DataError(
+                f"{what} is {W[row, column]:g} in row {number[row]}, column {self.columns[column]!r}; with this "
+                "transform all entries must be finite and not negative",
+                mend,
+                ".",
+            )
+        largest = W.max(axis=1, keepdims=True)
+        if (empty := largest[:, 0] == 0.0).any():
+            raise DataError(
+                f"{what} is zero everywhere in row {number[_first(empty, number)]}; no class can be chosen there. "
+                "Add a column of ones."
+            )
+        W /= largest
+        return W
+
+
+def _first(wrong: Any, number: np.ndarray) -> int:
+    """The wrong row with the least number."""
+    rows = np.flatnonzero(wrong)
+    return int(rows[np.argmin(number[rows])])
+
+
+def check_transform(transform: Any) -> None:
+    """Refuse an invalid transform."""
+    if transform is None or callable(transform) or transform in TRANSFORMS:
+        return
+    raise ArgumentError(
+        Argument("transform"), " must be ", one_of("transform", TRANSFORMS), f", a function or None; got {transform!r}."
+    )
+
+
+def _exponential_names(names: Sequence[str], pairs: bool) -> tuple[str, ...]:
+    columns = [f"exp({name})" for name in names] + [f"exp(-{name})" for name in names]
+    if pairs:
+        for a, b in combinations(names, 2):
+            columns += [f"exp({a} + {b})", f"exp(-({a} + {b}))"]
+    return (*columns, "1")

@@ -1,0 +1,218 @@
+"""Draws of the sparse multinomial logit: as a tree in the ArviZ schema, in a table, and averaged into predictions."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.inference.chains import kept_of
+
+from .at_maximum import as_given
+from .horseshoe import log_densities
+from .sweep import HORSESHOE, INTERCEPT_VARIANCE
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.data.training_data import TrainingData
+
+    from ..standard import Standard
+    from .chain import Chain
+    from .normal import NormalChain
+    from .sweep import Problem
+
+MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
+_BLOCK = 2**21  # linear predictors computed at a time
+_FARTHEST = 1e150  # standard deviations: products with coefficients stay finite
+
+_DESCRIPTIONS = {
+    "coef": "of the standardised covariates, against the reference class",
+    "intercept": "where all covariates have their training mean, against the reference class",
+    "eta": "square of the rate of the Laplace prior",
+    "tau": "overall scale of the horseshoe prior",
+    "slab": "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient that is not shrunk",
+    "log_likelihood": "whole data set, natural logarithm",
+}
+
+
+def to_datatree(
+    chains: "Sequence[Chain | NormalChain]",
+    data: "TrainingData",
+    classes: np.ndarray,
+    columns: Sequence[str],
+    intercept: bool,
+    attrs: dict[Any, Any],
+    has_rows: bool = True,
+) -> "xarray.DataTree":
+    """The draws of all chains; interrupted chains of different lengths are cut so that the most draws remain.
+
+    Where the rows are elsewhere, there is no group of their log-likelihoods.
+    """
+    import xarray as xr
+
+    from thali.posterior.densities import add_log_prior
+    from thali.posterior.store import origin, tree_of
+
+    from ..rows import add_log_likelihood, observed_rows
+
+    first = chains[0].first
+    numbers, draws = kept_of(chains)
+    kept = [chains[number] for number in numbers]
+    parts = [chain.drawn(first, first + draws) for chain in kept]
+    problem = kept[0].problem
+    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    free = np.arange(problem.classes) != problem.reference
+    coefs = np.stack([part["coef"][:, free] for part in parts])
+    scales, likelihoods = (np.stack([part[name] for part in parts]) for name in ("scales", "log_likelihood"))
+    named = {"tau": scales[..., 0], "slab": scales[..., 1]}
+    if problem.prior != HORSESHOE:
+        named = {"eta": scales[..., 0]}
+    posterior = draws_group(coefs, named, likelihoods, labels[free], columns, intercept)
+    constants = {"reference": labels[problem.reference], "learned_eta": problem.learned and problem.prior != HORSESHOE}
+    groups = {
+        "posterior": posterior,
+        **observed_rows(data, classes, constants),
+        "sample_stats": xr.Dataset(
+            {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": posterior["chain"]}
+        ),
+    }
+    if has_rows:
+        whole = np.stack([part["coef"] for part in parts])
+        add_log_likelihood(groups, lambda rows: _log_own(whole, problem, rows), data)
+    add_log_prior(groups, _log_prior(posterior, problem), {})
+    return tree_of(groups, {**origin(), **attrs})
+
+
+def _log_own(coefs: np.ndarray, problem: "Problem", part: np.ndarray) -> np.ndarray:
+    """ln P of the class of each row, shape (chains, draws, rows); coefs (chains, draws, K, m)."""
+    A = problem.covariates[part].T if problem.wide else problem.covariates[:, part]
+    linear = coefs @ A
+    own = np.take_along_axis(linear, np.broadcast_to(problem.codes[part], linear[:, :, :1].shape), axis=2)[:, :, 0]
+    top = linear.max(axis=2)
+    return own - top - np.log(np.exp(linear - top[:, :, None]).sum(axis=2))
+
+
+def _log_prior(posterior: "xarray.Dataset", problem: "Problem") -> dict[str, np.ndarray]:
+    """Of the scales that are learned, the coefficients given them, and the normal intercepts."""
+    variables = {name: posterior[name].values for name in posterior.data_vars}
+    found = _of_horseshoe(variables, problem) if problem.prior == HORSESHOE else _of_laplace(variables, problem)
+    if "intercept" in posterior:
+        square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
+        found["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(axis=2)
+    return found
+
+
+def _of_laplace(posterior: dict[Any, np.ndarray], problem: "Problem") -> dict[str, np.ndarray]:
+    """eta ~ Gamma(shape, rate) if it is learned, and coefficients Laplace with the rate √eta."""
+    from scipy.special import gammaln, xlogy
+
+    eta, coef = posterior["eta"], posterior["coef"]
+    found, shape, rate = {}, problem.shape, problem.rate
+    if problem.learned:
+        found["eta"] = shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
+    count = coef.shape[2] * coef.shape[3]
+    found["coef"] = count * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(coef).sum(axis=(2, 3))
+    return found
+
+
+def _of_horseshoe(posterior: dict[Any, np.ndarray], problem: "Problem") -> dict[str, np.ndarray]:
+    """tau half-Cauchy, c² inverse gamma (the density is that of c), and coefficients given both."""
+    from scipy.special import gammaln
+
+    tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]
+    scale, half = problem.global_scale, 0.5 * problem.slab_df
+    b = half * problem.slab_scale**2
+    return {
+        "tau": np.log(2.0 / (np.pi * scale)) - np.log1p((tau / scale) ** 2),
+        "slab": np.log(2.0) + half * np.log(b) - gammaln(half) - (2.0 * half + 1.0) * np.log(slab) - b / slab**2,
+        "coef": log_densities(coef.reshape(*tau.shape, -1), tau, slab).sum(axis=2),
+    }
+
+
+def draws_group(
+    coefs: np.ndarray,
+    scales: dict[str, np.ndarray],
+    likelihoods: np.ndarray,
+    labels: np.ndarray,
+    columns: Sequence[str],
+    intercept: Any,
+) -> "xarray.Dataset":
+    """Draws (chain, draw, ...) as a group of a tree; coefs (chain, draw, class, column) have the intercept last."""
+    import xarray as xr
+
+    by_class = ("chain", "draw", "class")
+    variables = {
+        "coef": ((*by_class, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
+        **{name: (("chain", "draw"), values) for name, values in scales.items()},
+        "log_likelihood": (("chain", "draw"), likelihoods),
+    }
+    if intercept:
+        variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
+    chains, draws = likelihoods.shape
+    numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    group = xr.Dataset(variables, {**numbered, "class": labels, "covariate": list(columns)})
+    for name, variable in group.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    return group
+
+
+def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str, np.ndarray]:
+    """The rows of the summary: the scales that were learned, log_likelihood, coef[class, column].
+
+    Of the horseshoe the logarithm of tau: however large tau is, the slab holds, so that tau itself has no mean.
+    """
+    posterior = tree["posterior"].dataset
+    quantities = {}
+    if "tau" in posterior:
+        quantities = {"log_tau": np.log(posterior["tau"].values), "slab": posterior["slab"].values}
+    elif tree["constant_data"].dataset["learned_eta"]:
+        quantities = {"eta": posterior["eta"].values}
+    quantities["log_likelihood"] = posterior["log_likelihood"].values
+    coefs = posterior["coef"]
+    named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["covariate"].values]
+    draws = coefs.values.reshape(*coefs.shape[:2], -1)
+    chosen = np.arange(len(named))
+    if most is not None and len(named) > most:
+        chosen = np.sort(np.argsort(-np.abs(draws.mean(axis=(0, 1))), kind="stable")[:most])
+    return quantities | {named[place]: draws[..., place] for place in chosen}
+
+
+def mean_probabilities(tree: "xarray.DataTree", standardised: np.ndarray, reference: int) -> np.ndarray:
+    """Posterior mean of the class probabilities."""
+    means = np.empty((len(standardised), tree["posterior"].sizes["class"] + 1))
+    for part, probabilities in probability_blocks(tree, standardised, reference):
+        means[part] = probabilities.mean(axis=0).T
+    return means
+
+
+def probability_blocks(
+    tree: "xarray.DataTree", standardised: np.ndarray, reference: int
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some rows at a time, and their class probabilities in every draw, shape (draws, K, rows)."""
+    posterior = tree["posterior"].dataset
+    coefs = posterior["coef"].values
+    coefs = coefs.reshape(-1, *coefs.shape[2:])
+    draws, others, d = coefs.shape
+    intercepts = posterior["intercept"].values.reshape(draws, others) if "intercept" in posterior else None
+    z = np.clip(standardised, -_FARTHEST, _FARTHEST)
+    step = max(1, _BLOCK // (draws * (others + 1)))
+    for first in range(0, len(z), step):
+        rows = z[first : first + step]
+        linear = np.zeros((draws, others + 1, len(rows)))
+        free = np.arange(others + 1) != reference
+        linear[:, free] = (coefs.reshape(-1, d) @ rows.T).reshape(draws, others, -1)
+        if intercepts is not None:
+            linear[:, free] += intercepts[..., None]
+        linear -= linear.max(axis=1, keepdims=True)
+        np.exp(linear, out=linear)
+        linear /= linear.sum(axis=1, keepdims=True)
+        yield slice(first, first + step), linear
+
+
+def means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
+    """Posterior means for covariates as they were given, as fitted attributes."""
+    posterior = tree["posterior"].dataset
+    means = posterior["coef"].values.mean(axis=(0, 1))
+    at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(means))
+    log_likelihood = float(posterior["log_likelihood"].values.mean())
+    return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}

@@ -1,0 +1,77 @@
+"""The part of the fitted data that predictions and reports need."""
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+    from . import ChoiceExperiment
+    from .scheme import Scheme
+
+
+class Design(NamedTuple):
+    """Respondents, their tasks, the products they saw, and the scheme by which tables of new tasks are read."""
+
+    scheme: "Scheme"
+    respondents: tuple[str, ...]
+    products: np.ndarray  # (P, L) level numbers in natural order, -1 where an attribute is missing
+    first_task: np.ndarray  # (N + 1,)
+    first_row: np.ndarray  # (tasks + 1,)
+    row_product: np.ndarray  # (rows,)
+    chosen: np.ndarray  # (tasks,) row, counted from the task's first
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        return self.scheme.names
+
+    @property
+    def inside(self) -> int:
+        """Position of the attribute that distinguishes products from the no-choice option; -1 if there is none."""
+        return 0 if self.scheme.has_inside else -1
+
+    @property
+    def never_missing(self) -> np.ndarray:
+        """Whether each attribute is there in every product."""
+        return np.all(self.products >= 0, axis=0)
+
+    def observed(self) -> "xarray.Dataset":
+        """The group `observed_data` of a posterior."""
+        import xarray as xr
+
+        words = {"description": "position of the chosen alternative in its task"}
+        return xr.Dataset({"chosen": ("task", self.chosen, words)})
+
+    def to_dataset(self) -> "xarray.Dataset":
+        """The group `constant_data` of a posterior."""
+        import xarray as xr
+
+        variables = {
+            "products": (("product", "attribute"), self.products),
+            "first_task": ("respondent_end", self.first_task),
+            "first_row": ("task_end", self.first_row),
+            "row_product": ("row", self.row_product),
+            "chosen": ("task", self.chosen),
+        }
+        coordinates = {"respondent": np.asarray(self.respondents, str), "attribute": np.asarray(self.attributes, str)}
+        return xr.Dataset(variables, coordinates, attrs={"scheme": json.dumps(self.scheme.to_dict())})
+
+
+def design_of(data: "ChoiceExperiment") -> Design:
+    """The stored part of the data."""
+    names = ("products", "first_task", "first_row", "row_product", "chosen")
+    return Design(data.scheme, tuple(data.respondents), *(np.array(getattr(data, name), np.int64) for name in names))
+
+
+def design_from(dataset: "xarray.Dataset") -> Design:
+    """The design that `Design.to_dataset` wrote."""
+    from .scheme import Scheme
+
+    names = ("products", "first_task", "first_row", "row_product", "chosen")
+    return Design(
+        Scheme.from_dict(json.loads(dataset.attrs["scheme"])),
+        tuple(map(str, dataset["respondent"].values)),
+        *(np.array(dataset[name].values, np.int64) for name in names),
+    )

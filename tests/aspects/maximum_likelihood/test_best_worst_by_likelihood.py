@@ -1,0 +1,119 @@
+"""Maximum likelihood of best-worst choices."""
+
+import numpy as np
+import pytest
+from best_worst_data import best_worst, random_answers
+from scipy.optimize import minimize
+
+import thali as th
+from thali.aspects.likelihoods.best_worst import RULES
+from thali.aspects.maximum_likelihood.problem import problem
+from thali.errors import DataError, EstimateWarning
+from thali.testing.naive import best_worst_probability
+from thali.testing.naive import log_likelihood as naive_log_likelihood
+
+pytestmark = pytest.mark.unit
+
+NONE = np.zeros(0)
+
+
+def maximised(data, **settings):
+    return th.EliminationByAspects("unique", method="maximum-likelihood", **settings).fit(data)
+
+
+def log_likelihood(data, weights, lapse, rule):
+    return naive_log_likelihood(data, None, None, weights, lapse, best_worst=rule)
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.1])
+@pytest.mark.parametrize("rule", RULES)
+def test_derivatives_are_those_of_the_log_likelihood(rule, lapse):
+    data, at = random_answers(6, range(2, 7), 4, 2, most=3), np.random.default_rng(1).normal(size=6)
+    pose, steps = problem(data, np.eye(6, dtype=bool), lapse, best_worst=rule), 1e-5 * np.eye(6)
+
+    def value(logs):
+        return pose.terms(np.exp(logs), NONE).sum()
+
+    assert value(at) == pytest.approx(log_likelihood(data, np.exp(at), lapse, rule), rel=1e-12)
+    found = pose.slopes(np.exp(at), NONE)
+    np.testing.assert_allclose(found.gradient, [(value(at + e) - value(at - e)) / 2e-5 for e in steps], atol=1e-6)
+    ends = [(pose.slopes(np.exp(at + e), NONE).gradient, pose.slopes(np.exp(at - e), NONE).gradient) for e in steps]
+    np.testing.assert_allclose(found.hessian, [(high - low) / 2e-5 for high, low in ends], atol=1e-6)
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.05])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_maximum_is_that_of_a_search(rule, lapse):
+    data = random_answers(4, (2, 3, 4), 8, 5, most=9)
+    model = maximised(data, lapse=lapse, best_worst=rule)
+
+    def value(x):
+        return log_likelihood(data, np.exp(np.r_[0.0, x]), lapse, rule)
+
+    other = minimize(lambda x: -value(x), np.zeros(3), method="BFGS", tol=1e-9)
+    w = np.exp(np.r_[0.0, other.x])
+    np.testing.assert_allclose(model.weights_, w / w.sum(), atol=2e-5)
+    jacobian, steps = (np.diag(w / w.sum()) - np.outer(w, w) / w.sum() ** 2)[:, 1:], 1e-4 * np.eye(3)
+    information = [
+        [-(value(other.x + a + b) - value(other.x + a - b) - value(other.x - a + b) + value(other.x - a - b)) / 4e-8]
+        for a in steps
+        for b in steps
+    ]
+    errors = np.sqrt(np.diag(jacobian @ np.linalg.inv(np.reshape(information, (3, 3))) @ jacobian.T))
+    np.testing.assert_allclose(model.standard_errors_, errors, rtol=1e-3)
+
+
+def test_best_and_worst_of_three_have_the_estimates_of_rankings():
+    data = random_answers(5, (2, 3), 20, 3, most=5)
+    found, expected = maximised(data, lapse=0.03), maximised(data.as_rankings(), lapse=0.03)
+    assert found.weights_.equals(expected.weights_) and found.log_likelihood_ == expected.log_likelihood_
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_option_that_is_always_the_worst_has_no_weight(rule):
+    rows = [("abcd", "a", "d"), ("abcd", "b", "d"), ("abcd", "c", "d"), ("abc", "a", "b"), ("abc", "b", "c")]
+    data = best_worst([*rows, ("abc", "c", "a"), ("abc", "a", "c")], "abcd")
+    model = maximised(data, best_worst=rule)
+    assert model.weights_["d"] == 0.0 and np.isnan(model.standard_errors_["d"])
+    (p,) = model.predict_proba(best_worst([("abcd", "a", "d")], "abcd"))
+    assert p.sum() == pytest.approx(1.0) and p.reshape(4, 3)[:3, 2].sum() == pytest.approx(1.0)
+    # two such options are told apart by nothing but how fast they vanish
+    data = best_worst([("abcd", "a", "d"), ("abc", "a", "c"), ("bcd", "b", "d"), ("abd", "a", "d")], "abcd")
+    with pytest.warns(EstimateWarning, match="it rises for ever"):
+        maximised(data, best_worst=rule)
+
+
+@pytest.mark.fit  # for its time
+@pytest.mark.usefixtures("pictures")
+@pytest.mark.parametrize("rule", RULES)
+def test_predictions_tables_and_files(rule, tmp_path, monkeypatch):
+    monkeypatch.setattr("thali.aspects.maximum_likelihood.goodness.SAMPLES", 3)
+    monkeypatch.setattr("thali.aspects.maximum_likelihood.goodness.FEW_SAMPLES", 3)
+    data = random_answers(5, (4, 5), 3, 5, most=9)
+    model = maximised(data, best_worst=rule)
+    w = model.weights_.to_numpy()
+    for members, p in zip(data.sets, model.predict_proba(data), strict=True):
+        places = [data.labels.index(label) for label in members]
+        pairs = [(b, x) for b in places for x in places if b != x]
+        np.testing.assert_allclose(p, [best_worst_probability(b, x, places, w, 0.0, rule) for b, x in pairs])
+    table = model.residuals("pearson")
+    assert (table["residual"] ** 2).sum() == pytest.approx(model.pearson_)
+    assert list(table.columns) == ["best", "worst", "offered", "n", "observed", "predicted", "residual"]
+    assert model.df_ == (data.sizes * (data.sizes - 1) - 1).sum() - 4
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    assert again.summary().equals(model.summary()) and again.residuals().equals(model.residuals("deviance"))
+    assert th.plots.residuals(model).get_ylabel() == "deviance residual"
+    assert len(th.plots.choice_probabilities(model).collections[-1].get_offsets()) == 10
+    if rule == "reversed":
+        model.report(tmp_path / "report.html")
+        assert "The choices that it predicts worst" in (tmp_path / "report.html").read_text()
+    with pytest.raises(DataError, match="leave_one_out is for pairs"):
+        model.leave_one_out()
+
+
+def test_the_work_of_a_fit_counts_the_rankings():
+    """Answers times rankings times the square of the members, by which the bootstrap chooses its samples."""
+    data = random_answers(4, (3, 4), 2, 1)
+    found = [problem(data, np.eye(4, dtype=bool), 0.0, best_worst=rule).work for rule in RULES]
+    assert found == [100 * (2 * 9 + 2 * 2 * 16), 100 * (2 * 9 + 2 * 16)]

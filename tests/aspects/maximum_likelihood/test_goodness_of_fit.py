@@ -1,0 +1,159 @@
+"""Tests of fit: chi-square only where G² follows it, else a bootstrap, or the sentence that the test says nothing."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from paired_cases import TREE, maximised
+from scipy.stats import chi2
+
+import thali as th
+from thali.aspects.maximum_likelihood import goodness
+from thali.aspects.maximum_likelihood.fit import estimate
+from thali.errors import ArgumentError, EstimateWarning
+
+# Six options compared five times each; G² is 15.6 on 10 degrees of freedom, which chi-square calls improbable (.11).
+SPARSE = [
+    [0, 3, 3, 1, 4, 2],
+    [2, 0, 5, 2, 3, 4],
+    [2, 0, 0, 3, 1, 4],
+    [4, 3, 2, 0, 4, 2],
+    [1, 2, 4, 1, 0, 5],
+    [3, 1, 1, 3, 0, 0],
+]
+
+
+@pytest.fixture(autouse=True)
+def fewer_samples(monkeypatch):
+    monkeypatch.setattr(goodness, "SAMPLES", 199)
+
+
+def once(n=6):
+    """Every pair compared once, the later option chosen, but for one circle."""
+    counts = np.tril(np.ones((n, n), int), -1)
+    counts[0, n - 1], counts[n - 1, 0] = 1, 0
+    return counts
+
+
+@pytest.mark.parametrize("aspects", ["unique", TREE])
+def test_chi_square_where_pairs_were_compared_often(aspects):
+    model = maximised(aspects)
+    found = model.fit_test()
+    assert (found.kind, found.samples, found.why) == ("chi-square", 0, "")
+    assert model.p_value_ == found.p_value == pytest.approx(chi2.sf(model.deviance_, model.df_), rel=1e-9)
+    assert "degrees of freedom (p = " in str(found)
+
+
+@pytest.mark.exact
+def test_a_bootstrap_is_the_distribution_of_g2(monkeypatch):
+    """Three options compared twice each: 27 tables, whose G² and probabilities are found one by one."""
+    monkeypatch.setattr(goodness, "FEWEST", 2.0)
+    model = maximised(data=th.PairedComparisons([[0, 1, 2], [1, 0, 0], [0, 2, 0]]))
+    p, at_least = model.estimates_.fitted()[::2], 0.0
+    for wins in itertools.product(range(3), repeat=3):
+        (a, b, c), (x, y, z) = wins, (2 - np.array(wins)).tolist()
+        g2 = estimate(th.PairedComparisons([[0, a, b], [x, 0, c], [y, z, 0]])).deviance
+        decisions = np.prod([[(1 - q) ** 2, 2 * q * (1 - q), q**2][k] for q, k in zip(p, wins, strict=True)])
+        at_least += decisions * (g2 >= model.deviance_ - 1e-6)
+    found = model.fit_test(samples=600, random_seed=1)
+    assert found.kind == "bootstrap" and found.samples == 600
+    assert found.p_value == pytest.approx(at_least, abs=5 * np.sqrt(at_least * (1 - at_least) / 600))
+    assert abs(chi2.sf(model.deviance_, 1) - at_least) > 0.05  # which chi-square misses
+
+
+@pytest.mark.fit  # for its time
+def test_a_bootstrap_where_pairs_were_compared_a_few_times():
+    model = maximised(data=th.PairedComparisons(SPARSE))
+    found = model.fit_test()
+    assert found.kind == "bootstrap" and model.p_value_ == found.p_value == model.summary().attrs["p_value"]
+    assert found.p_value > 1.3 * chi2.sf(model.deviance_, model.df_)  # G² is larger by chance than chi-square says
+    assert str(found).endswith(
+        "parametric bootstrap samples, as pairs were compared too seldom for the chi-square distribution)"
+    )
+    again, other = (maximised(data=th.PairedComparisons(SPARSE)).fit_test(random_seed=seed) for seed in (0, 1))
+    assert again == found and other.p_value != found.p_value
+    assert model.fit_test(samples=20, random_seed=3).samples == 20
+    with pytest.raises(ArgumentError, match="samples must be"):
+        model.fit_test(samples=0)
+
+
+def test_where_the_test_says_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimateWarning)
+        single = maximised(data=th.PairedComparisons(once()))
+    halves = maximised(data=th.paired.half_wins(20 * once(), np.triu(np.ones((6, 6)), 1)))
+    chain = maximised(data=th.PairedComparisons([[0, 60, 0], [20, 0, 50], [0, 50, 0]]))
+    for model, why in (
+        (single, "compared 1.00 times on average"),
+        (halves, "half wins"),
+        (chain, "as many free weights"),
+    ):
+        found = model.fit_test(samples=50)
+        assert found.kind == "none" and np.isnan(found.p_value) and np.isnan(model.p_value_)
+        assert str(found).startswith("The test of fit (G²) says nothing here: ") and why in str(found)
+
+
+def test_one_game_in_each_cell():
+    """The model cannot be tested, the order can."""
+    forward, backward = once(8), once(8).T.copy()
+    backward[2, 1], backward[1, 2] = 1, 0
+    found = th.paired.order_effect(forward, backward)
+    assert found.table["test"].tolist() == ["none", "chi-square", "chi-square", "bootstrap"]
+    assert np.isnan(found.table.loc["model", "p_value"]) and found.table.loc["imbalance", "p_value"] == 1.0
+    assert "The test of the model says nothing here: pairs were compared 1.00 times" in found.note
+    assert "The tests of order and effect are rough: there are 7 comparisons for each parameter" in found.note
+    groups = th.paired.group_test([SPARSE, 8 * np.array(SPARSE)])
+    assert groups.table["test"].tolist() == ["chi-square", "bootstrap", *["chi-square"] * 3]
+    said = "The groups group 1 and group 2 are not shown to differ in their weights (row group: deviance 0.00 on 5"
+    assert groups.note == f"{said} degrees of freedom, p 1.000)."
+
+
+def test_thurstone_and_davidson():
+    assert th.paired.thurstone(th.datasets.celebrities()).p_value == pytest.approx(4.1e-7, rel=0.01)
+    sparse = th.paired.thurstone(SPARSE)
+    assert "parametric bootstrap" in sparse.note and sparse.p_value > 1.3 * chi2.sf(sparse.deviance, sparse.df)
+    assert sparse.p_value == pytest.approx(maximised(data=th.PairedComparisons(SPARSE)).p_value_, abs=0.15)
+    ties = np.triu(np.arange(36).reshape(6, 6) % 3, 1)
+    with_ties = th.paired.davidson(SPARSE, ties, samples=99, random_seed=2)
+    assert "of 99 parametric bootstrap samples)" in with_ties.note and 0.01 <= with_ties.p_value <= 1
+    many = th.paired.davidson(200 * np.array(SPARSE), 200 * ties)
+    assert "bootstrap" not in many.note and many.p_value == pytest.approx(chi2.sf(many.deviance, many.df))
+    assert "says nothing here" in th.paired.thurstone([[0, 1, 0], [0, 0, 1], [1, 0, 0]]).note
+
+
+def test_no_standard_error_where_all_weights_but_one_vanish(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.csv").write_text("x,a,b\na,0,3\nb,0,0\n")
+    result = run("fit", "one.csv", "--method", "maximum-likelihood")
+    assert result.code == 0 and "inf" not in result.out
+
+
+def test_on_the_command_line(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, counts in (("sparse", SPARSE), ("once", once())):
+        th.PairedComparisons(np.array(counts), list("abcdef")).to_frame().to_csv(f"{name}.csv", index=False)
+    sparse = run("fit", "sparse.csv", "--method", "maximum-likelihood")
+    assert sparse.code == 0 and str(maximised(data=th.PairedComparisons(SPARSE)).fit_test())[:-1] in sparse.out
+    single = run("fit", "once.csv", "--method", "maximum-likelihood")
+    assert single.code == 0 and "The test of fit (G²) says nothing here: pairs were compared 1.00 times" in single.out
+    assert "p = " not in single.out
+
+
+@pytest.mark.long
+def test_the_criterion_keeps_the_size():
+    """Where chi-square is used a test at .05 rejects at most .06 of true models; so does a bootstrap."""
+    rng = np.random.default_rng(1)
+    w = np.exp(np.linspace(-0.5, 0.5, 6))
+    for times, wanted, most in ((20, "chi-square", 0.06), (6, "bootstrap", 0.06)):
+        rejected = []
+        for number in range(1500 if wanted == "chi-square" else 200):
+            counts = np.zeros((6, 6), int)
+            for i, j in itertools.combinations(range(6), 2):
+                counts[i, j] = rng.binomial(times, w[i] / (w[i] + w[j]))
+                counts[j, i] = times - counts[i, j]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EstimateWarning)
+                found = maximised(data=th.PairedComparisons(counts)).fit_test(None if times > 9 else 199, number)
+            rejected.append(found.p_value <= 0.05)
+        assert np.mean(rejected) < most + 4.5 * np.sqrt(0.06 * 0.94 / len(rejected))

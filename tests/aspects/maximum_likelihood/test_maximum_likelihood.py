@@ -1,0 +1,476 @@
+"""Elimination by aspects by maximum likelihood: the figures of the specification, and what they rest on."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from paired_cases import (
+    DRUGRISK,
+    DRUGS,
+    PORK,
+    SCHOOL,
+    TREE,
+    log_likelihood,
+    maximised,
+    risks,
+    rng,
+    sets_of,
+    shared,
+    total,
+)
+from scipy.optimize import minimize
+
+import thali as th
+from thali.aspects.maximum_likelihood import problem as posing
+from thali.aspects.maximum_likelihood.aspects import known_aspects
+from thali.aspects.maximum_likelihood.maximum import maximise
+from thali.errors import ArgumentError, DataError, EstimateWarning, NotFittedError
+
+BTL = [0.228726, 0.140315, 0.109930, 0.072072, 0.044211, 0.074776, 0.060647, 0.113305, 0.156018]
+OF_TREE = [0.226879, 0.122885, 0.089104, 0.040909, 0.016542, 0.040720, 0.037214, 0.094460, 0.145198]
+OF_TREE += [0.072678, 0.055579, 0.057830]
+SCALE = [0.218308, 0.142520, 0.117903, 0.070319, 0.052559, 0.070181, 0.069265, 0.110985, 0.147961]
+ROUNDED = 1.5e-6  # the last digit of the figures above, and the optimiser that found them
+
+
+@pytest.fixture(scope="module")
+def btl():
+    return maximised()
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return maximised(TREE)
+
+
+@pytest.fixture(scope="module")
+def left_out_of_tree(tree):
+    return tree.leave_one_out()
+
+
+def test_the_figures_of_the_specification(btl, tree):
+    assert btl.log_likelihood_ == pytest.approx(-143.0394949464, abs=1e-9)
+    assert tree.log_likelihood_ == pytest.approx(-119.0140192221, abs=1e-9)
+    assert [btl.deviance_, btl.pearson_, btl.aic_, btl.bic_] == pytest.approx(
+        [78.2172, 77.2470, 302.0790, 314.7471], abs=5e-5
+    )
+    assert [tree.deviance_, tree.pearson_, tree.aic_, tree.bic_] == pytest.approx(
+        [30.1663, 30.0482, 260.0280, 277.4467], abs=5e-5
+    )
+    assert (btl.df_, tree.df_) == (28, 25)
+    assert btl.saturated_log_likelihood_ == pytest.approx(-103.9308908984, abs=1e-9)
+    np.testing.assert_allclose(btl.weights_, BTL, atol=ROUNDED, rtol=0)
+    np.testing.assert_allclose(btl.utility_scale_, BTL, atol=ROUNDED, rtol=0)
+    np.testing.assert_allclose(tree.weights_, OF_TREE, atol=ROUNDED, rtol=0)
+    np.testing.assert_allclose(tree.utility_scale_, SCALE, atol=ROUNDED, rtol=0)
+    assert list(tree.weights_.index) == [*th.datasets.celebrities().labels, "politician", "athlete", "star"]
+    assert tree.weights_.sum() == pytest.approx(1.0, abs=1e-14)
+
+
+def test_the_figures_with_lapses():
+    assert maximised(lapse=0.01).log_likelihood_ == pytest.approx(-142.86096, abs=5e-6)
+    assert maximised(TREE, lapse=0.01).log_likelihood_ == pytest.approx(-118.98963, abs=5e-6)
+
+
+@pytest.mark.fit
+def test_the_lapse_is_that_of_the_method(btl):
+    """R's packages eba and psychotools have no lapses: G² 30.60 of drugs, where lapses of .01 would give 27.24."""
+    drugs = th.EliminationByAspects("unique", method="maximum-likelihood").fit(risks())
+    assert drugs.deviance_ == pytest.approx(30.60, abs=0.005) and drugs.df_ == 10
+    assert maximised(data=risks(), lapse=0.01).deviance_ == pytest.approx(27.24, abs=0.005)
+    data = th.datasets.celebrities()
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    assert model.lapse is None and model.get_params()["lapse"] is None and model.lapse_ == 0.0
+    assert model.log_likelihood_ == btl.log_likelihood_ and model.summary().attrs["lapse"] == 0.0
+    assert th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood").fit(data).lapse_ == 0.02
+    drawn = th.EliminationByAspects("unique")
+    with pytest.raises(NotFittedError, match="has not been fitted yet"):
+        drawn.lapse_  # noqa: B018
+    drawn.fit(data, draws=2, tune=0, chains=2, random_seed=1, progressbar=False)
+    assert drawn.lapse is None and drawn.lapse_ == 0.01
+
+
+@pytest.mark.fit
+def test_leaving_pairs_out(btl, left_out_of_tree):
+    assert btl.leave_one_out().attrs["nll"] == pytest.approx(4.6720, abs=5e-5)
+    left_out = left_out_of_tree
+    assert left_out.attrs["nll"] == pytest.approx(3.9308, abs=5e-5)
+    one = maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))
+    row = left_out[(left_out["a"] == "JU") & (left_out["b"] == "SL")].iloc[0]
+    assert row["predicted"] == pytest.approx(one.predict_proba([("JU", "SL")])[0], abs=1e-12)
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
+    # The bootstrap's own error is 1/sqrt(2 * 2000) = 1.6 %.
+    for model, samples in ((btl, 2000), (tree, 2000)):
+        drawn = th.paired.parametric_bootstrap(model, samples, random_seed=1)
+        np.testing.assert_allclose(model.standard_errors_, drawn.table["std_error"], rtol=0.05)
+        owners = known_aspects(model.aspects, True, model.utility_scale_.index).owners
+        sums = drawn.weights.to_numpy() @ owners.T
+        utilities = sums / sums.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(np.sqrt(np.diag(model.utility_covariance_)), utilities.std(axis=0), rtol=0.05)
+        np.testing.assert_allclose(model.utility_covariance_.sum(), 0.0, atol=1e-15)
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("name, aspects", [*((name, DRUGS) for name in DRUGRISK), (SCHOOL[1], "unique")])
+@pytest.mark.fit
+def test_no_other_optimiser_finds_more(name, aspects):
+    data = shared(name)
+    model = maximised(aspects, data)
+    sets = sets_of(aspects, data.labels)
+    names = list(model.weights_.index)
+
+    def loss(logs):
+        return -log_likelihood(data.counts, sets, dict(zip(names, np.exp(logs), strict=True)))
+
+    assert loss(np.log(np.maximum(model.weights_, 1e-9))) == pytest.approx(-model.log_likelihood_, abs=1e-5)
+    found = minimize(loss, np.zeros(len(names)), method="BFGS", options={"maxiter": 60})
+    assert -found.fun <= model.log_likelihood_ + 1e-9
+    assert -found.fun == pytest.approx(model.log_likelihood_, abs=1e-4)
+
+
+def random_pose(seed, lapse, sparse=False, monkeypatch=None):
+    decisions = rng(seed)
+    counts = decisions.integers(1, 12, (7, 7))
+    np.fill_diagonal(counts, 0)
+    owners = np.hstack([np.eye(7, dtype=bool), decisions.random((7, 4)) < 0.5])
+    if sparse:
+        monkeypatch.setattr(posing, "DENSE", 0)
+    extra = decisions.choice([-1.0, 1.0], (21, 1))
+    return posing.problem(th.PairedComparisons(counts), owners, lapse, extra)
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.1])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_derivatives_are_those_of_the_likelihood(lapse, sparse, monkeypatch):
+    pose = random_pose(3, lapse, sparse, monkeypatch)
+    assert isinstance(pose.first, np.ndarray) is not sparse
+    at = rng(4).normal(0, 0.7, 12)
+    found = pose.slopes(np.exp(at[:11]), at[11:])
+
+    def value(x):
+        return pose.terms(np.exp(x[:11]), x[11:]).sum()
+
+    def gradient(x):
+        return pose.slopes(np.exp(x[:11]), x[11:]).gradient
+
+    step = 1e-5 * np.eye(12)
+    # Central differences err by step squared times a third derivative, some hundreds here.
+    np.testing.assert_allclose(
+        found.gradient, [(value(at + d) - value(at - d)) / 2e-5 for d in step], atol=1e-6, rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        found.hessian, [(gradient(at + d) - gradient(at - d)) / 2e-5 for d in step], atol=1e-6, rtol=1e-6
+    )
+
+    def by_weights(w):
+        return pose.terms(w, at[11:]).sum()
+
+    w, d = np.exp(at[:11]), 1e-6 * np.eye(11)
+    np.testing.assert_allclose(
+        pose.slope_at_zero(w, at[11:]), [(by_weights(w + e) - by_weights(w - e)) / 2e-6 for e in d], atol=1e-5
+    )
+
+
+def test_a_weight_on_the_boundary_is_zero():
+    # Members of the group {a, b} split each other's votes less, not more, than without a shared aspect.
+    utilities = {"a": 1.0, "b": 2.0, "c": 1.5, "d": 3.0}
+    n, labels = 200, list(utilities)
+    u = np.array(list(utilities.values()))
+    p = u[:, None] / (u[:, None] + u)
+    p[0, 1], p[1, 0] = 0.42, 0.58  # closer to one half than 1/3
+    counts = np.round(n * p)
+    np.fill_diagonal(counts, 0)
+    data = th.PairedComparisons(counts, labels)
+    groups = {"a": ["group"], "b": ["group"], "c": [], "d": []}
+    model, without = maximised(groups, data), maximised("unique", data)
+    assert model.weights_["group"] == 0.0
+    assert np.isnan(model.standard_errors_["group"])
+    assert model.log_likelihood_ == pytest.approx(without.log_likelihood_, abs=1e-9)
+    np.testing.assert_allclose(model.weights_[labels], without.weights_, atol=1e-8)
+    np.testing.assert_allclose(model.standard_errors_[labels], without.standard_errors_, rtol=1e-6)
+    np.testing.assert_allclose(model.utility_covariance_, without.utility_covariance_, atol=1e-10)
+    assert model.deviance_ == pytest.approx(without.deviance_, abs=1e-7)
+    assert model.df_ == without.df_ - 1
+    # The derivative by the weight itself is negative there, so that no positive one fits better.
+    sets = sets_of(groups, labels)
+    known = model.weights_.to_dict()
+    at_zero, beside = (log_likelihood(data.counts, sets, known | {"group": g}) for g in (0.0, 1e-4))
+    assert beside < at_zero
+    # The other way round the group has weight.
+    p[0, 1], p[1, 0] = 0.2, 0.8
+    counts = np.round(n * p)
+    np.fill_diagonal(counts, 0)
+    assert maximised(groups, th.PairedComparisons(counts, labels)).weights_["group"] > 0.01
+
+
+def test_never_chosen_is_weight_zero():
+    data = th.PairedComparisons([[0, 5, 9], [4, 0, 9], [0, 0, 0]], ["a", "b", "c"])
+    model = maximised(data=data)
+    np.testing.assert_allclose(model.weights_, [5 / 9, 4 / 9, 0], atol=1e-9)
+    assert model.predict_proba([("a", "c"), ("c", "b")]).tolist() == [1.0, 0.0]
+    assert model.deviance_ == pytest.approx(0.0, abs=1e-9)
+    assert model.standard_errors_["a"] == pytest.approx(np.sqrt(5 * 4 / 9**3), rel=1e-6)
+
+
+def test_weights_that_shrink_for_ever_are_told():
+    single = shared(PORK[0])
+    with pytest.warns(EstimateWarning, match="no maximum: .* 'C', 'Cp' shrink"):
+        model = maximised(data=single)
+    assert model.weights_.to_dict() == {"C": 0.0, "Cp": 0.0, "CP": 1.0}
+    assert model.deviance_ == pytest.approx(0.0, abs=1e-8)
+    np.testing.assert_allclose(model.predict_proba([("CP", "Cp"), ("CP", "C"), ("Cp", "C")]), 1.0, atol=1e-8)
+    # a always beats b and c, which beat each other 3 : 2; only their ratio says so.
+    with pytest.warns(EstimateWarning):
+        model = maximised(data=th.PairedComparisons([[0, 9, 9], [0, 0, 3], [0, 2, 0]], ["a", "b", "c"]))
+    assert model.predict_proba([("b", "c")])[0] == pytest.approx(0.6, abs=1e-9)
+    assert model.log_likelihood_ == pytest.approx(np.log(10 * 0.6**3 * 0.4**2), abs=1e-8)
+
+
+def test_several_maxima_are_told_apart():
+    """From where it starts, a climb may end in a lower maximum; the best of several is kept."""
+    data = shared("drugrisk_male31")
+    found = maximised(DRUGS, data, lapse=0.01).estimates_
+    values = [maximise(found.pose, [rng(seed).normal(0, 3, 8)]).value for seed in range(15)]
+    assert found.maximum.value >= max(values) - 1e-8
+
+
+@pytest.mark.parametrize(
+    "aspects, unique, sentence",
+    [
+        ({"a": ["x"], "b": [], "c": [], "d": []}, True, "apart the weights of the aspects 'a', 'x':"),
+        (
+            {"a": ["x", "y"], "b": ["x", "y"], "c": [], "d": []},
+            True,
+            "'x', 'y': .* leave some of them out or set unique",
+        ),
+        ({who: ["x"] for who in "abcd"}, True, "weight of 'x' has no influence"),
+        ({"a": ["x"], "b": ["y"], "c": ["z"], "d": ["z"]}, False, "no choices can tell|No choices can tell"),
+    ],
+)
+def test_weights_that_nothing_tells_apart_are_named(aspects, unique, sentence):
+    counts = np.where(np.eye(4), 0, 5)
+    error = (ArgumentError, DataError)
+    if not unique:
+        # a, b and the pair c, d: the weight of z is told, but c and d are alike; nothing to object to.
+        model = maximised(aspects, th.PairedComparisons(counts, list("abcd")), unique=False)
+        np.testing.assert_allclose(model.weights_, 1 / 3, atol=1e-9)
+        assert model.predict_proba([("c", "d")])[0] == 0.5
+        return
+    with pytest.raises(error, match=sentence):
+        maximised(aspects, th.PairedComparisons(counts, list("abcd")), unique=unique)
+
+
+def test_weights_that_these_pairs_do_not_tell_are_named():
+    data = th.PairedComparisons.from_pairs([("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")])
+    with pytest.raises(DataError, match=r"fall into 2 groups .*\('a', 'b'\) and \('c', 'd'\)"):
+        maximised(data=data)
+    counts = np.where(np.eye(4), 0, 5)
+    counts[0, 1] = counts[1, 0] = 0  # then nothing sets a against b, and their shared aspect against their own
+    with pytest.raises(DataError, match="cannot tell the weights of the aspects 'a', 'b', 'x'"):
+        maximised({"a": ["x"], "b": ["x"], "c": [], "d": []}, th.PairedComparisons(counts, list("abcd")))
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ({"aspects": "ibp"}, "needs aspects that are known, not 'ibp'"),
+        ({"aspects": 3}, "needs aspects that are known, not 3"),
+        ({"aspects": th.Tree.star(["a", "b"])}, "needs aspects that are known, not learned along a Tree"),
+        ({"aspects": {"LBJ": ["x"]}}, "says nothing about the option 'HW'"),
+        ({"aspects": np.ones((8, 2))}, "has 8 rows but the data have 9 options"),
+        ({"aspects": "unique", "unique": False}, "No option has any aspect"),
+        ({"aspects": {**TREE, "LBJ": ["HW"]}}, "'HW' names an aspect and an option"),
+        ({"alpha": 1.0}, "alpha belongs to method='mcmc'"),
+        ({"sampler": "paper"}, "sampler belongs to method='mcmc'"),
+        ({"lapse": 1.0}, "lapse is the probability"),
+        ({"method": "map"}, "method must be one of 'mcmc', 'laplace', 'maximum-likelihood'; got 'map'"),
+    ],
+)
+def test_bad_arguments(arguments, sentence):
+    arguments = {"aspects": "unique", "method": "maximum-likelihood"} | arguments
+    with pytest.raises(ArgumentError, match=sentence):
+        th.EliminationByAspects(**arguments).fit(th.datasets.celebrities())
+
+
+def test_bad_data():
+    with pytest.raises(DataError, match="fit needs thali data"):
+        maximised(data={"a": [0, 1], "b": [1, 0]})
+    with pytest.raises(DataError, match="needs PairedComparisons or Choices; got Similarities"):
+        maximised(data=th.datasets.numbers())
+    with pytest.raises(ArgumentError, match="'a' was chosen over 'b', which these aspects make impossible"):
+        counts = np.where(np.eye(3), 0, 5)
+        maximised({"a": ["x"], "b": ["x", "y"], "c": []}, th.PairedComparisons(counts, list("abc")), unique=False)
+
+
+def test_likelihood_ratio(btl, tree):
+    test = th.likelihood_ratio(btl, tree)
+    assert test.statistic == pytest.approx(48.051, abs=5e-4)
+    assert test.df == 3
+    assert test.p_value == pytest.approx(2.1e-10, rel=0.02)
+    assert "on 3 df" in str(test)
+    for pair, sentence in [
+        ((tree, btl), "no aspect with the owners of 'politician', .*is the order"),
+        ((btl, btl), "same aspects"),
+        ((btl, maximised(TREE, lapse=0.01)), "different lapses, 0 and 0.01"),
+        ((btl, maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))), "different data"),
+        ((btl, "tree"), "A likelihood-ratio test needs EliminationByAspects fitted by maximum likelihood"),
+    ]:
+        with pytest.raises(ArgumentError, match=sentence):
+            th.likelihood_ratio(*pair)
+    with pytest.raises(NotFittedError, match="EliminationByAspects has not been fitted"):
+        th.likelihood_ratio(btl, th.EliminationByAspects(aspects="btl", method="maximum-likelihood"))
+
+
+def test_answers_by_matrix_frame_and_mapping_agree(tree):
+    data = th.datasets.celebrities()
+    matrix = np.array([[group in TREE[who] for group in ("politician", "athlete", "star")] for who in data.labels])
+    frame = pd.DataFrame(matrix, index=data.labels, columns=["politician", "athlete", "star"]).iloc[::-1]
+    for aspects in (matrix, frame, {who: TREE[who] for who in reversed(data.labels)}):
+        np.testing.assert_allclose(maximised(aspects).weights_, tree.weights_, atol=1e-10)
+    assert list(maximised(matrix).weights_.index[-3:]) == ["aspect 1", "aspect 2", "aspect 3"]
+    # As R lists them: every option's own aspect among the given ones.
+    listed = {who: [who, *TREE[who]] for who in data.labels}
+    one_part = maximised(listed, unique=False)
+    np.testing.assert_allclose(one_part.weights_[tree.weights_.index], tree.weights_, atol=1e-10)
+
+
+def test_labels_in_another_order(tree):
+    data = th.datasets.celebrities()
+    other = maximised(TREE, data.subset(sorted(data.labels)))
+    np.testing.assert_allclose(other.weights_[tree.weights_.index], tree.weights_, atol=1e-9)
+    assert other.log_likelihood_ == pytest.approx(tree.log_likelihood_, abs=1e-9)
+
+
+def test_summary_and_residuals(tree):
+    table = tree.summary()
+    assert list(table.columns) == ["weight", "std_error", "z", "p_value", "lower", "upper"]
+    for ci, reach in ((None, 1.598193), (0.95, 1.959964)):
+        wide = table if ci is None else tree.summary(ci=ci)
+        np.testing.assert_allclose(wide["upper"] - wide["lower"], 2 * reach * table["std_error"], rtol=1e-6)
+        assert wide.attrs["interval"] == (ci or 0.89)
+    with pytest.raises(ArgumentError, match="ci is the probability of an interval and must be between 0 and 1"):
+        tree.summary(ci=95)
+    assert table.attrs["deviance"] == tree.deviance_
+    own = table.index.isin(tree.utility_scale_.index)  # whose weights no hypothesis makes zero
+    assert table.loc[own, ["z", "p_value"]].isna().all(axis=None) and not table.loc[~own].isna().any(axis=None)
+    np.testing.assert_allclose(table.loc[~own, "z"], (table["weight"] / table["std_error"])[~own])
+    for kind, total_of_squares in (("deviance", tree.deviance_), ("pearson", tree.pearson_)):
+        found = tree.residuals(kind)
+        assert (found["residual"] ** 2).sum() == pytest.approx(total_of_squares, abs=1e-8)
+        assert (np.sign(found["residual"]) == np.sign(found["observed"] - found["predicted"])).all()
+        np.testing.assert_allclose(
+            found["predicted"], tree.predict_proba(list(zip(found["a"], found["b"], strict=True))), atol=1e-14
+        )
+    with pytest.raises(ArgumentError, match="kind must be one of"):
+        tree.residuals("raw")
+
+
+@pytest.mark.fit
+def test_it_is_a_method_of_elimination_by_aspects(tree, left_out_of_tree, tmp_path):
+    assert type(tree) is th.EliminationByAspects and not tree.interrupted_ and not hasattr(tree, "posterior_")
+    for ask in (lambda: tree.features(), lambda: tree.ranks(), lambda: tree.check(), lambda: tree.log_evidence()):
+        with pytest.raises(ArgumentError, match="Only method='mcmc' or .* draws from the posterior; got method='max"):
+            ask()
+    with pytest.raises(ArgumentError, match="draws from the posterior; got method='maximum-likelihood'"):
+        tree.predict_proba([("LBJ", "HW")], return_se=True)
+    with pytest.raises(ArgumentError, match="no prior to draw from with method='maximum-likelihood'"):
+        tree.sample_prior(th.datasets.celebrities())
+    with pytest.raises(ArgumentError, match="cannot be changed"):
+        copy.copy(tree).set_params(method="mcmc")
+    drawn = copy.copy(tree)
+    drawn.method = "mcmc"
+    assert not hasattr(drawn, "weights_")
+    for ask in (lambda: drawn.weights_, lambda: drawn.fit_test(), lambda: drawn.residuals()):
+        with pytest.raises(NotFittedError, match="Only method='maximum-likelihood' finds this; got method='mcmc'"):
+            ask()
+    for ask in (lambda: drawn.summary(0.5), lambda: drawn.covariate_effects(ci=0.5)):
+        with pytest.raises(ArgumentError, match="ci belongs to method='maximum-likelihood'; leave it out with method"):
+            ask()
+    again = pickle.loads(pickle.dumps(copy.copy(tree)))
+    assert again.log_likelihood_ == tree.log_likelihood_
+    tree.save(tmp_path / "tree.nc")
+    loaded = th.load(tmp_path / "tree.nc")
+    assert loaded.weights_.equals(tree.weights_) and loaded.deviance_ == tree.deviance_ and repr(loaded) == repr(tree)
+    assert loaded.leave_one_out().equals(left_out_of_tree)
+    with pytest.raises(NotFittedError, match="has not been fitted yet"):
+        th.EliminationByAspects(method="maximum-likelihood").summary()
+    changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
+    assert changed.fit(th.datasets.celebrities()).df_ > 0
+    assert tree.verdict().agrees and str(tree.verdict()) == "The maximum was found."
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"alpha": 1.0}, {"sampler": "paper"}, {"tempering": [1, 2]}, {"weights": "similar"}],
+)
+def test_arguments_of_chains_are_refused_with_every_name_of_the_method(wrong):
+    for method in ("maximum-likelihood", "ML"):
+        model = th.EliminationByAspects("unique", method=method, **wrong)
+        for ask in (model.fit, model.prepare):
+            with pytest.raises(ArgumentError, match=f"{next(iter(wrong))} belongs to method='mcmc'; leave it out with"):
+                ask(th.datasets.celebrities())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"draws": 9}, {"tune": 9}, {"chains": 2}, {"thin": 2}, {"cores": 1}, {"job": "folder"}, {"max_time": 9.0}]
+)
+def test_settings_of_runs_of_chains_are_refused(wrong):
+    model = th.EliminationByAspects("unique", method="maximum-likelihood")
+    with pytest.raises(
+        ArgumentError, match=f"{next(iter(wrong))} belongs to method='mcmc'; leave it out with method='max"
+    ):
+        model.fit(th.datasets.celebrities(), **wrong)
+
+
+@pytest.mark.fit
+def test_a_file_of_an_earlier_version_has_a_class_of_its_own(tree, tmp_path):
+    from thali.model.saved import tree_of_model
+    from thali.posterior import store
+
+    written = tree_of_model(tree)
+    saved = json.loads(written.attrs["thali_model"])
+    kept = ("aspects", "unique", "lapse", "ties", "best_worst", "covariates")
+    parameters = {name: saved["parameters"][name] for name in kept}
+    written.attrs["thali_model"] = json.dumps({"class": "MaximumLikelihoodElimination", "parameters": parameters})
+    store.save(written, tmp_path / "old.nc")
+    loaded = th.load(tmp_path / "old.nc")
+    assert repr(loaded) == repr(tree) and loaded.weights_.equals(tree.weights_)
+
+
+def test_fractional_counts_and_never_compared_pairs():
+    data = th.paired.half_wins(total(PORK), np.ones((3, 3)) - np.eye(3))
+    model = maximised(data=data)
+    assert not data._whole and np.isfinite(model.log_likelihood_)
+    # Three options and two pairs: the weights are known in closed form.
+    chain = th.PairedComparisons([[0, 6, 0], [2, 0, 5], [0, 5, 0]], list("abc"))
+    np.testing.assert_allclose(maximised(data=chain).weights_, np.array([3, 1, 1]) / 5, atol=1e-12)
+
+
+def test_choices_between_pairs_are_paired_comparisons():
+    data = th.datasets.celebrities()
+    fitted = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(
+        th.Choices.from_comparisons(data)
+    )
+    assert fitted.log_likelihood_ == pytest.approx(-143.0394949464)
+
+
+def test_larger_sets_are_predicted():
+    fitted = th.EliminationByAspects("unique", lapse=0.1, method="maximum-likelihood").fit(th.datasets.celebrities())
+    u = fitted.weights_
+    (found,) = fitted.predict_proba([["LBJ", "HW", "CDG"]])
+    assert found == pytest.approx(0.9 * u[["LBJ", "HW", "CDG"]].to_numpy() / u[["LBJ", "HW", "CDG"]].sum() + 0.1 / 3)
+    pair = [["LBJ", "HW"]]
+    assert (
+        fitted.predict_proba(th.Choices.from_comparisons(th.datasets.celebrities()))[0][0]
+        == fitted.predict_proba(pair)[0]
+    )
+    triple = th.Choices(pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]}))
+    with pytest.raises(DataError, match="Out of 'a', 'b', 'c' one of 3 was chosen, .* is for unique aspects alone"):
+        maximised({"a": ["x"], "b": ["x"], "c": []}, triple)

@@ -1,0 +1,179 @@
+"""Standard errors and tests over people, against gradients, the bootstrap, and simulated answers that depend."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import chdtrc, ndtri
+from scipy.stats import f as fisher
+
+import thali as th
+from thali.aspects.maximum_likelihood.clusters import clusters_of
+from thali.aspects.maximum_likelihood.fit import estimate
+
+OPTIONS = list("ABCDE")
+FIRST, SECOND = np.triu_indices(5, 1)
+
+
+def answers(people=40, alike=0.6, seed=0, ties=False):
+    """A row a person and pair: each person's answers share a normal deviation of every option."""
+    rng = np.random.default_rng(seed)
+    worth = np.linspace(-0.7, 0.7, 5)
+    p = 1.0 / (1.0 + np.exp(worth[SECOND] - worth[FIRST]))
+    own = rng.normal(size=(people, 5))
+    lean = np.sqrt(alike / 2) * (own[:, FIRST] - own[:, SECOND]) + np.sqrt(1 - alike) * rng.normal(size=(people, 10))
+    won = np.where(lean < ndtri(p), "first", "second")
+    if ties:
+        won[rng.random(won.shape) < 0.2] = "tie"
+    who, pair = (part.ravel() for part in np.indices(won.shape))
+    names = np.array(OPTIONS)
+    rows = {"subject": who, "first": names[FIRST][pair], "second": names[SECOND][pair], "chosen": won.ravel()}
+    return pd.DataFrame(rows).assign(sex=np.where(who % 2, "f", "m"))
+
+
+def comparisons(**settings):
+    return th.PairedComparisons.from_trials(answers(**settings), subject="subject")
+
+
+def rankings(best_worst=False):
+    rng = np.random.default_rng(1)
+    rows = []
+    for person in range(15):
+        for number in range(3):
+            order = rng.permutation(OPTIONS)[:4].tolist()
+            row = {f"item{k + 1}": option for k, option in enumerate(sorted(order))}
+            rows.append(row | {"best": order[0], "worst": order[1], "respondent": f"p{person}", "task": number})
+    frame = pd.DataFrame(rows)
+    if best_worst:
+        return th.Choices.from_best_worst(frame, respondent="respondent")
+    items = [f"item{k}" for k in range(1, 5)]
+    long = frame.melt(["best", "respondent", "task"], items, value_name="alternative")
+    long["chosen"] = long["best"] == long["alternative"]
+    long["choice_id"] = long["respondent"] + "-" + long["task"].astype(str)
+    return th.Choices(long, "choice_id", "alternative", "chosen", respondent="respondent")
+
+
+ASPECTS = {"A": ["x"], "B": ["x", "y"], "C": ["y"], "D": [], "E": []}
+CASES = {
+    "pairs": (comparisons, {}),
+    "aspects and lapse": (comparisons, {"aspects": ASPECTS, "lapse": 0.05}),
+    "ties": (lambda: comparisons(ties=True), {"ties": True, "lapse": 0.02}),
+    "sets": (rankings, {"lapse": 0.03}),
+    "best and worst": (lambda: rankings(True), {"lapse": 0.02}),
+    "best and worst, reversed": (lambda: rankings(True), {"best_worst": "reversed"}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_scores_are_the_gradients_of_each_person(name):
+    make, settings = CASES[name]
+    data = make()
+    found = estimate(data, **settings)
+    rng = np.random.default_rng(2)
+    weights, beta = rng.gamma(1.0, size=len(found.weights)), 0.3 * rng.normal(size=len(found.maximum.beta))
+    clusters = clusters_of(data, settings.get("ties", False))
+    each = clusters.scores(found.pose, weights, beta)
+    np.testing.assert_allclose(each.sum(axis=0), found.pose.slopes(weights, beta).gradient, rtol=1e-9, atol=1e-9)
+    point, step = np.concatenate([np.log(weights), beta]), 1e-6
+    for person in (0, clusters.number - 1):
+        counts = clusters.tally[[person]].toarray()[0]
+        numeric = []
+        for k in range(len(point)):
+            up, down = point.copy(), point.copy()
+            up[k] += step
+            down[k] -= step
+            ends = [np.log(found.pose.probabilities(np.exp(z[: len(weights)]), z[len(weights) :])) for z in (up, down)]
+            numeric.append(counts @ (ends[0] - ends[1]) / (2 * step))
+        np.testing.assert_allclose(each[person], numeric, atol=1e-6)
+
+
+def test_the_covariance_is_the_sandwich():
+    """The weights of the Bradley-Terry model by hand, with the last logarithm fixed at 0."""
+    data = comparisons()
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    log_worth = np.log(model.weights_.to_numpy())[:-1] - np.log(model.weights_["E"])
+    design = np.zeros((10, 4))
+    for pair, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
+        design[pair, i] = 1.0
+        if j < 4:
+            design[pair, j] = -1.0
+    p = 1.0 / (1.0 + np.exp(-design @ log_worth))
+    bread = np.linalg.inv((design * (40 * p * (1 - p))[:, None]).T @ design)
+    each = np.stack([(one.wins - p) @ design for one in data.by_subject().values()])
+    covariance = bread @ (40 / 39 * each.T @ each) @ bread
+    w = model.weights_.to_numpy()
+    jacobian = (np.diag(w) - np.outer(w, w))[:, :4]
+    np.testing.assert_allclose(model.standard_errors_**2, np.diag(jacobian @ covariance @ jacobian.T), rtol=1e-6)
+    table = model.summary(ci=0.95)
+    reach = (table["upper"] - table["weight"]) / table["std_error"]
+    np.testing.assert_allclose(reach, 2.0226909, rtol=1e-6)  # Student's t with 39 degrees of freedom
+    independent = th.EliminationByAspects("unique", method="maximum-likelihood").fit(
+        th.PairedComparisons(data.counts, data.labels)
+    )
+    np.testing.assert_allclose(table["std_error_independent"], independent.standard_errors_, rtol=1e-9)
+    assert "std_error_independent" not in independent.summary() and (table["std_error"].iloc[1:4].to_numpy() > 0).all()
+
+
+@pytest.mark.fit  # for its time
+def test_errors_agree_with_the_bootstrap_over_people():
+    data = comparisons(people=150, alike=0.8)
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    drawn = th.paired.bootstrap(data.by_subject(), samples=400, random_seed=1).table["std_error"]
+    np.testing.assert_allclose(model.standard_errors_, drawn, rtol=0.12)  # of 400 samples: 3.5 % each
+    assert (drawn / model.summary()["std_error_independent"]).max() > 1.25
+
+
+@pytest.mark.fit  # for its time
+def test_the_test_of_fit_holds_its_size_though_answers_depend():
+    """At 5 % of 60 sets: 3 expected; more than 9 or a mean p far from a half has a probability below .001."""
+    over_people, design = [], []
+    for seed in range(60):
+        found = estimate(comparisons(people=40, alike=0.8, seed=100 + seed))
+        effect = found.design_effect()
+        over_people.append(effect.p_value(found.deviance))
+        design.append(effect.mean)
+    assert 0.35 < np.mean(over_people) < 0.68 and np.sum(np.array(over_people) < 0.05) <= 9
+    assert np.mean(design) < 0.8  # the tests of independent answers would say nothing
+
+
+def test_nested_models_differ_by_a_sum_of_chi_squares():
+    data = comparisons(people=60)
+    small = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    large = th.EliminationByAspects(ASPECTS, method="maximum-likelihood").fit(data)
+    found = th.likelihood_ratio(small, large)
+    assert f"p = {found.p_value:.4g} over 60 people" in found.note
+    effect = small.estimates_.design_effect(large.estimates_)
+    assert found.p_value == pytest.approx(chdtrc(effect.df, found.statistic / effect.scale))
+    # every person answering the same twice doubles the statistic and the effect, and changes no decision
+    twice = pd.concat([answers(people=60)] * 2)
+    data = th.PairedComparisons.from_trials(twice, subject="subject")
+    again = [th.EliminationByAspects(a, method="maximum-likelihood").fit(data) for a in ("unique", ASPECTS)]
+    assert th.likelihood_ratio(*again).statistic == pytest.approx(2 * found.statistic, rel=1e-5)
+    assert th.likelihood_ratio(*again).p_value == pytest.approx(found.p_value, rel=1e-4)
+    assert again[0].fit_test().p_value == pytest.approx(small.fit_test().p_value, rel=1e-5)
+    np.testing.assert_allclose(again[0].standard_errors_, small.standard_errors_, rtol=1e-6)
+
+
+def test_a_hypothesis_about_several_options_over_people():
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=20))
+    found = th.paired.wald_test(model, [{"A": 1, "B": -1}, {"A": 1, "C": -1}])
+    assert found.p_value == pytest.approx(fisher.sf(found.statistic * 18 / (2 * 19), 2, 18))
+
+
+@pytest.mark.fit  # for its time
+def test_few_people_are_said_to_be_few():
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=8))
+    assert "need 9 people here, 5 more than free weights" in model.estimates_.error_source
+    assert model.fit_test().people == 0 and "std_error_independent" not in model.summary()
+    enough = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=9))
+    assert enough.fit_test(samples=19).people == 9 and "over 9 people" in enough.estimates_.error_source
+    assert "over 9 people" in str(enough)
+
+
+def test_people_stay_in_choices_and_back():
+    data = comparisons(people=12)
+    choices = th.Choices.from_comparisons(data)
+    assert choices.respondents == data.subjects and choices.to_comparisons().answers == data.answers
+    assert data != choices.to_comparisons()  # which do not say what was first
+    assert list(choices.to_comparisons().people.columns) == ["sex"]
+    models = [th.EliminationByAspects("unique", method="maximum-likelihood").fit(each) for each in (data, choices)]
+    pd.testing.assert_series_equal(models[0].standard_errors_, models[1].standard_errors_)

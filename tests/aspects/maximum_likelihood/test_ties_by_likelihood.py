@@ -1,0 +1,133 @@
+"""Ties by maximum likelihood: Davidson's third outcome, with unique aspects and with given ones."""
+
+import numpy as np
+import pytest
+from problems import random_comparisons, with_ties
+from scipy.optimize import minimize
+from scipy.stats import multinomial
+
+import thali as th
+from thali.aspects.maximum_likelihood.aspects import known_aspects
+from thali.aspects.maximum_likelihood.problem import problem
+from thali.errors import ArgumentError, DataError, EstimateWarning
+
+DATA = with_ties(random_comparisons(5, 5, most=9), 1)
+MANY = DATA.with_counts(100 * (1 + DATA.wins), 100 * (1 + DATA.losses), 100 * (1 + DATA.tied))  # enough for chi-square
+GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
+
+
+def maximised(aspects="unique", data=DATA, **settings):
+    return th.EliminationByAspects(aspects, method="maximum-likelihood", **settings).fit(data)
+
+
+def log_likelihood(data, aspects, weights, nu, lapse):
+    """Pair by pair, naively; weights by name."""
+    total = 0.0
+    for pair, (i, j) in enumerate(zip(data.first, data.second, strict=True)):
+        members = [data.labels[i], data.labels[j]]
+        named = {label: [label, *aspects.get(label, [])] for label in data.labels}
+        p, q = th.likelihoods.elimination_probabilities(members, named, weights, lapse)
+        r = nu * np.sqrt(p * q)
+        counts = np.array([data.wins[pair], data.tied[pair], data.losses[pair]])
+        total += multinomial.logpmf(counts, counts.sum(), np.array([p, r, q]) / (1 + r))
+    return total
+
+
+def test_unique_aspects_agree_with_davidson():
+    model, other = maximised(data=MANY), th.paired.davidson(MANY)
+    np.testing.assert_allclose(model.weights_, other.weights)
+    np.testing.assert_allclose(model.standard_errors_, other.table["std_error"])
+    assert (model.tie_, model.tie_std_error_) == pytest.approx((other.tie, other.tie_std_error))
+    assert (model.log_likelihood_, model.df_) == (pytest.approx(other.log_likelihood), other.df)
+    assert "nu" in str(model) and model.summary().attrs["tie"] == model.tie_
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.1])
+def test_derivatives_are_those_of_the_log_likelihood(lapse):
+    extra = np.linspace(-1, 1, DATA.n_pairs)[:, None]
+    owners = known_aspects(GIVEN, True, DATA.labels).owners
+    pose, at = problem(DATA, owners, lapse, extra, ties=True), np.random.default_rng(1).normal(size=9)
+    steps = 1e-5 * np.eye(9)
+
+    def value(x):
+        return pose.terms(np.exp(x[:7]), x[7:]).sum()
+
+    def gradient(x):
+        return pose.slopes(np.exp(x[:7]), x[7:]).gradient
+
+    np.testing.assert_allclose(gradient(at), [(value(at + e) - value(at - e)) / 2e-5 for e in steps], atol=1e-6)
+    curve = [(gradient(at + e) - gradient(at - e)) / 2e-5 for e in steps]
+    np.testing.assert_allclose(pose.slopes(np.exp(at[:7]), at[7:]).hessian, curve, atol=1e-5)
+    weights = np.exp(at[:7])
+    by_weights = [
+        (pose.terms(weights + e, at[7:]).sum() - pose.terms(weights - e, at[7:]).sum()) / 2e-6 for e in 1e-6 * np.eye(7)
+    ]
+    np.testing.assert_allclose(pose.slope_at_zero(weights, at[7:]), by_weights, atol=1e-5)
+
+
+@pytest.mark.fit  # for its time
+@pytest.mark.parametrize("lapse", [0.0, 0.05])
+def test_given_aspects_against_a_search(lapse):
+    model = maximised(GIVEN, lapse=lapse)
+    names = list(model.weights_.index)
+
+    def loss(x):
+        return -log_likelihood(
+            DATA, GIVEN, dict(zip(names, np.exp(np.r_[0.0, x[:-1]]), strict=True)), np.exp(x[-1]), lapse
+        )
+
+    start = np.r_[np.log(np.maximum(model.weights_, 1e-4))[1:] - np.log(max(model.weights_.iloc[0], 1e-4)), 0.0]
+    assert loss(start) > -model.log_likelihood_
+    other = minimize(loss, start, method="L-BFGS-B", tol=1e-12)
+    assert model.log_likelihood_ >= -other.fun - 1e-6
+    assert model.log_likelihood_ == pytest.approx(-other.fun, abs=1e-3)
+    assert model.tie_ == pytest.approx(np.exp(other.x[-1]), rel=1e-2)
+    exact = log_likelihood(DATA, GIVEN, model.weights_.to_dict(), model.tie_, lapse)
+    assert model.log_likelihood_ == pytest.approx(exact, abs=1e-8)
+
+
+@pytest.mark.usefixtures("pictures")
+def test_answers_know_ties(tmp_path):
+    model = maximised(GIVEN, MANY)
+    table = model.predict_outcomes([("0", "1"), ("1", "0")])
+    assert table[["p_a", "p_tie", "p_b"]].sum(axis=1).to_numpy() == pytest.approx([1.0, 1.0])
+    assert table.loc[0, "p_a"] == pytest.approx(table.loc[1, "p_b"])
+    p = model.predict_proba([("0", "1")])[0]
+    assert p == pytest.approx(table.loc[0, "p_a"] / (table.loc[0, "p_a"] + table.loc[0, "p_b"]))
+    for kind, whole in (("deviance", model.deviance_), ("pearson", model.pearson_)):
+        assert (model.residuals(kind)["residual"] ** 2).sum() == pytest.approx(whole)
+    left_out = maximised(data=MANY).leave_one_out()
+    assert left_out.attrs["nll"] == pytest.approx(left_out["nll"].mean()) and (left_out["nll"] > 0).all()
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    assert again.summary().equals(model.summary()) and again.predict_outcomes([("0", "1")]).equals(table.iloc[:1])
+    assert model.fit_test(samples=3).samples == 3
+    th.plots.residuals(model)
+
+
+def test_ties_may_be_counted_otherwise():
+    for how in ("half", "drop"):
+        expected = maximised(data=DATA.without_ties(how))
+        np.testing.assert_array_equal(maximised(ties=how).weights_, expected.weights_)
+    none = DATA.without_ties("drop")
+    asked = maximised(data=none, ties="davidson")
+    np.testing.assert_array_equal(asked.weights_, maximised(data=none).weights_)
+    assert asked.tie_ is None and asked.predict_outcomes([("0", "1")]).loc[0, "p_tie"] == 0.0
+
+
+def test_what_cannot_be_is_refused():
+    ties = th.PairedComparisons(np.zeros((3, 3), int), ties=5 * (1 - np.eye(3, dtype=int)))
+    with pytest.raises(DataError, match="All comparisons are ties"):
+        maximised(data=ties)
+    with pytest.raises(ArgumentError, match="The model knows no ties"):
+        maximised(ties="half").predict_outcomes([("0", "1")])
+    with pytest.raises(ArgumentError, match="parametric_bootstrap is for choices between two options.*fitted to ties"):
+        th.paired.parametric_bootstrap(maximised())
+
+
+def test_ties_without_a_finite_estimate_are_warned_of():
+    """With w = e and nu = 1 / sqrt(e) for the one who never won, e to 0, the two outcomes that occurred keep theirs."""
+    data = th.PairedComparisons([[0, 3], [0, 0]], ties=[[0, 2], [2, 0]])
+    with pytest.warns(EstimateWarning, match="rises for ever while the parameter of ties grows"):
+        found = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    assert found.predict_outcomes([("0", "1")])["p_tie"][0] == pytest.approx(0.4, abs=1e-3)

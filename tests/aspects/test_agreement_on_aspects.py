@@ -1,0 +1,50 @@
+"""Chains are judged by the probable aspects, too: choice probabilities may agree where families of aspects do not."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from posterior_cases import chain
+
+import thali as th
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.likelihoods.elimination import Elimination
+
+LABELS = ["tea", "coffee", "milk", "beer"]
+DATA = th.PairedComparisons(np.arange(16).reshape(4, 4) * (1 - np.eye(4, dtype=int)), labels=LABELS)
+
+
+def model_of(families, draws=400):
+    """A model whose chains have the aspects of these families in every draw but every fourth."""
+    drawn = [chain(4, draws, seed, 0.0, family) for seed, family in enumerate(families)]
+    model = th.EliminationByAspects()
+    model.interrupted_ = False
+    model.posterior_ = to_datatree(drawn, DATA, Elimination(0.01, True), learned_alpha=True)
+    return model
+
+
+def test_features_say_how_surely_their_probability_is_known():
+    table = model_of([((0, 1),)] * 4).features()
+    assert list(table.columns[-5:]) == ["mcse", "ess", "r_hat", "converged", "probability"]
+    row = table[table["members"].map(len) == 2].iloc[0]
+    present = row["probability"]
+    assert 0.0 < row["mcse"] == pytest.approx(np.sqrt(present * (1 - present) / row["ess"]), rel=0.1)
+    assert row["converged"] and row["r_hat"] < 1.02
+
+
+def test_chains_in_two_families_do_not_agree():
+    families = [((0, 1),), ((0, 1),), ((2, 3),), ((2, 3),)]
+    model = model_of(families)
+    rows = model._judged_rows()
+    assert {"presence[tea, coffee]", "presence[milk, beer]"} <= set(rows.index)
+    assert not any(name.startswith("presence") for name in model.summary().index)
+    verdict = model.verdict()
+    assert not verdict.agrees and verdict.facts["r_hat_of"].startswith("presence[") and verdict.facts["r_hat"] > 1.2
+    assert not model.features()["converged"].all()
+
+
+def test_what_every_option_or_one_alone_has_is_not_judged():
+    model = model_of([((0,), (0, 1, 2, 3), (0, 1))] * 4)
+    judged = [name for name in model._judged_rows().index if name.startswith("presence")]
+    assert judged == ["presence[tea, coffee]"]
+    pd.testing.assert_frame_equal(model._judged_rows().iloc[:-1], model.summary(), check_like=True)
+    assert model._judged_rows().attrs == model.summary().attrs

@@ -1,0 +1,229 @@
+"""Best-worst choices of options that share no aspect: exact probabilities, the sampler, and what a fit answers."""
+
+import math
+
+import matplotlib
+import numpy as np
+import pytest
+from best_worst_data import best_worst, random_answers, ranked_answers
+from elimination_cases import mean_and_error
+from joint_means import LIMIT
+
+import thali as th
+from thali.aspects.answers.check import check_sentence
+from thali.aspects.likelihoods.best_worst import (
+    RANKING,
+    REVERSED,
+    RULES,
+    answer_counts,
+    answer_probabilities,
+    ordered_pairs,
+)
+from thali.aspects.likelihoods.best_worst_sets import compiled_best_worst
+from thali.aspects.likelihoods.elimination import Elimination, as_pairs
+from thali.aspects.operations import apply_own, apply_scale, delta_own, log_likelihood, rebuild
+from thali.aspects.state import empty_state
+from thali.errors import ArgumentError, DataError
+from thali.testing import naive
+from thali.testing.joint import joint_distribution_test
+
+matplotlib.use("Agg")
+
+RUN = {"chains": 2, "random_seed": 1, "progressbar": False}
+NONE = th.priors.Given(np.zeros((4, 0)))
+FOUR = [("abcd", "a", "d"), ("abcd", "a", "c"), ("abcd", "b", "a"), ("abc", "a", "c"), ("bd", "d", "b")]
+
+
+def known(data, weights, lapse, rule):
+    return naive.log_likelihood(data, None, None, weights, lapse, best_worst=rule)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("lapse", [0.0, 0.07])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("size", range(2, 7))
+def test_probabilities_are_sums_over_all_rankings(size, rule, lapse):
+    weights = np.random.default_rng(size).gamma(0.3, size=(3, size + 1)) + 1e-9
+    start, members = np.array([0, 2, 2 + size]), np.array([size, 0, *range(size)])
+    found = answer_probabilities(weights, start, members, lapse, rule)
+    for w, row in zip(weights, found, strict=True):
+        two = [naive.best_worst_probability(*each, [size, 0], w, lapse, rule) for each in ((size, 0), (0, size))]
+        pairs = zip(*ordered_pairs(size), strict=True)
+        all_ = [naive.best_worst_probability(b, x, list(range(size)), w, lapse, rule) for b, x in pairs]
+        np.testing.assert_allclose(row, two + all_, rtol=1e-12)
+    np.testing.assert_allclose(found[:, 2:].sum(axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.05])
+@pytest.mark.parametrize("rule", RULES)
+def test_changes_are_differences_of_naive_evaluations(uncompiled, rule, lapse):
+    rng = np.random.default_rng(3)
+    data = random_answers(7, range(2, 7), 3, 1, most=3)
+    sets, make = compiled_best_worst(data, lapse, rule)
+    cache, state = make(sets), empty_state(7, 4)
+    state.s[:7] = np.exp(rng.normal(size=7))
+    rebuild(sets, cache, state)
+    for _ in range(25):
+        value = known(data, state.s[:7], lapse, rule)
+        assert log_likelihood(sets, cache, state) == pytest.approx(value, rel=1e-10)
+        i = int(rng.integers(7))
+        s = state.s[i] * math.exp(3.0 * rng.normal())
+        changed = state.s[:7].copy()
+        changed[i] = s
+        found = delta_own(sets, cache, state, i, s - state.s[i], 0.0)
+        assert found == pytest.approx(known(data, changed, lapse, rule) - value, rel=1e-8, abs=1e-8)
+        apply_own(sets, cache, state, i, s - state.s[i], 0.0)
+        state.s[i] = s
+        state.s[:7] *= 1.5
+        apply_scale(sets, cache, state, 1.5)
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.05])
+def test_best_and_worst_of_three_are_rankings(uncompiled, lapse):
+    data = random_answers(4, (2, 3), 6, 2, most=3)
+    ranked = as_pairs(data)
+    assert ranked.worst is None and ranked == data.as_rankings() and as_pairs(data, REVERSED) is data
+    weights = np.array([0.2, 1.0, 0.7, 3.0])
+    by_ranking = naive.log_likelihood(ranked, np.zeros((4, 0)), [], weights, lapse)
+    assert known(data, weights, lapse, RANKING) == pytest.approx(by_ranking, rel=1e-12)
+    sets, make = compiled_best_worst(data, lapse, RANKING)
+    cache, state = make(sets), empty_state(4, 4)
+    state.s[:4] = weights
+    rebuild(sets, cache, state)
+    assert log_likelihood(sets, cache, state) == pytest.approx(by_ranking, rel=1e-12)
+    assert as_pairs(random_answers(4, (2,), 9, 2)).n_comparisons == 9
+
+
+def quadrature(data, lapse, rule):
+    """Posterior means of the shares of four weights, which are uniform on the tetrahedron a priori."""
+    grid = (np.arange(70) + 0.5) / 70
+    a, b, c = (each.ravel() for each in np.meshgrid(grid, grid, grid))
+    density = (1.0 - a) ** 2 * (1.0 - b)
+    shares = np.stack([a, (1 - a) * b, (1 - a) * (1 - b) * c, (1 - a) * (1 - b) * (1 - c)], axis=1)
+    p = answer_probabilities(shares, data.start, data.members, lapse, rule)
+    density = density * np.exp(np.log(p) @ answer_counts(data))
+    return density @ shares / density.sum()
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("rule", RULES)
+def test_the_posterior_of_four_options_is_that_of_quadrature(rule):
+    data = best_worst(FOUR, "abcd")
+    expected = quadrature(data, 0.01, rule)
+    model = th.EliminationByAspects("unique", best_worst=rule)
+    model.fit(data, draws=3000, tune=300, thin=5, **RUN)
+    weights = model.posterior_["posterior"]["unique_weights"].values
+    for mean, draws in zip(expected, np.moveaxis(weights / weights.sum(axis=2, keepdims=True), 2, 0), strict=True):
+        found, error = mean_and_error(draws)
+        assert error < 0.01 and abs(found - mean) < 4.5 * error, (found, mean, error)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("rounds", [2_000, pytest.param(60_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rule", RULES)
+def test_joint_distribution(rule, rounds):
+    """Shares are Dirichlet(1, 1, 1, 1): E s = 1/4, E s² = 1/10."""
+    data = best_worst([("abcd", "a", "d"), ("abc", "a", "c"), ("acd", "a", "c"), ("bd", "d", "b")], "abcd")
+    expected = {"unique weight": 4.0, "light unique": 1.0 - math.exp(-0.5), "share of 0": 1 / 4, "share of 0^2": 1 / 10}
+    likelihood = Elimination(0.02, shared=False, best_worst=rule)
+    found = joint_distribution_test(NONE, likelihood, data, expected, rounds)
+    assert max(abs(z) for z in found.values()) < LIMIT, found
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_what_a_fit_answers(uncompiled, pictures, tmp_path):
+    data = random_answers(5, (2, 4, 5), 3, 4, most=3)
+    for rule in RULES:
+        model = th.EliminationByAspects("unique", best_worst=rule).fit(data, draws=10, tune=4, thin=1, **RUN)
+        weights = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 5)
+        constant = float(model.posterior_["constant_data"]["log_multinomial_coefficient"].sum())
+        values = [known(data, w, 0.01, rule) + constant for w in weights]
+        np.testing.assert_allclose(model.posterior_["posterior"]["log_likelihood"].values.ravel(), values)
+        pointwise = model.posterior_["log_likelihood"]["chosen"].values
+        np.testing.assert_allclose(pointwise.sum(axis=-1).ravel(), values)
+        p, errors = model.predict_proba(data, return_se=True)
+        assert [len(each) for each in p] == (data.sizes * (data.sizes - 1)).tolist() == [len(e) for e in errors]
+        mean = answer_probabilities(weights, data.start, data.members, 0.01, rule).mean(axis=0)
+        np.testing.assert_allclose(np.concatenate(p), mean)
+        assert model.predict_proba([["0", "1", "2"]])[0].shape == (3,)
+        names = [f"{what}[{label}]" for what in ("worth", "rank") for label in data.labels]
+        assert list(model.summary().index) == ["n_features", "log_likelihood", *names]
+        table = model.check(random_seed=1)
+        assert len(table) == 10 and "named the" in th.plots.check(table).get_yticklabels()[0].get_text()
+        best = table[table["named"] == "best"].set_index("option").loc[list(data.labels)]
+        times = np.bincount(data.members, data.counts, 5)
+        np.testing.assert_allclose(best["observed"] * best["n"], times)
+        assert check_sentence(table)
+        assert "of 10" not in th.plots.choice_probabilities(model).get_xlabel()
+        model.save(tmp_path / "model.nc")
+        again = th.load(tmp_path / "model.nc")
+        assert again.get_params() == model.get_params() and again.summary().equals(model.summary())
+        np.testing.assert_array_equal(np.concatenate(again.predict_proba(data)), np.concatenate(p))
+        prior = model.sample_prior(data, draws=4, random_seed=1)
+        assert prior["prior_predictive"]["chosen"].sizes["answer"] == len(mean)
+    model.report(tmp_path / "report.html")
+    assert "the two options that differ most" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.unit
+def test_simulated_answers_have_the_frequencies_of_the_formula():
+    data, rng = best_worst([("abcd", "a", "d", 40_000)], "abcd"), np.random.default_rng(2)
+    weights = np.array([[0.5, 1.0, 2.0, 0.2]])
+    for rule in RULES:
+        likelihood = Elimination(0.05, shared=False, best_worst=rule)
+        part = type("Columns", (), {"unique_weights": weights, "n_draws": 1})
+        new = likelihood.new_data(part, {}, data, rng)
+        p = answer_probabilities(weights, data.start, data.members, 0.05, rule)[0]
+        np.testing.assert_allclose(new.observed["chosen"] / 40_000, p, atol=5 * 0.5 / 200)
+        assert new.data.worst is not None and new.data.counts.sum() == 40_000
+        coefficient = math.lgamma(40_001) - sum(math.lgamma(n + 1) for n in new.observed["chosen"])
+        assert new.log_likelihood == pytest.approx(coefficient + known(new.data, weights[0], 0.05, rule))
+
+
+@pytest.mark.long
+def test_worths_are_recovered():
+    worth = np.random.default_rng(7).gamma(1.0, size=8)
+    data = ranked_answers(worth, (3, 4, 5, 6), 400, 1)
+    model = th.EliminationByAspects("unique").fit(data, **RUN)
+    worths = model.summary().loc[[f"worth[{label}]" for label in data.labels]]
+    truth = worth / worth.sum()
+    assert (np.abs(worths["mean"] - truth) < 4.5 * worths["sd"]).all()
+
+
+MISTAKES = [
+    (
+        "ibp",
+        RANKING,
+        "Best and worst of 'a', 'b', 'c', 'd' were chosen, and with shared aspects this is for sets of three at most; "
+        "set aspects='unique' for sets of 4.",
+    ),
+    (
+        2,
+        REVERSED,
+        "Best and worst of 'a', 'b', 'c', 'd' were chosen, and with shared aspects this is for sets of three at most; "
+        "set aspects='unique' for sets of 4.",
+    ),
+    ("unique", "maxdiff", "best_worst must be one of 'ranking', 'reversed'; got 'maxdiff'."),
+]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("aspects", "rule", "sentence"), MISTAKES)
+def test_what_is_refused(aspects, rule, sentence):
+    with pytest.raises((ArgumentError, DataError)) as caught:
+        th.EliminationByAspects(aspects, best_worst=rule).fit(best_worst(FOUR, "abcd"))
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.unit
+def test_larger_sets_are_refused_by_ranking_and_three_by_differences_with_shared_aspects():
+    seven = best_worst([("abcdefg", "a", "g"), ("abc", "a", "b")], "abcdefg")
+    with pytest.raises(DataError, match="7 options, and their rankings are summed up to 6; set best_worst='reversed'"):
+        th.EliminationByAspects("unique").fit(seven)
+    three = best_worst([("abc", "a", "b"), ("abd", "a", "b")], "abcd")
+    th.EliminationByAspects("ibp").prepare(three)
+    with pytest.raises(DataError, match="at most, as rankings; set aspects='unique', or best_worst='ranking'"):
+        th.EliminationByAspects("ibp", best_worst="reversed").fit(three)
+    with pytest.raises(DataError, match="Laplace's approximation is for paired comparisons"):
+        th.EliminationByAspects("unique", method="laplace").fit(best_worst(FOUR, "abcd"))

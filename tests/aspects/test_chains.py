@@ -1,0 +1,159 @@
+"""How chains are run: the same draws however they are cut up, room that grows, an early stop, and a valid scan."""
+
+import numpy as np
+import pytest
+from arviz_stats.base.array import array_stats
+from problems import random_comparisons
+
+import thali as th
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.samplers import chains, paper
+from thali.aspects.samplers.chains import Chain, run_chains
+from thali.aspects.samplers.task import build_task
+from thali.aspects.state import COLUMNS, capacity
+from thali.errors import InterruptedWarning
+from thali.inference import threads as _threads
+
+pytestmark = pytest.mark.fit
+
+FIELDS = ("alpha", "log_likelihood", "unique_weights", "n_features", "weights", "sizes", "owners")
+
+
+class Silent:
+    def note(self, text): ...
+
+    def update(self, done): ...
+
+
+def task(data, alpha=None, draws=50, tune=20, thin=3, sampler=None, prior=None):
+    settings = {"weight_prior": (1.0, 1.0), "alpha": alpha, "sampler": sampler}
+    return build_task(prior or IndianBuffet(), Elimination(), data, draws=draws, tune=tune, thin=thin, **settings)
+
+
+def same(a, b):
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in FIELDS)
+
+
+@pytest.mark.parametrize("sampler", [None, "paper"])
+def test_same_seed_same_draws_for_any_number_of_cores(sampler):
+    data = random_comparisons(5, 5)
+    runs = [run_chains(task(data, sampler=sampler), 3, cores, 42, Silent())[0] for cores in (1, 2, 3)]
+    for run in runs[1:]:
+        assert all(same(a, b) for a, b in zip(runs[0], run, strict=True))
+    other, _ = run_chains(task(data, sampler=sampler), 3, 1, 43, Silent())
+    assert not any(same(a, b) for a, b in zip(runs[0], other, strict=True))
+    assert not same(runs[0][0], runs[0][1])
+
+
+def test_many_short_runs_all_end(monkeypatch):
+    monkeypatch.setattr(_threads, "SLICE", 1e-4)
+    data = random_comparisons(3, 3)
+    for seed in range(60):
+        found, _ = run_chains(task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent())
+        assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
+
+
+def test_slices_do_not_matter():
+    data = random_comparisons(5, 5)
+    whole, sliced = (Chain(task(data), np.random.default_rng(3)) for _ in range(2))
+    whole.run_to(whole.total)
+    for until in range(0, sliced.total + 1, 7):
+        sliced.run_to(until)
+    sliced.run_to(sliced.total)
+    assert same(whole.draws, sliced.draws)
+
+
+def test_room_grows_without_a_trace():
+    """Many columns: the state and the record both have to grow on the way."""
+    data = random_comparisons(4, 4)
+    crowded, roomy = (Chain(task(data, alpha=40.0, draws=80), np.random.default_rng(3)) for _ in range(2))
+    start = capacity(crowded.state)
+    while capacity(roomy.state) < 2000:
+        roomy.states = chains.grown(roomy.states)
+    roomy.record = chains.enlarged(chains.enlarged(roomy.record))
+    kept = int(crowded.state.whole[COLUMNS])
+    assert np.array_equal(roomy.state.Z[:kept], crowded.state.Z[:kept])
+    crowded.run_to(crowded.total)
+    roomy.run_to(roomy.total)
+    assert capacity(crowded.state) > start
+    assert same(crowded.draws, roomy.draws)
+    assert 60 < crowded.draws.n_features.mean() < 110  # 40 H_4 = 83 a priori
+
+
+def test_python_and_compiled_sweeps_draw_the_same():
+    data = random_comparisons(4, 4)
+    compiled, plain = (Chain(task(data, draws=4, tune=2), np.random.default_rng(9)) for _ in range(2))
+    compiled.run_to(compiled.total)
+    plain.task.kernel = plain.task.kernel.python
+    plain.run_to(plain.total)
+    a, b = compiled.draws, plain.draws
+    assert np.array_equal(a.owners, b.owners)
+    assert a.weights == pytest.approx(b.weights, rel=1e-9)
+    assert a.log_likelihood == pytest.approx(b.log_likelihood, rel=1e-9)
+
+
+def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
+    data = random_comparisons(5, 5)
+    complete = th.EliminationByAspects().fit(data, draws=5_000, tune=10, thin=2, random_seed=1, progressbar=False)
+
+    class Impatient(Silent):
+        def __init__(self, *arguments): ...
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *failure): ...
+
+        def update(self, done, status=""):
+            if done > 4 * 2 * (10 + 20):
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
+    monkeypatch.setattr(_threads, "SLICE", 1e-4)
+    stopped = th.EliminationByAspects()
+    with pytest.warns(InterruptedWarning, match="of 5000 draws a chain were kept"):
+        stopped.fit(data, draws=5_000, tune=10, thin=2, random_seed=1)
+    kept = stopped.posterior_["posterior"].sizes["draw"]
+    assert stopped.interrupted_ and 1 <= kept < 5_000
+    for name in ("n_features", "alpha", "log_likelihood"):
+        whole = complete.posterior_["posterior"][name].values[:, :kept]
+        for chain in stopped.posterior_["posterior"][name].values:  # those far behind the others are left out
+            assert (chain == whole).all(1).any()
+
+
+def test_a_stop_while_tuning_has_nothing_to_keep(monkeypatch):
+    class Impatient(Silent):
+        def update(self, done, status=""):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_chains(task(random_comparisons(5, 5), tune=10**7), 2, 1, 1, Impatient())
+
+
+def shared_columns(kernel_task):
+    """Draws of the number of columns that both of two options own."""
+    found, _ = run_chains(kernel_task, 4, 2, 11, Silent())
+    counts = [np.bincount(np.repeat(np.arange(c.alpha.size), c.n_features), c.sizes == 2, c.alpha.size) for c in found]
+    draws = np.array(counts, float)
+    return draws.mean(), draws.std() / np.sqrt(array_stats.ess(draws, method="mean"))
+
+
+def test_scan_order():
+    """Two options, 30 : 30, alpha = 5: columns of both do not touch the likelihood and stay Poisson(2.5)."""
+    data = th.PairedComparisons([[0, 30], [30, 0]])
+    mean, error = shared_columns(task(data, alpha=5.0, draws=20_000, tune=200, thin=10))
+    assert error < 0.01
+    assert abs(mean - 2.5) < 4.0 * error
+
+
+@pytest.mark.long  # compiles the published sampler as it is printed
+def test_scan_order_as_printed():
+    """The published scan, in the order of storage, does not leave its own target invariant: it finds more such columns
+    than the same sampler with a valid scan, by far more than ten standard errors."""
+    data = th.PairedComparisons([[0, 30], [30, 0]])
+    published = task(data, alpha=5.0, draws=10_000, tune=200, thin=10, sampler="paper")
+    valid, valid_error = shared_columns(published)
+    published.kernel = paper.algorithm_1_as_printed
+    printed, printed_error = shared_columns(published)
+    assert printed - valid > 10.0 * np.hypot(valid_error, printed_error)

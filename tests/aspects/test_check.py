@@ -1,0 +1,405 @@
+"""The posterior predictive check: against exact mixtures of binomials, and on data with a known answer."""
+
+import dataclasses
+import itertools
+import types
+import warnings
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from posterior_cases import chain, comparisons, large_fit, small_fit, tree_of
+from scipy import stats
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.colors import to_hex  # noqa: E402
+
+import thali as th  # noqa: E402
+from thali.aspects.answers import check as the_check  # noqa: E402
+from thali.aspects.answers import probabilities  # noqa: E402
+from thali.aspects.answers.check import check_sentence
+from thali.aspects.answers.checked import PAIR, ROWS
+from thali.aspects.answers.data_answers import answers_of
+from thali.aspects.answers.pair_coordinates import pair_index  # noqa: E402
+from thali.data.pairs import PairedComparisons  # noqa: E402
+from thali.errors import ArgumentError, DataError  # noqa: E402
+from thali.plots._style import COLOURS  # noqa: E402
+from thali.plots.check import check  # noqa: E402
+from thali.posterior.interval import TAILS  # noqa: E402
+
+# Standard errors; a normal variable is further out with probability 6e-7.
+FAR = 5
+
+
+def check_table(tree, random_seed=None):
+    """The check of a posterior."""
+    return answers_of(tree).check(tree, random_seed)
+
+
+def pairs_apart(probability, wins, n):
+    """A tree whose draws have these probabilities (draws, pairs), of pairs that share no option."""
+    probability = np.asarray(probability, dtype=float)
+    draws, n_pairs = probability.shape
+    counts = np.zeros((2 * n_pairs, 2 * n_pairs), dtype=int)
+    first = 2 * np.arange(n_pairs)
+    counts[first, first + 1], counts[first + 1, first] = wins, np.subtract(n, wins)
+    weights = np.stack([probability, 1 - probability], axis=-1).reshape(draws, -1)
+    drawn = dataclasses.replace(chain(2 * n_pairs, draws=draws, mean_features=0.0), unique_weights=weights)
+    return tree_of([drawn], PairedComparisons(counts), lapse=0.0)
+
+
+def strengths(n_options, draws, n, reversed_pair=(-1, -1)):
+    """A tree that knows the truth: counts come from the probabilities of every draw, but for one pair turned round."""
+    rng = np.random.default_rng(8)
+    weights = rng.gamma(3.0, size=n_options)
+    i, j = np.triu_indices(n_options, 1)
+    probability = weights[i] / (weights[i] + weights[j])
+    at = (i == reversed_pair[0]) & (j == reversed_pair[1])
+    probability[at] = 1 - probability[at]
+    counts = np.zeros((n_options, n_options), dtype=int)
+    counts[i, j] = rng.binomial(n, probability)
+    counts[j, i] = n - counts[i, j]
+    drawn = chain(n_options, draws=draws, mean_features=0.0)
+    drawn = dataclasses.replace(drawn, unique_weights=np.tile(weights, (draws, 1)))
+    return tree_of([drawn], PairedComparisons(counts), lapse=0.0)
+
+
+def in_order(table):
+    """The rows of pairs that share no option, in the order of the data."""
+    return table.iloc[np.argsort(table["a"].astype(int), kind="stable")]
+
+
+# Probabilities of two kinds of draws, one column a pair, with comparisons and wins.
+KINDS = np.array([[0.7, 0.02, 0.5, 0.31, 0.9, 0.4], [0.6, 0.10, 0.5, 0.69, 0.99, 0.45]])
+N, WINS = [234, 20, 1, 100, 7, 12], [120, 0, 1, 43, 6, 9]
+DRAWS, SHARE = 4000, 0.3  # of the first kind
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    of_first = np.arange(DRAWS) % 10 < 10 * SHARE
+    return in_order(check_table(pairs_apart(KINDS[1 - of_first.astype(int)], WINS, N), random_seed=1))
+
+
+@pytest.mark.parametrize("pair", range(len(N)))
+def test_intervals_and_p_values_are_those_of_the_mixture_of_binomials(mixture, pair):
+    row, n, x = mixture.iloc[pair], N[pair], WINS[pair]
+    outcomes = np.arange(n + 1)
+    mass = np.array([SHARE, 1 - SHARE]) @ stats.binom.pmf(outcomes, n, KINDS[:, pair, None])
+    assert row["n"] == n
+    assert row["observed"] == x / n
+    assert row["predicted"] == pytest.approx(np.array([SHARE, 1 - SHARE]) @ KINDS[:, pair], rel=1e-12)
+
+    # A draw counts 1 below x and 1/2 at x; the p-value is at most twice as far off as the mean of that.
+    score = (outcomes < x) + 0.5 * (outcomes == x)
+    mean = mass @ score
+    error = np.sqrt(mass @ (score - mean) ** 2 / DRAWS)
+    assert abs(row["p_value"] - 2 * min(mean, 1 - mean)) <= 2 * FAR * error
+
+    cumulative = np.cumsum(mass)
+    for end, tail in zip(("low", "high"), TAILS, strict=True):
+        slack = FAR * np.sqrt(tail * (1 - tail) / DRAWS)
+        nearest, furthest = np.searchsorted(cumulative, [tail - slack, tail + slack])
+        assert nearest <= round(row[end] * n) <= furthest
+    assert row["missed"] == (not row["low"] <= row["observed"] <= row["high"])
+
+
+def test_expected_misses_are_those_of_the_mixture_of_binomials(mixture):
+    outside = variance = 0.0
+    for pair, n in enumerate(N):
+        low, high = (mixture[["low", "high"]].iloc[pair] * n).round()
+        outcomes = np.arange(n + 1)
+        mass = np.array([SHARE, 1 - SHARE]) @ stats.binom.pmf(outcomes, n, KINDS[:, pair, None])
+        missed = mass[(outcomes < low) | (outcomes > high)].sum()
+        outside, variance = outside + missed, variance + missed * (1 - missed) / DRAWS
+    assert abs(mixture.attrs["expected_missed"] - outside) <= FAR * np.sqrt(variance)
+    assert mixture.attrs["draws"] == DRAWS
+
+
+@pytest.mark.parametrize(
+    "kinds, wins, n",
+    [
+        ([[0.5], [0.5]], [1], [4]),  # 1 and 3 of 4 are equally far: half of all replicates tie
+        ([[0.5, 0.3], [0.4, 0.35]], [6, 1], [8, 5]),
+        ([[0.21] * 5] * 2, [0, 0, 0, 0, 1], [2] * 5),  # ties whose terms are added in another order
+        ([[0.5, 0.95], [0.5, 0.95]], [4, 5], [9, 7]),  # rare choices count for more
+    ],
+)
+def test_overall_p_value_is_that_of_all_replicates_counted_out(kinds, wins, n):
+    of_first = np.arange(DRAWS) % 10 < 10 * SHARE
+    kinds = np.array(kinds)
+    table = check_table(pairs_apart(kinds[1 - of_first.astype(int)], wins, n), random_seed=2)
+    expected = 0.0
+    for share, p in zip((SHARE, 1 - SHARE), kinds, strict=True):
+
+        def distance(x, p=p):
+            return sum((x - n * p) ** 2 / (n * p * (1 - p)))
+
+        for replicate in itertools.product(*(range(size + 1) for size in n)):
+            further = distance(np.array(replicate)) - distance(np.array(wins))
+            counts = 0.5 if abs(further) < 1e-9 else further > 0
+            expected += share * counts * np.prod(stats.binom.pmf(replicate, n, p))
+    assert abs(table.attrs["p_value"] - expected) <= FAR * 0.5 / np.sqrt(DRAWS)
+
+
+def test_a_model_that_is_certain_is_right_or_infinitely_wrong():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        right = check_table(pairs_apart(np.tile([1.0, 0.0], (200, 1)), [9, 0], [9, 4]))
+        wrong = check_table(pairs_apart(np.tile([1.0, 0.0], (200, 1)), [9, 1], [9, 4]))
+    assert right["p_value"].to_list() == [1.0, 1.0] and right["missed"].to_list() == [False, False]
+    assert (right.attrs["p_value"], wrong.attrs["p_value"]) == (0.5, 0.0)
+    assert wrong[["a", "p_value", "missed"]].iloc[0].to_list() == ["2", 0.0, True]
+
+
+def test_p_values_of_data_from_the_model_are_uniform():
+    n, draws = 1000, 1000
+    table = check_table(strengths(40, draws, n), random_seed=3)
+    p_values = table["p_value"].to_numpy()
+    # The data and the replicates of a pair are draws from one distribution, so the rank of the data is uniform but for
+    # the grid of the draws and for ties, which leave the p-value undecided by as much as the most probable count.
+    grid = 1 / draws + stats.binom.pmf(np.round(n * table["predicted"]), n, table["predicted"]).max()
+    # Dvoretzky, Kiefer and Wolfowitz: further away with probability 1e-6.
+    sampling = np.sqrt(np.log(2 / 1e-6) / (2 * len(p_values)))
+    assert stats.kstest(p_values, "uniform").statistic <= grid + sampling
+    low, high = (table[end] * n for end in ("low", "high"))
+    np.testing.assert_allclose([low, high], np.round([low, high]), rtol=1e-12)  # what can be observed
+    # A tail misses up to one more in `draws` of the data than of the replicates that made the interval.
+    expected = table.attrs["expected_missed"]
+    assert abs(table["missed"].sum() - expected) <= FAR * np.sqrt(expected) + 2 * len(table) / draws
+    assert 0.05 < expected / len(table) <= 0.11
+
+
+def test_a_pair_that_the_model_misses_is_found_and_named():
+    tree = strengths(9, 500, 100, reversed_pair=(2, 5))
+    table = check_table(tree, random_seed=4)
+    assert table[["a", "b", "missed"]].iloc[0].to_list() == ["2", "5", True]
+    assert table.attrs["p_value"] < 0.01
+    assert table["p_value"].is_monotonic_increasing
+    sentence = check_sentence(table)
+    assert "2 over 5 (observed 0." in sentence
+    assert "a misfit" in sentence
+    assert check(types.SimpleNamespace(posterior_=tree)).get_yticklabels()[0].get_text() == "2 over 5"
+
+
+def test_equal_p_values_stand_in_the_order_of_the_data():
+    table = check_table(pairs_apart(np.full((100, 8), 1.0), [3] * 8, [3] * 8))
+    assert table["a"].to_list() == [str(option) for option in range(0, 16, 2)]
+    assert table.index.to_list() == list(range(8))
+
+
+def test_the_same_seed_gives_the_same_table():
+    _, _, tree = small_fit()
+    table = check_table(tree, random_seed=5)
+    pd.testing.assert_frame_equal(table, check_table(tree, random_seed=5), check_exact=True)
+    assert table.attrs == check_table(tree, random_seed=5).attrs
+    assert not table.equals(check_table(tree, random_seed=6))
+    assert list(table) == ["a", "b", "n", "observed", "predicted", "low", "high", "p_value", "missed"]
+    with pytest.raises(ArgumentError, match="random_seed must be a whole number"):
+        check_table(tree, random_seed=-1)
+
+
+@pytest.mark.parametrize("fit", [small_fit, large_fit])
+def test_blocks_change_nothing(fit, monkeypatch):
+    _, data, tree = fit()
+    whole = check_table(tree, random_seed=7)
+    for block in (1, 200):
+        monkeypatch.setattr(the_check, "BLOCK", block)
+        monkeypatch.setattr(probabilities, "BLOCK", block)
+        pieces = check_table(tree, random_seed=7)
+        # Sums in another order differ in the last digits.
+        np.testing.assert_allclose(pieces.pop("predicted"), whole["predicted"], rtol=1e-12)
+        pd.testing.assert_frame_equal(pieces, whole.drop(columns="predicted"), check_exact=True)
+        assert pieces.attrs.pop(ROWS) == whole.attrs[ROWS]
+        assert pieces.attrs == pytest.approx({k: v for k, v in whole.attrs.items() if k != ROWS}, rel=1e-12)
+    assert len(whole) == data.n_pairs
+
+
+def test_of_too_many_draws_evenly_spaced_ones_are_used(monkeypatch):
+    _, data, tree = small_fit()  # 120 draws
+    monkeypatch.setattr(the_check, "MIN_DRAWS", 7)
+    probability = tree["posterior"]["choice_probability"].to_numpy().reshape(120, -1)
+    compared = probability[:, pair_index(data.first, data.second, 5)]
+    for most, draws in ((1, 7), (data.n_pairs * 50 + 1, 50), (data.n_pairs * 120, 120)):
+        monkeypatch.setattr(the_check, "MAX_REPLICATES", most)
+        table = check_table(tree, random_seed=1)
+        assert table.attrs["draws"] == draws
+        used = [draw * 120 // draws for draw in range(draws)]
+        expected = dict(zip(zip(data.first, data.second, strict=True), compared[used].mean(0), strict=True))
+        place = {label: option for option, label in enumerate(data.labels)}
+        for a, b, predicted in zip(table["a"], table["b"], table["predicted"], strict=True):
+            assert predicted == pytest.approx(expected[place[a], place[b]], rel=1e-12)
+
+
+def test_never_fewer_than_a_hundred_draws():
+    columns = types.SimpleNamespace(n_draws=100)
+    assert the_check.spaced(columns, n_counts=10**6) is columns  # type: ignore[arg-type]
+    assert the_check.MAX_REPLICATES < 100 * 10**6
+
+
+def test_fractional_comparisons_cannot_be_replicated():
+    data = PairedComparisons([[0, 2, 2.5], [1, 0, 0], [1.5, 0, 0]], labels=["tea", "coffee", "milk"], weights=True)
+    with pytest.raises(DataError, match="whole numbers of comparisons.* 'tea' and 'milk' have weights 2.5 and 1.5"):
+        check_table(tree_of([chain(3)], data))
+
+
+def table_of(*observed, n_pairs=36, expected=3.6, p_value=0.43, draws=4000, low=0.5, high=0.6):
+    rows = [
+        {
+            "a": f"a{row}",
+            "b": f"b{row}",
+            "observed": value,
+            "low": low,
+            "high": high,
+            "missed": not low <= value <= high,
+        }
+        for row, value in enumerate([*observed, *[0.55] * (n_pairs - len(observed))])
+    ]
+    table = pd.DataFrame(rows)
+    table.attrs.update(p_value=p_value, interval=0.89, expected_missed=expected, draws=draws, rows=PAIR)
+    return table
+
+
+NO_MISFIT = "Overall the data are no further from the model than its own replicates"
+
+
+@pytest.mark.parametrize(
+    "table, sentence",
+    [
+        (
+            table_of(0.75, 0.25),
+            "2 of 36 observed proportions lie outside their 89 % predictive interval "
+            "(about 4 of the model's own replicates would; of data that it was fitted to, fewer): "
+            "a0 over b0 (observed 0.75, predicted 0.50 to 0.60); a1 over b1 (observed 0.25, predicted 0.50 to 0.60). "
+            f"{NO_MISFIT} (p = 0.43).",
+        ),
+        (
+            table_of(0.75, n_pairs=1200, expected=0.2),
+            "1 of 1,200 observed proportions lies outside its 89 % predictive interval "
+            "(fewer than 1 of the model's own replicates would; of data that it was fitted to, fewer): "
+            f"a0 over b0 (observed 0.75, predicted 0.50 to 0.60). {NO_MISFIT} (p = 0.43).",
+        ),
+        (
+            table_of(expected=1.4),
+            "None of 36 observed proportions lies outside its 89 % predictive interval "
+            "(about 1 of the model's own replicates would; of data that it was fitted to, fewer). "
+            f"{NO_MISFIT} (p = 0.43).",
+        ),
+    ],
+)
+def test_sentences(table, sentence):
+    assert check_sentence(table) == sentence
+
+
+def test_at_most_five_misses_are_named():
+    sentence = check_sentence(table_of(*[0.9] * 7))
+    assert sentence.startswith("7 of 36")
+    assert ", the worst being a0 over b0 (" in sentence
+    assert [f"a{row} over b{row}" in sentence for row in range(7)] == [True] * 5 + [False] * 2
+
+
+def test_a_miss_has_as_many_digits_as_show_it():
+    assert "(observed 0.6004, predicted 0.5000 to 0.6000)" in check_sentence(table_of(0.6004))
+    assert "(observed 0.499, predicted 0.500 to 0.600)" in check_sentence(table_of(0.4991))
+
+
+@pytest.mark.parametrize(
+    "p_value, draws, misfit, shown",
+    [
+        (0.0, 4000, True, "p < 0.001"),
+        (0.0, 100, True, "p < 0.01"),
+        (0.0, 10, False, "p < 0.1"),  # ten draws cannot show misfit
+        (0.0478, 4000, True, "p = 0.048"),
+        (0.05, 4000, False, "p = 0.050"),
+        (0.984, 4000, False, "p = 0.98"),
+        (1.0, 4000, False, "p > 0.99"),
+        (1.0, 20, False, "p > 0.95"),
+    ],
+)
+def test_overall_p_value_in_words(p_value, draws, misfit, shown):
+    sentence = check_sentence(table_of(p_value=p_value, draws=draws))
+    assert sentence.endswith(f"({shown}).")
+    assert (": a misfit (" in sentence) == misfit
+    assert (NO_MISFIT in sentence) != misfit
+
+
+def test_a_table_without_its_attributes_is_refused():
+    with pytest.raises(ArgumentError, match="unchanged"):
+        check_sentence(pd.DataFrame(table_of().to_dict()))
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def forty():
+    data = comparisons(40, labels=[f"${option} and more" for option in range(40)])
+    return types.SimpleNamespace(posterior_=tree_of([chain(40, draws=100, common=[(0, 1)])], data))
+
+
+def test_picture_shows_the_worst_rows_of_the_table(forty):
+    ax = check(forty, max_pairs=30, random_seed=9)
+    table = check_table(forty.posterior_, random_seed=9).head(30)
+    names = [f"{a} over {b}" for a, b in zip(table["a"], table["b"], strict=True)]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == names
+    assert not any(tick.get_parse_math() for tick in ax.get_yticklabels())
+    assert ax.yaxis_inverted()  # the worst at the top
+    assert ax.get_xlabel() == "proportion in which the first was chosen\n30 of 780 pairs, the worst first"
+
+    boxes = [bar.get_window_extent().transformed(ax.transData.inverted()) for bar in ax.patches]
+    ends = table[["low", "high"]].to_numpy()
+    np.testing.assert_allclose([(box.x0, box.x1) for box in boxes], ends, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose([(box.y0 + box.y1) / 2 for box in boxes], range(30), rtol=1e-9, atol=1e-9)
+    lines = {line.get_label(): line for line in ax.lines}
+    predicted, observed, missed = (table[name].to_numpy() for name in ("predicted", "observed", "missed"))
+    np.testing.assert_array_equal(lines["predicted"].get_xydata(), np.column_stack([predicted, range(30)]))
+    assert 0 < missed.sum() < 30
+    marks = set()
+    for label, chosen in (("observed, inside", ~missed), ("observed, outside", missed)):
+        points = np.column_stack([observed[chosen], np.flatnonzero(chosen)])
+        np.testing.assert_array_equal(lines[label].get_xydata(), points)
+        marks.add((lines[label].get_marker(), to_hex(lines[label].get_color()).upper()))
+    assert marks == {("o", COLOURS[0]), ("D", COLOURS[1])}
+    legend = ax.get_legend()
+    assert legend is not None
+    entries = ["89% of replicates", "predicted", "observed, inside", "observed, outside"]
+    assert [text.get_text() for text in legend.get_texts()] == entries
+
+
+def test_picture_of_few_pairs_shows_them_all_and_only_what_there_is():
+    few = types.SimpleNamespace(posterior_=pairs_apart(np.full((200, 2), 0.5), [5, 5], [10, 10]))
+    before = dict(matplotlib.rcParams)
+    figure, given = plt.subplots()
+    assert check(few, given) is given
+    assert given.get_xlabel() == "proportion in which the first was chosen"
+    legend = given.get_legend()
+    assert legend is not None
+    assert "observed, outside" not in [text.get_text() for text in legend.get_texts()]
+    assert plt.get_fignums() == [figure.number]
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_picture_of_no_pairs_is_refused(forty):
+    with pytest.raises(ArgumentError, match="`max_pairs` must be 1 or more; got 0"):
+        check(forty, max_pairs=0)
+
+
+@pytest.mark.fit
+def test_pairs_compared_once_are_not_checked():
+    """Every interval is 0 to 1, and every proportion inside: no pass, since nothing could have failed."""
+    model = th.EliminationByAspects("unique")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", th.errors.ThaliWarning)
+        once = th.PairedComparisons(np.triu(np.ones((6, 6), int), 1))
+        model.fit(once, draws=50, tune=50, chains=2, random_seed=1, progressbar=False)
+    table = model.check(random_seed=1)
+    assert np.isnan(table.attrs["p_value"])
+    said = check_sentence(table)
+    assert said.startswith("The check says nothing here: pairs were compared fewer than 2 times on average")
+    assert "lie" not in said and "no further" not in said

@@ -1,0 +1,86 @@
+"""What several groups find out: the columns that people read, words of their data; the sampler runs as Python."""
+
+import pytest
+from additive_fits import made_up
+from problems import random_comparisons, random_similarities
+
+import thali as th
+from thali.aspects.findings.groups import MAX_GROUPS
+from thali.errors import ArgumentError
+
+RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("uncompiled"),
+]
+
+
+def read_of(number):
+    """The finding about the features of a fit to so many groups."""
+    data = {f"g{seed}": random_comparisons(3, seed) for seed in range(number)}
+    return th.EliminationByAspects(2, tempering=False).fit(data, **RUN).findings()["features"]
+
+
+@pytest.mark.fit
+def test_the_probability_comes_first_and_pairs_of_few_groups_are_compared():
+    read = read_of(3).to_read
+    compared = ["P(g0 > g1)", "P(g0 > g2)", "P(g1 > g2)"]
+    assert list(read) == ["probability", "mcse", "weight[g0]", "weight[g1]", "weight[g2]", *compared, "members"]
+
+
+@pytest.mark.fit
+def test_the_groups_that_do_not_fit_are_in_files():
+    found = read_of(MAX_GROUPS + 1)
+    assert list(found.to_read)[-2:] == [f"weight[g{MAX_GROUPS - 1}]", "members"] and found.picture is None
+    assert f"weight[g{MAX_GROUPS}]" in found.table
+    assert found.notes == ("The table of aspects in files has 1 more group.",)
+
+
+@pytest.mark.fit
+def test_similarities_of_groups_are_checked_as_similarities():
+    data = th.Groups({name: random_similarities(3, seed) for seed, name in enumerate(("women", "men"))})
+    check = th.AdditiveClustering(sigma=0.1, tempering=False).fit(data, **RUN).findings()["check"]
+    assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
+
+
+def ranked(women, men):
+    """A fit to two groups, the sentence of its ranks, and P(option ranks higher for women), P(for men) by option."""
+    data = {name: th.PairedComparisons(counts, list("abc")) for name, counts in (("women", women), ("men", men))}
+    model = th.EliminationByAspects("unique", tempering=False).fit(data, **RUN | {"draws": 100, "tune": 50})
+    weights = model.posterior_["posterior"]["group_unique_weights"].values.reshape(-1, 2, 3)
+    rank = (weights[..., None, :] > weights[..., None]).sum(axis=-1)  # how many options are better
+    higher = [(rank[:, g] < rank[:, 1 - g]).mean(axis=0) for g in range(2)]
+    return model.findings()["ranks"].sentence, *(dict(zip("abc", each, strict=True)) for each in higher)
+
+
+@pytest.mark.fit
+def test_options_that_surely_rank_higher_in_one_group_are_named():
+    said, women, men = ranked([[0, 40, 40], [1, 0, 20], [1, 20, 0]], [[0, 20, 1], [20, 0, 1], [40, 40, 0]])
+    assert women["a"] > 0.95 and men["c"] > 0.95 and max(women["b"], men["b"]) < 0.95
+    assert "Some options rank higher in one group than in another: " in said and " for b" not in said
+    for option, more, less, p in (("a", "women", "men", women["a"]), ("c", "men", "women", men["c"])):
+        shown = "above .99" if p > 0.99 else f"{p:.2f}"[1:]
+        assert f"{option} for {more} than for {less} (probability {shown})" in said
+
+
+@pytest.mark.fit
+def test_where_groups_are_alike_the_likeliest_difference_is_named():
+    counts = [[0, 6, 7], [4, 0, 6], [3, 4, 0]]
+    said, women, men = ranked(counts, counts)
+    p, more, option = max((each[name], who, name) for who, each in (("women", women), ("men", men)) for name in each)
+    less = "men" if more == "women" else "women"
+    likeliest = f"likeliest is that {option} does for {more} than for {less} (probability {p:.2f}".replace("0.", ".")
+    assert f"No option surely ranks higher in one group than in another; {likeliest})." in said
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ({"kind": "jointmap"}, "kind must be one of 'expectation', .*; got 'jointmap'"),
+        ({"random_seed": "x"}, "random_seed must be a whole number of 0 or more; got 'x'"),
+        ({"cores": 0}, "cores must be a whole number of 1 or more; got 0"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_at_once(setting, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        made_up(4, draws=20).findings(**setting)

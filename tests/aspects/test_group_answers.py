@@ -1,0 +1,256 @@
+"""What models of groups of people answer, and what they refuse; the sampler runs as Python."""
+
+import copy
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from problems import random_comparisons, random_similarities
+from set_problems import random_choices
+
+import thali as th
+from thali.aspects.answers.group_tree import tree_of_group
+from thali.aspects.populations.one import One
+from thali.compile import jit
+from thali.errors import ArgumentError, DataError
+
+RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("uncompiled"),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jit, "_is_disabled", lambda: True)
+        return th.EliminationByAspects(weights="similar", tempering=False).fit(data, **RUN)
+
+
+def test_features_have_a_weight_in_each_group(model):
+    table = model.features(0.0)
+    assert {"weight[women]", "weight_low[men]", "P(women > men)", "probability"} <= set(table.columns)
+    for name in model.groups_:
+        of_one = model.of_group(name).features(0.0)
+        np.testing.assert_array_equal(table[f"weight[{name}]"], of_one["weight"])
+        assert of_one["members"].tolist() == table["members"].tolist()
+
+
+def test_shares_of_a_group_sum_to_one(model):
+    posterior = model.posterior_["posterior"].dataset
+    sizes = posterior["features"].sum("option")
+    seen = posterior["group_weights"].where(sizes < 3, 0.0).sum("feature")
+    total = seen + posterior["group_unique_weights"].sum("option")
+    np.testing.assert_allclose(total, 1.0)
+
+
+def test_summary_and_check_go_by_group(model):
+    rows = model.summary().index
+    assert {"kappa", "n_features", "log_likelihood", "choice_probability[men][0, 1]"} <= set(rows)
+    check = model.check(1)
+    assert set(check["group"]) == {"women", "men"} and set(check.attrs["p_values"]) == {"women", "men"}
+    own = model.of_group("men").check(1)
+    assert len(own) == (check["group"] == "men").sum()
+    ax = th.plots.check(check)
+    shown = [each.get_text() for each in ax.get_yticklabels()]
+    plt.close(ax.figure)
+    assert len(set(shown)) == len(shown) and all(each.endswith(("(women)", "(men)")) for each in shown)
+
+
+def test_the_model_of_one_group_predicts(model):
+    p = model.of_group("women").predict_proba([("0", "1")])
+    stored = model.posterior_["posterior"]["choice_probability"].sel(group="women").isel(pair=0)
+    assert float(p[0]) == pytest.approx(float(stored.mean()))
+    assert model.of_group("women").ranks().shape[0] == 3
+    assert set(tree_of_group(model.posterior_, "men")["observed_data"].dataset.sizes) == {"compared_pair"}
+
+
+@pytest.mark.long
+@pytest.mark.fit  # for its time
+def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
+    model.save(tmp_path / "groups.nc")
+    again = th.load(tmp_path / "groups.nc")
+    assert again.groups_ == ("women", "men") and again.features(0.0).equals(model.features(0.0))
+    again.continue_fit(5, progressbar=False)
+    longer = th.EliminationByAspects(weights="similar", tempering=False).fit(data, **RUN | {"draws": 25})
+    assert again.posterior_["posterior"].equals(longer.posterior_["posterior"])
+
+
+def test_common_weights_are_those_of_the_pooled_data(data):
+    together = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    pooled = th.EliminationByAspects("unique").fit(th.Groups(data).pooled(), **RUN)
+    assert together.posterior_["posterior"].equals(pooled.posterior_["posterior"])
+    assert together.groups_ == () and together.of_group("women").predict_proba([("0", "1")]).shape == (1,)
+
+
+@pytest.mark.fit  # for its time
+def test_ties_and_given_aspects_go_by_group():
+    with_ties = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    data = {"a": with_ties, "b": random_comparisons(3, 4)}
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]]).fit(data, **RUN)
+    assert {"tie[a]", "tie[b]"} <= set(model.summary().index)
+    assert model.features()["probability"].tolist() == [1.0, 1.0]
+
+
+def test_groups_of_similarities():
+    data = {"a": random_similarities(4, 1), "b": random_similarities(4, 2)}
+    model = th.AdditiveClustering(2).fit(data, **RUN)
+    assert {"constant[a]", "sigma[b]"} <= set(model.summary().index)
+    assert model.of_group("b").estimate().similarity.shape == (4, 4)
+    assert model.check(1)["group"].nunique() == 2
+    assert model.weight_prior_[0] == 1.0
+
+
+@pytest.mark.fit
+def test_groups_of_choices_out_of_sets(tmp_path):
+    """Each group was offered sets of its own."""
+    data = {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}
+    model = th.EliminationByAspects(2, weights="similar", tempering=False).fit(data, **RUN)
+    assert f"set_probability[a][{data['a'].sets[0][0]} | {', '.join(data['a'].sets[0])}]" in model.summary().index
+    assert "set_probability[b][3 | 0, 1, 2, 3]" in model.summary().index
+    model.save(tmp_path / "sets.nc")
+    again = th.load(tmp_path / "sets.nc")
+    for name, each in data.items():
+        of_one = again.of_group(name)
+        stored = of_one.posterior_["posterior"]["set_probability"].mean(("chain", "draw")).to_numpy()
+        np.testing.assert_allclose(np.concatenate(of_one.predict_proba(each)), stored)
+        np.testing.assert_allclose(np.add.reduceat(stored, each.start[:-1]), 1.0)
+        assert of_one.posterior_["observed_data"]["chosen"].values.tolist() == each.counts.tolist()
+        assert of_one.posterior_["log_likelihood"]["chosen"].sizes["set"] == each.n_sets
+        assert len(of_one.check(1)) == (again.check(1)["group"] == name).sum()
+    whole = again.posterior_["log_likelihood"]["chosen"].sum("set")
+    np.testing.assert_allclose(whole, again.posterior_["posterior"]["log_likelihood"])
+
+
+@pytest.mark.fit  # for its time
+def test_one_group_may_have_been_offered_pairs_alone():
+    data = {"a": random_choices(3, (2,), 1), "b": random_choices(3, (2, 3), 2)}
+    together = th.EliminationByAspects("unique").fit(data, **RUN)
+    assert together.posterior_["constant_data"]["kind"] == "choices out of sets by group"
+    assert {"worth[a][0]", "worth[b][2]"} <= set(together.summary().index)
+    pairs = th.EliminationByAspects("unique").fit({"a": data["a"], "b": data["a"]}, **RUN)
+    of_pairs = {name: data["a"].to_comparisons() for name in "ab"}
+    assert pairs.posterior_["posterior"].equals(
+        th.EliminationByAspects("unique").fit(of_pairs, **RUN).posterior_["posterior"]
+    )
+
+
+def test_common_choices_are_those_of_all():
+    data = {"a": random_choices(3, (2, 3), 1), "b": random_choices(4, (2, 3), 2)}
+    pooled = th.Groups(data).pooled()
+    assert pooled.n_choices == data["a"].n_choices + data["b"].n_choices
+    together = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    assert together.posterior_["posterior"].equals(
+        th.EliminationByAspects("unique").fit(pooled, **RUN).posterior_["posterior"]
+    )
+
+
+def test_best_and_worst_of_four_are_for_one_group():
+    rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
+    data = th.Choices.from_best_worst(pd.DataFrame(rows))
+    with pytest.raises(DataError, match="Group 'a': Best and worst of more than three options"):
+        th.EliminationByAspects("unique").fit({"a": data, "b": data}, **RUN)
+    with pytest.raises(DataError, match="In some groups best and worst were chosen"):
+        th.EliminationByAspects(weights="common").fit({"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN)
+
+
+@pytest.mark.parametrize(("groups", "levels"), [(1, None), (2, 8), (11, None)])
+def test_a_few_groups_are_tempered(groups, levels, data):
+    of_groups = {str(g): data["men"] for g in range(groups)}
+    task = th.EliminationByAspects().prepare(of_groups, draws=1, tune=0).task
+    assert len(task.temperatures) == (levels or 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"weights": "x"}, "'free', 'common' or 'similar'; got 'x'"),
+        ({"sampler": "paper"}, "knows no groups"),
+        ({"aspects": "unique", "method": "laplace"}, "is for one group of people"),
+    ],
+)
+def test_what_is_refused(settings, said, data):
+    with pytest.raises(ArgumentError, match=said):
+        th.EliminationByAspects(**settings).fit(data, **RUN)
+
+
+def test_weights_are_for_groups(data):
+    with pytest.raises(ArgumentError, match="weights is for several groups of people"):
+        th.EliminationByAspects(weights="free").fit(data["men"], **RUN)
+    with pytest.raises(ArgumentError, match="is for choices"):
+        th.AdditiveClustering(weights="common").fit({"a": th.datasets.numbers()}, **RUN)
+
+
+def test_an_error_of_one_group_names_it(data):
+    with_ties = th.PairedComparisons([[0, 3], [2, 0]], ties=[[0, 1], [1, 0]])
+    with pytest.raises(DataError, match="of the 6 comparisons"):
+        th.likelihoods.Elimination().check(th.priors.IndianBuffet(), with_ties)
+
+
+@pytest.mark.parametrize("answer", ["ranks", "unique_weights"])
+def test_answers_of_one_group_are_refused_of_several(model, answer):
+    with pytest.raises(ArgumentError, match=r"one group of people; take the model of one, such as of_group\('women'\)"):
+        getattr(model, answer)()
+    with pytest.raises(ArgumentError, match="There is no group 'x'; the groups are 'women', 'men'"):
+        model.of_group("x")
+
+
+@pytest.mark.usefixtures("pictures")
+def test_ranks_are_those_of_each_group(model):
+    found = model.findings()["ranks"]
+    women = model.of_group("women").ranks()
+    table = found.table.loc["women"].set_index("option")
+    assert table.loc[women.index, "rank"].tolist() == women["rank"].tolist()
+    best = {name: model.of_group(name).ranks(every_rank=True)["p_1"].idxmax() for name in ("women", "men")}
+    assert (
+        all(f"{option} by {name} (probability " in str(found.sentence) for name, option in best.items()) and found.leads
+    )
+    axes = th.plots.group_ranks(model)
+    mean = found.table.groupby("option")["rank"].mean()
+    assert [text.get_text() for text in axes.get_yticklabels()] == mean.sort_values(kind="stable").index.tolist()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
+    for kept, name in zip(axes.collections[::2], ("women", "men"), strict=True):
+        ends = found.table.loc[name].set_index("option").loc[mean.sort_values(kind="stable").index]
+        spans = np.array([segment[:, 0] for segment in kept.get_segments()])
+        np.testing.assert_allclose(spans, ends[["rank_low", "rank_high"]].to_numpy())
+    with pytest.raises(ArgumentError, match="of one"):
+        th.plots.group_ranks(model.of_group("men"))
+
+
+@pytest.mark.usefixtures("pictures")
+def test_the_picture_has_a_line_a_feature(model):
+    shared = model.features()["members"].map(len).between(2, 2).sum()
+    axes = th.plots.group_weights(model)
+    assert len(axes.get_yticklabels()) == min(shared, 12)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
+    with pytest.raises(ArgumentError, match="of one"):
+        th.plots.group_weights(model.of_group("men"))
+
+
+def test_evidence_of_common_weights_is_that_of_the_pooled_comparisons(data, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        One, "evidence", lambda self, data, parts, how: asked.append(data) or SimpleNamespace(usable=True)
+    )
+    model = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    model.log_evidence(progressbar=False)
+    np.testing.assert_array_equal(asked[0].counts, th.Groups(data).pooled().counts)
+
+
+def test_a_saved_model_of_an_unknown_kind_of_data_is_refused(model, tmp_path):
+    of_another_time = copy.copy(model)
+    of_another_time.posterior_ = model.posterior_.copy()
+    constant = model.posterior_["constant_data"].to_dataset()
+    of_another_time.posterior_["constant_data"] = xr.DataTree(constant.assign(kind="ratings of objects"))
+    of_another_time.save(tmp_path / "model.nc")
+    with pytest.raises(DataError, match=rf"written by thali {th.__version__}, is of data of the kind 'ratings of obj"):
+        th.load(tmp_path / "model.nc")

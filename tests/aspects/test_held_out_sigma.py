@@ -1,0 +1,94 @@
+"""The standard deviation of similarities that predicts similarities left out."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.aspects.models import additive, held_out_sigma
+from thali.aspects.models.held_out_sigma import can_choose, sigma_scores
+from thali.errors import ArgumentError
+
+RUN = {"draws": 20, "tune": 20, "chains": 2, "thin": 2, "random_seed": 1, "progressbar": False}
+MADE = th.datasets.additive(10, n_features=3, sigma=0.2, random_seed=4).data
+TABLE = th.Similarities(MADE.matrix)  # without a sigma of its own
+
+
+def fitted(data=TABLE, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return th.AdditiveClustering(**settings).fit(data, **RUN)
+
+
+@pytest.mark.fit
+def test_the_noise_of_made_data_is_found_and_the_choice_is_kept(tmp_path, monkeypatch):
+    model = fitted()
+    scores = model.sigma_scores_
+    assert 0.1 <= model.sigma_ <= 0.4 and model.sigma_ == scores.idxmax()
+    assert scores.index.is_monotonic_decreasing
+    assert "sigma" not in model.summary().index
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    monkeypatch.setattr(additive, "sigma_scores", None)  # it is not called any more
+    for each in (model, again):
+        each.continue_fit(5, progressbar=False)
+        assert each.sigma_ == model.sigma_ and each.sigma_scores_.equals(scores)
+    assert model.posterior_["posterior"]["weights"].equals(again.posterior_["posterior"]["weights"])
+    assert model.estimate().sigma == pytest.approx(model.sigma_)
+    twice = th.AdditiveClustering(weight_prior=(1.0, 3.0))
+    with pytest.raises(TypeError):  # other parameters are another choice
+        twice.fit(TABLE, **RUN)
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_it_does_not_depend_on_the_scale():
+    parts = {"prior": th.priors.IndianBuffet(), "alpha": None, "likelihood": th.likelihoods.Additive()}
+    scores = sigma_scores(TABLE, parts | {"weight_prior": (1.0, 4.0)})
+    other = sigma_scores(TABLE.with_values(4.0 * TABLE.values), parts | {"weight_prior": (1.0, 1.0)})
+    np.testing.assert_allclose(other.index, 4.0 * scores.index)
+    np.testing.assert_allclose(other, scores - np.log(4.0), atol=1e-9)
+
+
+@pytest.mark.fit
+def test_the_score_of_a_chain_without_features():
+    """With weights near 0 the score is that of the constant alone, which the other similarities determine."""
+    parts = {"prior": th.priors.IndianBuffet(), "alpha": 1e-9, "likelihood": th.likelihoods.Additive()}
+    held_out = sigma_scores(TABLE, parts | {"weight_prior": (1.0, 1.0)})
+    part = np.random.default_rng(0).permutation(TABLE.n_pairs) % 10
+    sigma = float(np.std(TABLE.values))
+    expected = 0.0
+    for k in range(10):
+        rest, left = TABLE.values[part != k], TABLE.values[part == k]
+        mean, sd = rest.mean() - sigma**2 / len(rest), sigma * np.sqrt(1 + 1 / len(rest))
+        expected += (-0.5 * ((left - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)).sum()
+    assert held_out.index[0] == sigma
+    raw = held_out_sigma._smoothed([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(raw, [1.25, 2.0, 2.75])
+    assert held_out.iloc[0] > expected / TABLE.n_pairs - 0.3  # averaged with the next, which is a better one or worse
+
+
+def test_too_few_or_equal_similarities_are_not_left_out():
+    assert not can_choose(th.datasets.additive(4, sigma=0.2, random_seed=1).data)
+    assert not can_choose(th.Similarities(np.full((6, 6), 0.5)))
+    model = th.AdditiveClustering()
+    assert model._parts(th.Similarities(np.full((6, 6), 0.5)))["likelihood"].sigma is None
+    known = th.AdditiveClustering(np.eye(10, 3))  # where owners are known no feature explains the noise
+    assert known._parts(TABLE)["likelihood"].sigma is None
+
+
+def test_what_the_data_or_the_user_say_is_taken():
+    for sigma, data, expected in ((0.3, TABLE, 0.3), (None, MADE, 0.2), (0.3, MADE, 0.3), ("learned", MADE, None)):
+        likelihood = th.AdditiveClustering(sigma=sigma)._parts(data)["likelihood"]
+        assert likelihood.fixed_sigma(data) == expected
+    with pytest.raises(ArgumentError, match="sigma is the standard deviation .* or 'learned', or None; got 'guess'"):
+        th.AdditiveClustering(sigma="guess")._parts(TABLE)
+
+
+def test_the_prior_of_the_weights_follows_the_scale():
+    parts = th.AdditiveClustering(sigma=0.1)._parts(TABLE)
+    assert parts["weight_prior"] == (1.0, 10.0 / np.abs(TABLE.values).max())
+    given = th.AdditiveClustering(sigma=0.1, weight_prior=(2.0, 3.0))._parts(TABLE)
+    assert given["weight_prior"] == (2.0, 3.0)
+    assert th.AdditiveClustering(sigma=1.0)._parts(th.Similarities(np.zeros((4, 4))))["weight_prior"] == (1.0, 10.0)

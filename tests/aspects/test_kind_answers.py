@@ -1,0 +1,326 @@
+"""What models of kinds of people answer, and what they refuse; the sampler runs as Python."""
+
+import arviz_stats
+import numpy as np
+import pandas as pd
+import pytest
+from kind_problems import answered, random_answers
+from problems import random_comparisons
+from scipy import stats
+from xarray import Dataset
+
+import thali as th
+from thali.aspects.answers import kinds_aligned
+from thali.aspects.answers.kinds_answers import sizes_table
+from thali.aspects.answers.kinds_predict import aligned_shares
+from thali.compile import jit
+from thali.errors import ArgumentError, DataError
+from thali.posterior.store import tree_of
+from thali.testing import naive
+
+RUN = {"draws": 16, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("uncompiled"),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two people who always choose the first by the alphabet, two who never do, and one who does at random."""
+    rows = [(f"p{k}", *pair, pair[k % 2]) for k in range(4) for pair in ("ab", "ac", "bc") for _ in range(6)]
+    return answered(rows + [("p4", "a", "b", "a"), ("p4", "a", "b", "b"), ("p4", "b", "c", "c")], list("abc"))
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jit, "_is_disabled", lambda: True)
+        return th.EliminationByAspects(kinds=2, weights="similar").fit(data, **RUN)
+
+
+def test_tables_of_people(model):
+    together, sizes, people = model.same_kind(), model.kind_sizes(), model.assignment()
+    assert together.index.tolist() == together.columns.tolist() == [f"p{k}" for k in range(5)]
+    of = model.posterior_["posterior"]["kind"].values.reshape(-1, 5)
+    assert together.loc["p1", "p4"] == pytest.approx(np.mean(of[:, 1] == of[:, 4]))
+    assert (np.diag(together) == 1.0).all() and together.equals(
+        together.T.rename_axis(index="subject", columns="other")
+    )
+    for share in ("sample_share", "population_share"):
+        assert sizes[share].sum() == pytest.approx(1.0) and sizes[share].is_monotonic_decreasing
+    assert sum(map(len, sizes["people"])) == 5 and sum(sizes.attrs["n_kinds"].values()) == pytest.approx(1.0)
+    assert people[["P(1)", "P(2)"]].sum(axis=1).to_numpy() == pytest.approx(1.0)
+    assert people["probability"].to_numpy() == pytest.approx(people[["P(1)", "P(2)"]].max(axis=1).to_numpy())
+    assert people.loc["p0", "kind"] == people.loc["p2", "kind"] != people.loc["p1", "kind"]
+
+
+def of_counts(*counts, people=40, kinds=2):
+    """A model of which so many people are of the first kind in each draw."""
+    of = np.array([np.arange(people) >= count for count in counts], int)[None]
+    names = [f"p{k}" for k in range(people)]
+    posterior = Dataset({"kind": (("chain", "draw", "subject"), of)}, {"subject": names})
+    posterior["n_kinds"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
+    model = th.EliminationByAspects(kinds=kinds)
+    model.posterior_ = tree_of({"posterior": posterior, "constant_data": Dataset({"kinds": kinds})}, {})
+    return model
+
+
+@pytest.mark.parametrize("kinds", [2, 3])
+def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
+    """Of 40 people 30 are of the kind, for certain: Beta(31, 9 + G), and 30 or 34 of them with equal probability."""
+    sizes = sizes_table(of_counts(30, 30, kinds=kinds).posterior_)
+    row = sizes.loc[1]
+    assert row[["sample_share", "sample_low", "sample_high"]].tolist() == [0.75] * 3
+    exact = stats.beta(31, 9 + kinds)
+    np.testing.assert_allclose(row["population_share"], exact.mean(), rtol=1e-12)
+    np.testing.assert_allclose([row["population_low"], row["population_high"]], exact.ppf([0.055, 0.945]), rtol=1e-9)
+    assert sizes["population_share"].sum() == pytest.approx(1.0)
+    row, other = sizes_table(of_counts(30, 34, kinds=kinds).posterior_).loc[1], stats.beta(35, 5 + kinds)
+    assert row["population_share"] == pytest.approx((exact.mean() + other.mean()) / 2)
+    for end, p in (("low", 0.055), ("high", 0.945)):
+        assert (exact.cdf(row[f"population_{end}"]) + other.cdf(row[f"population_{end}"])) / 2 == pytest.approx(p)
+
+
+def test_one_kind_has_all_people():
+    row = sizes_table(of_counts(40, kinds=1).posterior_).loc[1]
+    assert row.drop(["occupied", "people"]).tolist() == [1.0] * 6
+
+
+def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
+    rows = model.summary().index
+    assert {"kappa", "n_kinds", "kind_share[1]", "kind_share[2]", "kind_agreement"} <= set(rows)
+    assert "choice_probability[a, b]" in rows
+    turned = model.posterior_.copy(deep=True)
+    posterior = turned["posterior"].to_dataset()
+    half = (posterior["draw"] % 2 == 1) | (posterior["chain"] == 1)
+    changed = {"kind": xr_where(half, 1 - posterior["kind"], posterior["kind"])}
+    for name in ("kind_weights", "kind_unique_weights", "kind_choice_probability"):
+        other = posterior[name].isel(kind_number=slice(None, None, -1))
+        changed[name] = xr_where(half, other, posterior[name])
+    turned["posterior"] = posterior.assign(changed)
+    other = th.EliminationByAspects(kinds=2, weights="similar")
+    other.posterior_ = turned
+    assert other.summary().equals(model.summary()) and other.same_kind().equals(model.same_kind())
+    assert other.assignment().equals(model.assignment()) and other.features(0.0).equals(model.features(0.0))
+    np.testing.assert_allclose(other.predict_proba([("a", "b")]), model.predict_proba([("a", "b")]))
+
+
+def xr_where(condition, this, that):
+    """Chosen draw by draw, dimensions as they were."""
+    return this.where(condition, that).transpose(*that.dims).astype(that.dtype)
+
+
+def test_kinds_of_draws_are_matched_by_their_people():
+    rng = np.random.default_rng(1)
+    truth = np.repeat([0, 1, 2], [5, 3, 2])
+    draws = np.tile(truth, (40, 1))
+    draws[rng.random(draws.shape) < 0.05] = 0
+    turned = np.array([rng.permutation(3)[each] for each in draws])
+    order = kinds_aligned.order_of_kinds(turned, 3)
+    aligned = np.take_along_axis(np.argsort(order, axis=1), turned, axis=1)
+    np.testing.assert_array_equal(aligned, draws)
+    agreement = kinds_aligned.agreement(turned, 3)
+    same = [(each[:, None] == each) == (truth[:, None] == truth) for each in turned]
+    nearest = kinds_aligned.nearest(turned, 3)
+    assert np.array_equal(nearest[:, None] == nearest, truth[:, None] == truth)
+    by_hand = [(each.sum() - 10) / 90 for each in same]
+    np.testing.assert_allclose(agreement, by_hand)
+
+
+def test_a_new_person_is_a_mixture_of_kinds(model):
+    p = model.predict_proba([("a", "b"), ("c", "a")])
+    stored = model.posterior_["posterior"]["choice_probability"]
+    assert float(p[0]) == pytest.approx(float(stored.isel(pair=0).mean()))
+    assert float(p[1]) == pytest.approx(1.0 - float(stored.isel(pair=1).mean()))
+    assert aligned_shares(model.posterior_).sum(axis=1) == pytest.approx(1.0)
+    both, errors = model.predict_proba([("a", "b")], return_se=True)
+    assert both[0] == pytest.approx(p[0]) and 0.0 < errors[0] < 0.5
+    (two,) = model.predict_proba(th.Choices.from_comparisons(th.PairedComparisons([[0, 1], [0, 0]], list("ab"))))
+    np.testing.assert_allclose(two, [p[0], 1.0 - p[0]])
+    with pytest.raises(ArgumentError, match=r"for larger sets ask the model of a kind, of_kind\(1\)"):
+        model.predict_proba([("a", "b", "c")])
+
+
+def test_the_model_of_one_kind(model, data):
+    first = model.of_kind(1)
+    posterior = model.posterior_["posterior"].dataset
+    order = kinds_aligned.order_of_kinds(kinds_aligned.members(model.posterior_), 2)
+    by_hand = np.take_along_axis(posterior["kind_choice_probability"].values.reshape(-1, 2, 3), order[:, :, None], 1)
+    assert float(first.predict_proba([("a", "b")])[0]) == pytest.approx(by_hand[:, 0, 0].mean())
+    assert first.ranks().shape[0] == 3 and first.features(0.0)["members"].equals(model.features(0.0)["members"])
+    np.testing.assert_array_equal(first.features(0.0)["weight"], model.features(0.0)["weight[1]"])
+    people = model.kind_sizes().loc[1, "people"]
+    by_subject = data.by_subject()
+    wins = sum(by_subject[name].wins.sum() for name in people)
+    assert first.posterior_["observed_data"]["wins"].values.sum() == wins
+    with pytest.raises(ArgumentError, match="nobody's kind is known; ask the whole model"):
+        first.check()
+    with pytest.raises(ArgumentError, match="There is no kind 3; the kinds are numbered from 1 to 2"):
+        model.of_kind(3)
+
+
+def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
+    posterior = model.posterior_["posterior"].dataset
+    pointwise = model.posterior_["log_likelihood"]["answers"].values
+    each, lapse = data.by_subject(), 0.01
+    for draw in range(0, 16, 7):
+        at = posterior.isel(chain=1, draw=draw)
+        of, Z = at["kind"].values, at["features"].values.T.astype(bool)
+        logs = np.array(
+            [
+                [
+                    naive.log_likelihood(each[name], Z, at["kind_weights"].values[g], u, lapse)
+                    for g, u in enumerate(at["kind_unique_weights"].values)
+                ]
+                for name in data.subjects
+            ]
+        )
+        coefficients = np.array([constant_of(each[name]) for name in data.subjects])
+        total = logs[np.arange(5), of] + coefficients
+        assert total.sum() == pytest.approx(float(at["log_likelihood"]), rel=1e-9)
+        for person in range(5):
+            others = np.bincount(np.delete(of, person), minlength=2)
+            weights = (others + 1.0) / (others + 1.0).sum()
+            expected = np.log(weights @ np.exp(logs[person])) + coefficients[person]
+            assert pointwise[1, draw, person] == pytest.approx(expected, rel=1e-9)
+    assert np.isfinite(arviz_stats.loo(model.posterior_, var_name="answers").elpd)
+
+
+def constant_of(comparisons):
+    """The logarithms of the binomial coefficients."""
+    from scipy.special import gammaln
+
+    n = comparisons.wins + comparisons.losses
+    return float((gammaln(n + 1) - gammaln(comparisons.wins + 1) - gammaln(comparisons.losses + 1)).sum())
+
+
+def test_the_check_is_of_all_people(model, data):
+    check = model.check(1)
+    assert check["n"].sum() == data.n_comparisons and check["predicted"].between(0, 1).all()
+    row = check.set_index(["a", "b"]).loc[("a", "b")]
+    pair = next(p for p in range(3) if (data.first[p], data.second[p]) == (0, 1))
+    assert row["observed"] == data.wins[pair] / (data.wins + data.losses)[pair]
+    answers = data.answers
+    here = answers.pair == pair
+    posterior = model.posterior_["posterior"].dataset
+    p, of = posterior["kind_choice_probability"].values[..., 0], posterior["kind"].values[..., answers.subject[here]]
+    times = (answers.wins + answers.losses)[here]
+    by_hand = (np.take_along_axis(p, of.astype(int), axis=2) * times).sum(axis=2).mean() / times.sum()
+    assert row["predicted"] == pytest.approx(by_hand)
+
+
+@pytest.mark.long
+@pytest.mark.fit  # for its time
+def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
+    model.save(tmp_path / "kinds.nc")
+    again = th.load(tmp_path / "kinds.nc")
+    assert again.assignment().equals(model.assignment()) and again.features(0.0).equals(model.features(0.0))
+    again.continue_fit(5, progressbar=False)
+    longer = th.EliminationByAspects(kinds=2, weights="similar").fit(data, **RUN | {"draws": 21})
+    assert again.posterior_["posterior"].equals(longer.posterior_["posterior"])
+
+
+@pytest.mark.fit  # for its time
+def test_given_aspects_and_tempering(data):
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=3, tempering=(1.0, 2.0)).fit(data, **RUN)
+    assert model.features()["probability"].tolist() == [1.0, 1.0]
+    assert model.kind_sizes().index.tolist() == [1, 2, 3]
+    alone = th.EliminationByAspects("unique", kinds=1).fit(data, **RUN)
+    assert "n_kinds" not in alone.summary().index and alone.assignment()["probability"].eq(1.0).all()
+
+
+def test_compared_by_people_left_out(data):
+    models = {"1": th.EliminationByAspects("unique", kinds=1), "2": th.EliminationByAspects("unique", kinds=2)}
+    settings = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
+    table = th.compare(models, data, leave_out="subject", folds=2, **settings)
+    assert table.loc["2", "respondents"] == 5 and np.isfinite(table["log_score"]).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"kinds": 0}, "kinds must be a whole number of 1 or more; got 0"),
+        ({"kinds": "two"}, "kinds must be a whole number of 1 or more; got 'two'"),
+        ({"kinds": 6}, "kinds=6 are more than the people, of whom there are 5"),
+        ({"kinds": 21}, "kinds must be 20 at most; got 21"),
+        ({"kinds": 2, "weights": "common"}, "weights='common' knows no kinds"),
+        ({"kinds": 2, "weights": "x"}, "must be 'free', 'common' or 'similar'; got 'x'"),
+        ({"kinds": 2, "sampler": "paper"}, "sampler='paper' knows no kinds of people"),
+        ({"kinds": 2, "aspects": "unique", "method": "laplace"}, "is for one group of people"),
+    ],
+)
+def test_what_is_refused(settings, said, data):
+    with pytest.raises(ArgumentError, match=said):
+        th.EliminationByAspects(**settings).fit(data, **RUN)
+
+
+def test_data_that_are_refused(data):
+    two = th.EliminationByAspects(kinds=2)
+    with pytest.raises(DataError, match="kinds of people need comparisons that say who answered"):
+        two.fit(random_comparisons(3, 1), **RUN)
+    with pytest.raises(ArgumentError, match="looked for in people of one group"):
+        two.fit({"women": data, "men": data}, **RUN)
+    with pytest.raises(DataError, match="kinds of people are for paired comparisons; got Choices"):
+        two.fit(th.Choices.from_rankings([list("abc"), list("bca")]), **RUN)
+    rows = pd.DataFrame([("p", "a", "b", "tie"), ("q", "a", "b", "a")], columns=["who", "first", "second", "chosen"])
+    ties = th.PairedComparisons.from_trials(rows, "first", "second", "chosen", subject="who")
+    with pytest.raises(ArgumentError, match=r"1 are ties; set ties='half' or ties='drop'"):
+        two.fit(ties, **RUN)
+    th.EliminationByAspects(kinds=2, ties="half").prepare(ties)
+    described = rows.assign(chosen=["a", "b"], longer=[1.0, 2.0])
+    known = th.PairedComparisons.from_trials(
+        described, "first", "second", "chosen", subject="who", covariates=["longer"]
+    )
+    with pytest.raises(ArgumentError, match=r"without covariates; set covariates=\[\] to leave them out"):
+        two.fit(known, **RUN)
+    th.EliminationByAspects(kinds=2, covariates=[]).prepare(known)
+    with pytest.raises(ArgumentError, match="kinds belongs to method='mcmc'"):
+        th.EliminationByAspects("unique", method="maximum-likelihood", kinds=2).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda model: model.ranks(), r"take the model of one, such as of_kind\(1\)"),
+        (lambda model: model.log_evidence(), "evidence of several kinds of people is not computed"),
+        (
+            lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
+            "Simulated data are of people of one kind",
+        ),
+        (lambda model: model.update(random_comparisons(3, 1)), "fit to all the data"),
+        (lambda model: model.features(similar=0.8), r"or of one kind, of_kind\(1\)"),
+        (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), "covariates are unknown"),
+    ],
+)
+def test_answers_that_are_refused(model, ask, said):
+    with pytest.raises(ArgumentError, match=said):
+        ask(model)
+
+
+def test_other_models_have_no_kinds(data):
+    model = th.EliminationByAspects("unique").fit(data, **RUN)
+    for ask in (model.same_kind, model.kind_sizes, model.assignment, lambda: model.of_kind(1)):
+        with pytest.raises(ArgumentError, match="is of models of kinds of people, which are fitted with kinds"):
+            ask()
+
+
+@pytest.mark.usefixtures("pictures")
+def test_pictures(model):
+    axes = th.plots.same_kind(model)
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert sorted(names) == [f"p{k}" for k in range(5)]
+    place = {name: k for k, name in enumerate(names)}
+    assert abs(place["p0"] - place["p2"]) == 1
+    assert len(th.plots.check(model).get_yticklabels()) == 3
+    assert [text.get_text() for text in th.plots.group_weights(model).get_legend().get_texts()] == ["1", "2"]
+
+
+@pytest.mark.fit  # for its time
+def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=2).fit(data, **RUN)
+    model.report(tmp_path / "kinds.html")
+    assert (
+        "Aspects that some share and others lack, and their weight in each kind"
+        in (tmp_path / "kinds.html").read_text()
+    )

@@ -1,0 +1,114 @@
+"""Temperatures of similarities: placed by the shares of rejected swaps, and reached from a common high one."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.aspects.samplers import recommended
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.task import MANY
+from thali.aspects.samplers.tempering import ENOUGH, MAX_TEMPERATURES, evened, geometric, ladder
+
+TRIED = 1000.0
+
+
+def measured(beta, barrier):
+    """A ladder whose gaps reject swaps by how far the barrier, a function of log beta, rises over them."""
+    steps = ladder(1.0 / beta)
+    rejected = np.clip(-np.diff(barrier(np.log(beta))), 0.0, 1.0)
+    return steps._replace(tried=np.full(beta.size - 1, TRIED), accepted=TRIED * (1.0 - rejected))
+
+
+def linear(log_beta):
+    return 6.0 * log_beta / math.log(10.0)
+
+
+def steep_in_the_middle(log_beta):
+    return 3.0 / (1.0 + np.exp(-4.0 * (log_beta + 1.2)))
+
+
+@pytest.mark.parametrize("barrier", [linear, steep_in_the_middle])
+def test_all_gaps_come_to_reject_alike(barrier):
+    beta = 1.0 / np.array(geometric(8, 10.0))
+    for _ in range(12):
+        _, beta = evened(measured(beta, barrier))
+    rejected = 1.0 - measured(beta, barrier).accepted / TRIED
+    total = float(barrier(0.0) - barrier(-math.log(10.0)))
+    assert beta[0] == 1.0
+    assert beta[-1] == pytest.approx(0.1)
+    assert (np.diff(beta) < 0.0).all()
+    assert beta.size == max(8, math.ceil(2.0 * total) + 1)
+    assert rejected == pytest.approx(np.full(rejected.size, rejected.mean()), abs=0.03)
+
+
+def test_a_level_is_added_where_most_is_rejected():
+    steps = ladder((1.0, 2.0, 4.0))._replace(tried=np.full(2, TRIED), accepted=np.array([0.3, 0.9]) * TRIED)
+    gaps, beta = evened(steps)
+    assert gaps.size == 0  # 2 x .8 gaps are enough
+    assert beta[1] > 0.5  # the first gap narrows
+    gaps, beta = evened(steps._replace(accepted=np.array([0.0, 0.4]) * TRIED))
+    assert gaps.tolist() == [0, 1]
+    assert beta.size == 5
+
+
+def test_levels_stay_where_too_few_swaps_were_tried():
+    steps = ladder((1.0, 2.0, 4.0))
+    gaps, beta = evened(steps._replace(tried=np.array([TRIED, ENOUGH - 1.0])))
+    assert gaps.size == 0
+    assert np.array_equal(beta, steps.beta)
+
+
+def test_there_are_never_more_levels_than_the_most():
+    beta = 1.0 / np.array(geometric(60, 10.0))
+    gaps, longer = evened(measured(beta, lambda log_beta: 59.0 * log_beta / math.log(10.0)))
+    assert longer.size == beta.size + gaps.size == MAX_TEMPERATURES
+
+
+def short_task(tune=12):
+    data = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], sigma=0.2)
+    task = th.AdditiveClustering(tempering=3)._task(data, 2, tune, 10)
+    return replace(task, kernel=task.kernel.python, evens=True)
+
+
+def test_levels_fall_from_a_common_temperature_to_their_own():
+    chain = Chain(short_task(), np.random.default_rng(1))
+    chain.run_to(1)
+    assert chain.ladder.beta == pytest.approx(np.full(3, 1.0 / 50.0))
+    chain.run_to(25)
+    assert chain.ladder.beta == pytest.approx(
+        np.maximum(1.0 / 50.0, np.minimum([1, 10**-0.5, 0.1], 50 ** (20 / 30 - 1)))
+    )
+    chain.run_to(30)
+    assert chain.ladder.beta == pytest.approx([1.0, 10**-0.5, 0.1])
+
+
+def test_slices_of_an_annealed_start_do_not_matter():
+    whole, sliced = (Chain(short_task(), np.random.default_rng(3)) for _ in range(2))
+    whole.run_to(whole.total)
+    for until in range(0, sliced.total, 7):
+        sliced.run_to(until)
+    sliced.run_to(sliced.total)
+    assert np.array_equal(whole.ladder.beta, sliced.ladder.beta)
+    assert np.array_equal(whole.draws.log_likelihood, sliced.draws.log_likelihood)
+
+
+def test_temperatures_of_the_user_stay_and_so_do_those_of_other_models():
+    few, many = (th.datasets.additive(n, n_features=2, random_seed=1).data for n in (MANY - 1, MANY))
+    assert th.AdditiveClustering(sigma=0.1)._task(many, 1, 1, 1).evens
+    assert not th.AdditiveClustering(sigma=0.1)._task(few, 1, 1, 1).evens
+    assert not th.AdditiveClustering(sigma=0.1, tempering=False)._task(many, 1, 1, 1).evens
+    assert not th.AdditiveClustering(sigma=0.1, tempering=(1, 2, 4))._task(many, 1, 1, 1).evens
+    assert not th.EliminationByAspects(unique=False)._task(th.datasets.celebrities(), 1, 1, 1).evens
+
+
+def test_memberships_are_drawn_together_of_many_objects_alone():
+    for n, tempering, kernel in (
+        (MANY - 1, None, recommended.conjugate),
+        (MANY, None, recommended.conjugate_together),
+        (MANY, False, recommended.conjugate),
+    ):
+        data = th.datasets.additive(n, n_features=2, random_seed=1).data
+        assert th.AdditiveClustering(sigma=0.1, tempering=tempering)._task(data, 1, 1, 1).kernel is kernel

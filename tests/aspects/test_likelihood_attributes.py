@@ -1,0 +1,35 @@
+"""What the engine asks a likelihood is said by every likelihood."""
+
+import pytest
+
+import thali as th
+from thali.aspects.likelihoods.second_order import second_order
+
+OF_ALL = (
+    "unique",
+    "takes_signed_weights",
+    "least_shape",
+    "tempers",
+    "parameters",
+    "has_published_sampler",
+    "approximate",
+)
+LIKELIHOODS = (
+    th.likelihoods.Elimination(),
+    th.likelihoods.Additive(),
+    th.likelihoods.MostSimilarPair(),
+    th.likelihoods.Custom(lambda data, features, weights: 0.0),
+)
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("name", OF_ALL)
+def test_every_likelihood_says(likelihood, name):
+    assert name in dir(likelihood)
+
+
+def test_only_triplets_have_an_approximation_and_only_papers_a_sampler():
+    approximate = [each.approximate for each in LIKELIHOODS]
+    assert approximate == [None, None, second_order, None]
+    assert [each.has_published_sampler for each in LIKELIHOODS] == [True, True, False, False]
+    assert not th.likelihoods.Elimination(ties=True).has_published_sampler

@@ -1,0 +1,147 @@
+"""How probable all choices of a person together are, against sums over the draws; and in comparisons of models."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from kind_problems import answered, random_answers
+from set_problems import random_choices
+
+import thali as th
+from thali.aspects.answers.kinds_predict import aligned_shares
+from thali.comparison.sentences import sentences
+from thali.errors import ArgumentError, DataError
+from thali.inference.progress import Progress
+
+RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+pytestmark = [
+    pytest.mark.fit,  # probabilities out of sets are compiled
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("uncompiled"),
+]
+
+
+def of_one(*answers):
+    """Comparisons as choices, in which these rows (person, a, b, chosen) are everything."""
+    return th.Choices.from_comparisons(answered(list(answers), list("abc")))
+
+
+NEW = of_one(("n", "a", "b", "a"), ("n", "b", "c", "c"), ("n", "b", "c", "c"), ("m", "a", "c", "c"))
+
+
+def by_hand(p):
+    """ln of what `n` and `m` chose from draws (..., pairs) of the probabilities of the first of ab, ac, bc."""
+    n = p[..., 0] * (1 - p[..., 2]) ** 2
+    return {"n": n, "m": 1 - p[..., 1]}
+
+
+def test_a_model_of_one_kind():
+    model = th.EliminationByAspects().fit(random_answers(4, 3, 5, seed=2), **RUN)
+    p = model.posterior_["posterior"]["choice_probability"].values.reshape(-1, 3)
+    found = model.log_predictive(NEW)
+    assert found.name == "log_predictive" and found.index.name == "respondent"
+    assert found.to_dict() == pytest.approx({who: np.log(each.mean()) for who, each in by_hand(p).items()})
+
+
+def test_kinds_are_mixed_within_each_draw():
+    model = th.EliminationByAspects(kinds=3).fit(random_answers(6, 3, 5, seed=1), **RUN)
+    share = aligned_shares(model.posterior_)
+    of_kinds = [model.of_kind(k).posterior_["posterior"]["choice_probability"].values for k in (1, 2, 3)]
+    p = np.stack([each.reshape(-1, 3) for each in of_kinds], axis=1)
+    expected = {who: np.log((share * each).sum(axis=1).mean()) for who, each in by_hand(p).items()}
+    assert model.log_predictive(NEW).to_dict() == pytest.approx(expected)
+    assert model.of_kind(2).log_predictive(NEW)["m"] == pytest.approx(np.log(by_hand(p)["m"][:, 1].mean()))
+
+
+OCCASIONS = [("p", 1, "abc", "a"), ("p", 2, "abd", "d"), ("q", 3, "cd", "c"), ("p", 4, "abcd", "a")]
+
+
+def test_choices_out_of_sets():
+    rows = [(who, task, x, int(x == chosen)) for who, task, offered, chosen in OCCASIONS for x in offered]
+    data = th.Choices(pd.DataFrame(rows, columns=["who", "task", "item", "chosen"]), "task", respondent="who")
+    model = th.EliminationByAspects("unique").fit(data, **RUN)
+    u = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 4)
+    weight = dict(zip(data.labels, u.T, strict=True))
+    found = model.log_predictive(data)
+    for person in "pq":
+        p = [
+            0.99 * weight[chosen] / sum(weight[x] for x in offered) + 0.01 / len(offered)
+            for who, _, offered, chosen in OCCASIONS
+            if who == person
+        ]
+        assert found[person] == pytest.approx(np.log(np.prod(p, axis=0).mean()))
+
+
+def test_one_best_worst_choice_is_as_probable_as_predicted():
+    rows = [("p", "a", "b", "c", "a", "c"), ("q", "a", "b", "c", "c", "b"), ("r", "b", "c", "d", "b", "d")]
+    frame = pd.DataFrame(rows, columns=["who", "option1", "option2", "option3", "best", "worst"])
+    data = th.Choices.from_best_worst(frame, respondent="who")
+    model = th.EliminationByAspects().fit(data, **RUN)
+    p = np.concatenate(model.predict_proba(data))  # pairs (best, worst): ab ac ba bc ca cb, then of bcd
+    expected = dict(zip("pqr", np.log(p[[1, 5, 6 + 1]]), strict=True))
+    assert model.log_predictive(data).to_dict() == pytest.approx(expected)
+
+
+def test_estimates_multiply():
+    data = random_answers(6, 3, 5, seed=1)
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    ab, ac, bc = model.predict_proba([("a", "b"), ("a", "c"), ("b", "c")])
+    expected = {who: np.log(each) for who, each in by_hand(np.array([ab, ac, bc])).items()}
+    assert model.log_predictive(NEW).to_dict() == pytest.approx(expected)
+
+
+def test_what_cannot_happen_is_told():
+    data = of_one(*[("p", "a", "b", "a")] * 2)
+    model = th.EliminationByAspects([[1, 1, 0], [0, 1, 0], [0, 0, 1]], unique=False, lapse=0.0).fit(data, **RUN)
+    assert model.log_predictive(of_one(("x", "a", "b", "b"), ("y", "a", "b", "a"))).tolist() == [-np.inf, 0.0]
+
+
+def test_bad_input():
+    model = th.EliminationByAspects("unique").fit(random_answers(3, 3, 4, seed=1), **RUN)
+    with pytest.raises(ArgumentError, match=r"Give the choices of people, as Choices; got list\..*from_comparisons"):
+        model.log_predictive([("a", "b")])
+    with pytest.raises(DataError, match="do not say who made them"):
+        model.log_predictive(random_choices(3, (2,), 1))
+    with pytest.raises(ArgumentError, match="not an option of the data"):
+        model.log_predictive(th.Choices.from_comparisons(answered([("p", "a", "z", "z")])))
+
+
+class Guess:
+    """A model of somebody else."""
+
+    def fit(self, data):
+        return self
+
+    def predict_proba(self, sets):
+        return [np.full(2, 0.5)] * len(sets.sets)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
+    data = random_answers(6, 3, 5, seed=1)
+    if groups:
+        data = {"one": data, "two": random_answers(4, 3, 5, seed=2)}
+        models = {"similar": th.EliminationByAspects("unique", weights="similar")}
+    else:
+        models = {"two": th.EliminationByAspects(kinds=2), "guess": Guess(), "one": th.EliminationByAspects("unique")}
+    settings = RUN | {"cores": 1}
+    table = th.compare(models, data, leave_out="subject", folds=2, job=tmp_path / "job", **settings)
+    tasks, together = table.attrs["tasks"], table.attrs["together"]
+    assert together["BASE"].equals(tasks["BASE"]) and table.loc["BASE", "together"] == pytest.approx(-np.log(2))
+    of_people = together.groupby("respondent", sort=False).sum()
+    assert table["together"].to_numpy() == pytest.approx(of_people.sum().to_numpy() / len(tasks))
+    if not groups:
+        assert together["guess"].to_numpy() == pytest.approx(tasks["guess"].to_numpy())
+        assert not np.allclose(together["two"], tasks["two"])
+        assert table["together_difference"].max() == 0.0
+        assert "All choices of a person together are predicted best by" in "".join(sentences(table))
+    again = th.compare(models, data, leave_out="subject", folds=2, job=tmp_path / "job", **settings)
+    assert again.equals(table)
+
+
+@pytest.mark.parametrize("settings", [{"kinds": 2}, {"weights": "similar"}, {}])
+def test_chains_of_every_sort_are_compiled_ahead(settings, monkeypatch):
+    """Before the first fits of a comparison, where nothing is compiled."""
+    data = random_answers(4, 3, 5, seed=1)
+    prepared = th.EliminationByAspects(**settings).prepare({"a": data, "b": data} if "weights" in settings else data)
+    monkeypatch.setattr(type(prepared.task.kernel), "is_compiled", lambda kernel, model: False)
+    prepared.compile(Progress(False, "", 1, ""))

@@ -1,0 +1,343 @@
+"""A likelihood of the user's own: what is refused, that its moves are right, and what a fitted model answers."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from cache_drift import compare_sums
+
+import thali as th
+from thali.aspects import operations
+from thali.aspects.likelihoods.delta_checks import rounding
+from thali.aspects.moves import flips
+from thali.aspects.samplers import recommended
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.task import build_task
+from thali.aspects.state import COLUMNS
+from thali.errors import ArgumentError, DataError
+from thali.testing import check
+
+pytestmark = pytest.mark.fit
+
+LABELS = ("tea", "coffee", "milk", "juice", "cola")
+
+
+class Tastes(NamedTuple):
+    """Ratings of drinks, and how alike two of them taste."""
+
+    rating: np.ndarray
+    alike: np.ndarray
+    labels: tuple = LABELS
+
+
+def tastes(n=5, seed=1):
+    rng = np.random.default_rng(seed)
+    alike = rng.random((n, n))
+    return Tastes(2.0 * rng.random(n), alike + alike.T, LABELS[:n])
+
+
+def squared(x):
+    return x * x
+
+
+def log_likelihood(data, features, weights):
+    total = 3.0  # a constant, which terms may leave out
+    own = np.zeros(len(features))
+    for i in range(len(features)):
+        for k in range(len(weights)):
+            own[i] += weights[k] * features[i, k]
+        total -= 0.5 * squared(data.rating[i] - own[i])
+        for j in range(i):
+            shared = 0.0
+            for k in range(len(weights)):
+                shared += weights[k] * features[i, k] * features[j, k]
+            total -= squared(data.alike[i, j] - shared / (0.1 + own[i] + own[j]) - 0.1 * own[j] * j)
+    return total
+
+
+def of_option(data, i, own):
+    return -0.5 * squared(data.rating[i] - own)
+
+
+def of_pair(data, i, j, shared, own_i, own_j):  # not symmetric: i < j
+    return -squared(data.alike[i, j] - shared / (0.1 + own_i + own_j) - 0.1 * own_i * i)
+
+
+Custom = th.likelihoods.Custom
+TASTE = Custom(log_likelihood, of_pair=of_pair, of_option=of_option)
+WHOLE = Custom(log_likelihood)
+
+
+def shared_only(data, features, weights):
+    total = 0.0
+    for i in range(len(features)):
+        for j in range(i):
+            shared = 0.0
+            for k in range(len(weights)):
+                shared += weights[k] * features[i, k] * features[j, k]
+            total -= squared(data.alike[i, j] - shared)
+    return total
+
+
+ALIKE = Custom(shared_only, of_pair=lambda data, i, j, shared: -squared(data.alike[i, j] - shared))
+
+
+def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
+    """A chain whose kernel runs as Python."""
+    settings = {"weight_prior": weight_prior, "alpha": None, "sampler": None, "draws": 1, "tune": 0, "thin": 10**9}
+    task = build_task(prior or th.priors.IndianBuffet(), likelihood, likelihood.observed(tastes()), **settings)
+    task.kernel = task.kernel.python
+    chain = Chain(task, np.random.default_rng(4))
+    chain.run_to(sweeps)
+    return chain
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("prior", [th.priors.IndianBuffet(), th.priors.FiniteFeatures(3)], ids=["buffet", "finite"])
+@pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
+def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
+    chain = python_chain(likelihood, prior, sweeps=5)
+    for sweep in range(5, 61, 5):  # fewer than those after which the cache is refilled
+        chain.run_to(sweep)
+        if likelihood.terms:
+            compare_sums(chain.cache, chain.state, likelihood is TASTE)
+    kept = chain.cache
+    model = chain.task.model.likelihood
+    fresh = chain.task.make_cache(model)
+    operations.rebuild(model, fresh, chain.state)
+    assert chain.state.whole[COLUMNS] > 0
+    # where nobody sees features of one option, these come and go without a note in the sums of single options
+    names = {TASTE: ("own", "option", "shared", "pair"), ALIKE: ("shared", "pair"), WHOLE: ()}[likelihood]
+    for name in names:
+        np.testing.assert_allclose(getattr(kept, name), getattr(fresh, name), rtol=0.0, atol=1e-10, err_msg=name)
+    if not likelihood.terms:
+        assert kept.real[0] == pytest.approx(fresh.real[0], abs=1e-12)
+
+
+def test_the_whole_and_its_terms_draw_the_same():
+    # with weights of shape 2 no column is split, so that both use the same random numbers
+    one, other = (python_chain(x, weight_prior=(2.0, 2.0)).state for x in (TASTE, WHOLE))
+    columns = one.whole[COLUMNS]
+    assert columns == other.whole[COLUMNS] > 0
+    np.testing.assert_array_equal(one.Z[:columns], other.Z[:columns])
+    np.testing.assert_allclose(one.w[:columns], other.w[:columns], rtol=1e-10)
+
+
+def test_toggles_of_an_open_column_follow_its_owners():
+    chain = python_chain(ALIKE, th.priors.FiniteFeatures(3), sweeps=5)
+    model, state, cache = chain.task.model, chain.state, chain.cache
+    k, likelihood = 1, model.likelihood
+    operations.open_members(likelihood, cache, state, k)
+    for i in (0, 3, 0, 1, 4, 3, 2, 1, 0, 2, 4):
+        for j in range(5):
+            d = state.w[k] if state.Z[k, j] == 0.0 else -state.w[k]
+            one, other = (
+                f(likelihood, cache, state, k, j, d) for f in (operations.delta_joined, operations.delta_member)
+            )
+            assert one == pytest.approx(other, abs=1e-12)
+        joins = state.Z[k, i] == 0.0
+        flips.toggle(
+            model, cache, state, k, i, state.w[k] if joins else -state.w[k], state.m[k] + (1 if joins else -1), 0.0
+        )
+        assert sorted(cache.owner[: cache.owners[0]]) == np.flatnonzero(state.Z[k, :5]).tolist()
+
+
+def test_who_sees_a_feature_of_one_option():
+    observed = TASTE.observed(tastes())
+    sees = [bool(operations.sees_single(x.as_python(observed)[0])) for x in (TASTE, ALIKE, WHOLE)]
+    assert sees == [True, False, True]
+
+
+@pytest.mark.parametrize("likelihood", [TASTE, ALIKE, WHOLE], ids=["all sums", "shared sums", "whole"])
+def test_checks_of_right_likelihoods(likelihood, capsys):
+    found = check(likelihood, tastes(3))
+    assert not found.ok and not found  # nothing is wrong, but not everything was checked
+    naive = 2 if likelihood.terms else 1
+    assert [c.check for c in found.checks] == ["naive"] * naive + ["exact"] * 3 + ["joint"]
+    assert [c.verdict for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
+    printed = capsys.readouterr().out
+    assert printed.startswith("check  what was compared") and "births and deaths" in printed
+    assert "joint: give Custom a function simulate" in printed
+
+
+def wrong_pair(data, i, j, shared, own_i, own_j):
+    return of_pair(data, i, j, shared, own_i, own_j) + 0.01 * shared
+
+
+def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
+    wrong = Custom(log_likelihood, of_pair=wrong_pair, of_option=of_option)
+    found = check(wrong, tastes(3))
+    assert not found.ok
+    by_name = {c.check: c for c in found.checks if c.verdict == "WRONG"}
+    assert set(by_name) == {"naive", "exact"}
+    assert "of_pair and of_option and log_likelihood disagree by " in by_name["naive"].words
+    assert float(by_name["naive"].error) > 1e-3 and float(by_name["exact"].error) > 1e-6
+    assert by_name["exact"].words.endswith("|pi P - pi| should be 0.")
+    assert by_name["naive"].words in capsys.readouterr().out
+    with pytest.raises(ArgumentError, match="disagree by .* when .* the terms change by .*testing.check shows more"):
+        fit(wrong)
+
+
+class Repeated(NamedTuple):
+    """Pairs that were each looked at so many times, with the same outcome every time."""
+
+    outcome: np.ndarray
+    times: int
+    labels: list
+
+
+def all_looks(data, features, weights):
+    """One term after the other, as a long sum of equal terms: rounding pulls it to one side."""
+    shared = (features * weights) @ features.T
+    total = 0.0
+    for i in range(len(features)):
+        for j in range(i + 1, len(features)):
+            for _ in range(data.times):
+                total += data.outcome[i, j] * shared[i, j] - np.log1p(np.exp(shared[i, j]))
+    return total
+
+
+def looks_at_pair(data, i, j, shared):
+    return data.times * (data.outcome[i, j] * shared - np.log1p(np.exp(shared)))
+
+
+def looks_with_a_fault(data, i, j, shared):
+    return looks_at_pair(data, i, j, shared) + (1e-3 * shared if i == 0 and j == 1 else 0.0)
+
+
+@pytest.mark.long
+def test_the_rounding_of_long_sums_is_no_disagreement():
+    """Half a million terms, as many as 1,000 objects have: the whole errs by 1e-11 of it, and is right."""
+    outcome = np.triu(np.arange(16.0).reshape(4, 4) % 2, 1)
+    data = Repeated(outcome, 80_000, ["a", "b", "c", "d"])
+    Custom(all_looks, of_pair=looks_at_pair).compiled(data)
+    with pytest.raises(ArgumentError, match="of_pair and log_likelihood disagree by"):
+        Custom(all_looks, of_pair=looks_with_a_fault).compiled(data)
+
+
+def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
+    def ordered(data, features, weights):
+        return -0.5 * np.sum((data.rating - np.dot(features, weights / np.arange(1, len(weights) + 1))) ** 2)
+
+    found = check(Custom(ordered), tastes(3))
+    wrong = [c for c in found.checks if c.verdict == "WRONG"]
+    assert wrong[0].check == "naive" and "order of the features" in wrong[0].words
+    assert rounding(None, 10.0) < 1e-7 < float(wrong[0].error)
+
+
+# ------------------------------------------------------------------------------------------------- what is refused
+
+
+def fit(likelihood, data=None, **settings):
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, **settings)
+    return model.fit(tastes() if data is None else data, draws=10, tune=10, progressbar=False, random_seed=1)
+
+
+@pytest.mark.parametrize(
+    "functions, message",
+    [
+        ({"log_likelihood": lambda data, features: 0.0}, r"log_likelihood must be a function of \(data, feat"),
+        ({"log_likelihood": 3.0}, r"log_likelihood must be a function of \(data, features, weights\); got 3.0"),
+        ({"log_likelihood": None}, "log_likelihood must be a function"),
+        ({"log_likelihood": lambda *a: 0.0}, r"<lambda>\(\*a\) takes others"),
+        ({"log_likelihood": log_likelihood, "of_pair": lambda data, i, j, s, o: 0.0}, r"or \(data, i, j, shared\)"),
+        ({"log_likelihood": log_likelihood, "of_option": lambda i, own: 0.0}, "of_option must be a function of"),
+        ({"log_likelihood": log_likelihood, "simulate": lambda data: data}, r"simulate must be .*weights, rng\)"),
+    ],
+)
+def test_a_wrong_signature(functions, message):
+    with pytest.raises(ArgumentError, match=message):
+        Custom(**functions)
+
+
+def writes(data, features, weights):
+    weights[:] = 1.0
+    return 0.0
+
+
+def writes_to_data(data, features, weights):
+    data.rating[0] = 7.0
+    return 0.0
+
+
+def hits(data, features, weights):
+    return math.log(float(len(weights)))
+
+
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (lambda data, features, weights: None, "log_likelihood must return a number; it returned None at 5 options"),
+        (lambda data, features, weights: weights, "must return a number; it returned array"),
+        (lambda data, features, weights: len(weights) > 0, "must return a number; it returned False"),
+        (lambda data, features, weights: math.nan, "returned nan at .* it must be a finite number"),
+        (lambda data, features, weights: math.inf, "returned inf at .* it must be a finite number"),
+        (lambda data, features, weights: -math.inf, "returned -inf .* by a leak or a lapse"),
+        (hits, "raised ValueError: math domain error, at 5 options and 0 features"),
+        (lambda data, features, weights: data.absent, "raised AttributeError: .*absent"),
+        (writes, "writes to its arguments"),
+        (writes_to_data, "writes to data.rating"),
+        (lambda data, features, weights: len({1: 2, "a": 3}) * 1.0, "cannot be compiled by numba: "),
+        (lambda data, features, weights: 1.0 * len(features) ** 60, "when compiled and .* in Python"),
+    ],
+)
+def test_a_function_that_cannot_be_used(function, message):
+    with pytest.raises(ArgumentError, match=message):
+        fit(Custom(function))
+
+
+def test_terms_that_cannot_be_used():
+    with pytest.raises(ArgumentError, match="of_option returned nan at i=0, own="):
+        fit(Custom(log_likelihood, of_option=lambda data, i, own: math.nan))
+    with pytest.raises(ArgumentError, match="of_pair must return a number; it returned 'x' at i="):
+        fit(Custom(log_likelihood, of_pair=lambda data, i, j, shared: "x"))
+
+
+class Nameless(NamedTuple):
+    rating: np.ndarray
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (np.zeros(3), "a NamedTuple of arrays and numbers; got ndarray"),
+        (th.PairedComparisons([[0, 1], [1, 0]]), "a NamedTuple of arrays and numbers; got PairedComparisons"),
+        (Nameless(np.zeros(3)), "Nameless needs a field `labels`"),
+        (Tastes(np.zeros(2), np.zeros((2, 2)), ("tea", "tea")), "each differently"),
+        (Tastes("x", np.zeros((2, 2)), ("tea", "milk")), "Field rating must be a number or an array .* got str"),
+        (Tastes([[1.0], [1.0, 2.0]], np.zeros((2, 2)), ("tea", "milk")), "Field rating must be a number or an array"),
+    ],
+)
+def test_data_that_cannot_be_used(data, message):
+    for use in (fit, check):
+        with pytest.raises(DataError, match=message):
+            use(TASTE, data)
+
+
+def test_what_is_not_for_a_likelihood_of_ones_own():
+    with pytest.raises(ArgumentError, match="sampler='paper' is for the published likelihoods"):
+        fit(TASTE, sampler="paper")
+    with pytest.raises(ArgumentError, match="check is for a likelihood of your own, .*; got Elimination"):
+        check(th.likelihoods.Elimination(), tastes())
+    with pytest.raises(ArgumentError, match="two options or more"):
+        check(TASTE, Tastes(np.zeros(1), np.zeros((1, 1)), ("tea",)))
+
+
+def test_the_sampler_of_choices_without_unique_aspects_draws_as_before(monkeypatch):
+    # the kernel without compensated moves is the longer one with these left out, and they draw nothing there
+    draws = []
+    for kernel in (recommended.infinite_without_unique.python, recommended.infinite.python):
+        task = build_task(
+            th.priors.IndianBuffet(),
+            th.likelihoods.Elimination(0.05, unique=False),
+            th.datasets.paris_rome(expected=True),
+            **{"weight_prior": (1.0, 1.0), "alpha": None, "sampler": None, "draws": 1, "tune": 0, "thin": 10**9},
+            tempering=False,
+        )
+        assert task.kernel is recommended.infinite_without_unique
+        task.kernel = kernel
+        chain = Chain(task, np.random.default_rng(3))
+        chain.run_to(20)
+        draws.append(chain.state.w.copy())
+    np.testing.assert_array_equal(*draws)

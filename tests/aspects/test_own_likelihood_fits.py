@@ -1,0 +1,258 @@
+"""Likelihoods of one's own, compiled: the page in docs, the built-in one written again, its posterior and its speed."""
+
+import contextlib
+import dataclasses
+import io
+import re
+import sys
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from additive_cases import far_off
+from additive_quadrature import three_objects
+from cpu_time import time_ratio
+from places import PROJECT
+
+import thali as th
+from thali.aspects import operations
+from thali.aspects.likelihoods.additive import Additive
+from thali.aspects.likelihoods.delta_checks import state_of
+from thali.aspects.samplers import recommended
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.task import build_task
+from thali.aspects.state import COLUMNS
+from thali.compile.jit import kernel
+from thali.errors import ArgumentError, ThaliError
+
+PAGE = PROJECT / "docs" / "tutorials" / "your_own_likelihood.md"
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """Everything that the code of the page defines, and what each block printed.
+
+    It is a module with a file, so that its compiled code is kept.
+    """
+    module, printed = ModuleType("page"), []
+    module.__file__ = str(PAGE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "page", module)
+        for code in re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(), re.DOTALL):
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(code, str(PAGE), "exec"), vars(module))
+            printed.append(out.getvalue().rstrip())
+        yield vars(module), [text for text in printed if text]
+
+
+@pytest.mark.long
+def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
+    names, (right, wrong, _) = page
+    assert right.count("right") == 5 and "WRONG" not in right and "not run" not in right
+    assert re.search(r"^naive: of_pair and log_likelihood disagree by [\d.]+: when ", wrong, re.MULTILINE)
+    assert re.search(r"^exact: toggles take the posterior to another, off by [\d.e-]+ in prob", wrong, re.MULTILINE)
+    careless = th.likelihoods.Custom(names["log_likelihood"], of_pair=names["careless"])
+    assert not th.testing.check(careless, names["data"]).ok
+
+
+def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_check(page, capsys):
+    names, _ = page
+
+    def louder(data, features, weights, rng):
+        return names["simulate"](data, features, 1.2 * weights, rng)
+
+    found = th.testing.check(dataclasses.replace(names["noisy_or"], simulate=louder), names["data"], rounds=600)
+    assert [c.check for c in found.checks if c.verdict == "WRONG"] == ["joint"]
+    assert "standard errors apart: log_likelihood is not the density of what simulate draws" in found.checks[-1].words
+    assert float(found.checks[-1].error.split()[0]) > 5.0
+
+
+@pytest.mark.usefixtures("pictures")
+def test_what_a_fitted_model_answers(page, tmp_path):
+    model = page[0]["model"]
+    assert {"n_features", "alpha", "log_likelihood", "presence[bank, money, loan]"} <= set(model.summary().index)
+    data = page[0]["data"]
+    posterior = model.posterior_["posterior"]
+    features, weights = posterior["features"].values[2, 7].T, posterior["weights"].values[2, 7]
+    whole = page[0]["log_likelihood"](data, features, weights)
+    assert float(posterior["log_likelihood"][2, 7]) == pytest.approx(whole, rel=1e-12)
+    np.testing.assert_array_equal(model.posterior_["observed_data"]["data.yes"], data.yes)
+    assert [t.get_text() for t in th.plots.features(model).get_yticklabels()] == list(data.labels)
+    assert len(th.plots.trace(model)) == 3
+    for ask in (lambda: model.predict_proba([("bank", "loan")]), model.ranks, model.check, model.unique_weights):
+        with pytest.raises(ArgumentError, match="is not there for a likelihood of your own"):
+            ask()
+    with pytest.raises(ThaliError, match="plots.choice_probabilities is not there"):
+        th.plots.choice_probabilities(model)
+
+
+def test_a_saved_model_answers_but_for_fit(page, tmp_path):
+    model = page[0]["model"]
+    model.save(tmp_path / "words.nc")
+    again = th.load(tmp_path / "words.nc")
+    assert repr(again) == repr(model)
+    assert again.features().equals(model.features())
+    assert again.summary().equals(model.summary())
+    again.save(tmp_path / "twice.nc")
+    assert repr(th.load(tmp_path / "twice.nc")) == repr(model)
+    with pytest.raises(ArgumentError, match=r"does not hold the functions .*set_params\(likelihood=...\)"):
+        again.fit(page[0]["data"])
+    again.set_params(likelihood=page[0]["noisy_or"]).fit(page[0]["data"], draws=5, tune=5, progressbar=False)
+
+
+class Judged(NamedTuple):
+    """Similarities."""
+
+    value: np.ndarray
+    sigma: float
+    labels: tuple
+
+
+def additive(data, features, weights):
+    total = 0.0
+    for i in range(len(features)):
+        for j in range(i):
+            residual = data.value[i, j]
+            for k in range(len(weights)):
+                residual -= weights[k] * features[i, k] * features[j, k]
+            total -= 0.5 * (residual / data.sigma) ** 2
+    return total
+
+
+def additive_pair(data, i, j, shared):
+    residual = (data.value[i, j] - shared) / data.sigma
+    return -0.5 * residual * residual
+
+
+OWN = th.likelihoods.Custom(additive, of_pair=additive_pair)
+
+
+@pytest.mark.long
+def test_additive_similarity_written_by_a_user_has_the_exact_posterior():
+    similarities = [[1.0, 0.8, 0.3], [0.8, 1.0, 0.45], [0.3, 0.45, 1.0]]
+    rates = dict.fromkeys([(0, 1), (0, 2), (1, 2)], 1.0 / 6.0) | {(0, 1, 2): 1.0 / 3.0}
+    exact = three_objects(similarities, 0.2, 1.5, (1.0, 4.0), rates, constant=False)
+    expected = {name: value for name, value in exact.items() if name.startswith(("P(", "E w("))}
+    assert len(expected) == 8
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, alpha=1.5, weight_prior=(1.0, 4.0))
+    data = Judged(np.array(similarities), 0.2, tuple("012"))
+    model.fit(data, draws=8_000, tune=200, thin=10, random_seed=31, progressbar=False)
+    assert far_off(model.posterior_, {"model": {"features": "told"}, "expected": expected}) == {}
+    # features of one object are drawn from the prior: each object has Poisson(alpha / 3) of them
+    alone = (model.posterior_["posterior"]["features"].values.sum(-1) == 1).sum(-1)
+    assert abs(alone.mean() - 1.5) < 5.0 * np.sqrt(1.5 / alone.size)
+
+
+@kernel
+def all_changes(rng, model, c, b, rounds):
+    """Every toggle and every weight, evaluated and, now and then, made and unmade."""
+    total = 0.0
+    for r in range(rounds):
+        for k in range(b.whole[COLUMNS]):
+            d = 1e-3 * (r % 7) + 1e-3
+            total += operations.delta_weight(model.likelihood, c, b, k, b.m[k], d)
+            for i in range(b.Z.shape[1] - 1):
+                step = -b.w[k] if b.Z[k, i] != 0.0 else b.w[k]
+                total += operations.delta_member(model.likelihood, c, b, k, i, step)
+            if r % 5 == 0:
+                operations.apply_weight(model.likelihood, c, b, k, b.m[k], d)
+                operations.apply_weight(model.likelihood, c, b, k, b.m[k], -d)
+    return total
+
+
+SETTINGS = {"weight_prior": (1.0, 10.0), "alpha": None, "sampler": None, "draws": 1, "tune": 0, "thin": 10**9}
+
+
+def tasks():
+    numbers = th.datasets.numbers()
+    value = np.nan_to_num(numbers.matrix)
+    own = OWN.observed(Judged(value, 0.05, numbers.labels))
+    prior = th.priors.IndianBuffet()
+    return (
+        build_task(prior, Additive(0.05, constant=False), numbers, **SETTINGS, tempering=False),
+        build_task(prior, OWN, own, **SETTINGS, tempering=False),
+    )
+
+
+@pytest.mark.long
+def test_the_same_mathematics_takes_less_than_three_times_as_long():
+    """By the change; the test after this one times whole sweeps."""
+    chains = [Chain(task, np.random.default_rng(1)) for task in tasks()]
+    rng = np.random.default_rng(2)
+    state = state_of((rng.random((10, 12)) < 0.35).astype(float), 0.3 * rng.random(12))
+    sums, runs = [], []
+    for chain in chains:
+        model, cache = chain.task.model, chain.cache
+        operations.rebuild(model.likelihood, cache, state)
+
+        def run(model=model, cache=cache):
+            return all_changes(None, model, cache, state, 3_000)
+
+        sums.append(run())
+        runs.append(run)
+    assert sums[1] == pytest.approx(sums[0], rel=1e-6)
+    assert time_ratio(runs[1], runs[0]) < 3.0  # measured: 2.3
+
+
+@pytest.mark.long
+def test_a_sweep_takes_less_than_three_times_as_long():
+    builtin, own = tasks()
+    builtin.kernel = recommended.infinite_without_unique
+    chains = [Chain(task, np.random.default_rng(1)) for task in (builtin, own)]
+    for chain in chains:
+        chain.run_to(2_000)
+    builtin_runs, own_runs = (lambda chain=chain: chain.run_to(chain.sweeps + 2_000) for chain in chains)
+    assert time_ratio(own_runs, builtin_runs) < 3.0
+
+
+def test_functions_that_make_no_arrays_are_compiled_without_reference_counting():
+    task = tasks()[1]
+    dispatcher = all_changes.dispatcher(task.model)
+    assert dispatcher.targetoptions.get("_nrt") is False
+
+    def allocates(data, features, weights):
+        return -float(np.sum(np.zeros(3) + len(weights)))
+
+    made, _ = th.likelihoods.Custom(allocates).compiled(Judged(np.zeros((2, 2)), 1.0, ("a", "b")))
+    model = task.model._replace(likelihood=made)
+    assert all_changes.dispatcher(model).targetoptions.get("_nrt", True) is True
+
+
+class Rated(NamedTuple):
+    """Ratings of things."""
+
+    rating: np.ndarray
+    labels: tuple
+
+
+def counted(data, features, weights):
+    total = 0.0
+    for i in range(len(features)):
+        total -= (data.rating[i] - features[i].sum()) ** 2
+    return total
+
+
+def weighted(data, features, weights):
+    total = 0.0
+    for i in range(len(features)):
+        total -= (data.rating[i] - (features[i] * weights).sum()) ** 2
+    return total
+
+
+@pytest.mark.usefixtures("uncompiled", "pictures")
+@pytest.mark.parametrize("log_likelihood, has_weights", [(counted, False), (weighted, True)])
+def test_weights_that_a_likelihood_ignores_are_not_shown(log_likelihood, has_weights, tmp_path):
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(log_likelihood))
+    data = Rated(np.array([1.0, 3.0, 2.0]), ("tea", "milk", "cola"))
+    model.fit(data, draws=10, tune=5, thin=1, chains=2, random_seed=1, progressbar=False)
+    model.save(tmp_path / "model.nc")
+    for found in (model, th.load(tmp_path / "model.nc")):
+        for table in (found.features(), found.features(similar=0.5)):
+            assert len(table) and {"members", "probability"} <= set(table)
+            assert len({"weight", "weight_low", "weight_high"}.intersection(table)) == 3 * has_weights
+    drawn = th.plots.features(model), th.plots.membership(model), th.plots.feature_samples(model, draws=1)[0]
+    said = [each.get_ylabel() + each.get_xlabel() for ax in drawn for each in ax.figure.axes]
+    assert any("weight" in words for words in said) == has_weights

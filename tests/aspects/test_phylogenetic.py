@@ -1,0 +1,332 @@
+"""The phylogenetic Indian buffet process by itself: rates, draws, and what the samplers are told of it."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from phylogenetic_trees import random_tree
+from scipy import stats
+from scipy.special import digamma
+
+import thali as th
+from thali.aspects import operations
+from thali.aspects.priors import IndianBuffet, PhylogeneticBuffet, phylogenetic
+from thali.aspects.priors.phylogenetic_rates import Kinship
+from thali.aspects.state import empty_state, grid_size
+from thali.errors import DataError
+from thali.inference.numerics.exponential import fast_exp
+
+GROUPS = {"a": ["0", "1", "2"], "b": ["3", "4", "5"], "c": ["6", "7", "8"]}
+# lambda of a few patterns on the tree of three groups with leaf edges of .1, from the closed form
+THREE_GROUPS = {
+    (0,): 0.024569688807,
+    (0, 1, 2): 0.268316449999,
+    (0, 3): 0.000615754126,
+    (0, 1, 2, 3, 4, 5): 0.122743576994,
+    (0, 1, 3, 4): 0.000002466788,
+    (3, 6, 7, 8): 0.008233913292,
+    (0, 3, 6): 0.000031494276,
+    (0, 1, 2, 3, 4, 5, 6, 7): 0.001359557006,
+    tuple(range(9)): 0.292039970343,
+}
+CHERRY = {
+    (0,): 0.1120381540, (1,): 0.1120381540, (2,): 0.4347826087, (0, 1): 0.3879618460,
+    (0, 2): 0.0652173913, (1, 2): 0.0652173913, (0, 1, 2): 0.4347826087,
+}  # fmt: skip
+
+
+def three_groups(leaf_length=0.1):
+    return th.Tree.from_groups(GROUPS, leaf_length)
+
+
+def code(owners):
+    return sum(1 << i for i in owners)
+
+
+def log_rate(prior, owners):
+    """What the samplers get."""
+    n = prior.log_single.shape[0]
+    state = empty_state(n, 4)
+    state.Z[2, list(owners)] = 1.0
+    return operations.log_rate(prior, state, 2, len(owners))
+
+
+def patterns(n, least=1):
+    return [p for m in range(least, n + 1) for p in itertools.combinations(range(n), m)]
+
+
+def spanned(tree, leaves):
+    """Total length of the smallest subtree that joins these leaves to the root."""
+    nodes = set()
+    for leaf in leaves:
+        while leaf >= 0:
+            nodes.add(leaf)
+            leaf = tree.parents[leaf]
+    return sum(tree.lengths[v] for v in nodes)
+
+
+def closed_form(tree, owners):
+    """-sum over S within h of (-1)^|S| digamma(1 + T(rest and S)), by inclusion and exclusion."""
+    rest = [i for i in range(tree.n_leaves) if i not in owners]
+    total = 0.0
+    for m in range(len(owners) + 1):
+        for some in itertools.combinations(owners, m):
+            total -= (-1) ** m * digamma(1.0 + spanned(tree, [*rest, *some]))
+    return total
+
+
+def test_rates_of_three_groups():
+    prior = PhylogeneticBuffet(three_groups()).compiled(9)
+    for owners, rate in THREE_GROUPS.items():
+        assert math.exp(log_rate(prior, owners)) == pytest.approx(rate, rel=1e-7, abs=1e-12)
+
+
+def test_rates_of_a_cherry():
+    prior = PhylogeneticBuffet(th.Tree.from_newick("((a:.3,b:.3):.7,c:1);")).compiled(3)
+    for owners, rate in CHERRY.items():
+        assert math.exp(log_rate(prior, owners)) == pytest.approx(rate, rel=1e-7)
+
+
+@pytest.fixture(params=[True, False], ids=["tabled", "pattern by pattern"])
+def tabled(request, monkeypatch):
+    if not request.param:
+        monkeypatch.setattr(phylogenetic, "MAX_TABLED", 0)
+    return request.param
+
+
+@pytest.mark.first(4)
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.exact
+def test_rates_of_random_trees(seed, tabled):
+    tree = random_tree(7, seed)
+    prior = PhylogeneticBuffet(tree).compiled(7)
+    total = 0.0
+    for owners in patterns(7):
+        rate = math.exp(log_rate(prior, owners))
+        # the closed form cancels; the quadrature is good to some 1e-8 of each rate
+        assert rate == pytest.approx(closed_form(tree, owners), rel=1e-7, abs=1e-13)
+        total += rate
+    assert total == pytest.approx(digamma(1.0 + tree.total_length) - digamma(1.0), rel=1e-7)
+    for i in range(7):
+        assert sum(math.exp(log_rate(prior, p)) for p in patterns(7) if i in p) == pytest.approx(1.0, rel=1e-7)
+
+
+def test_rates_between_are_sums_of_rates(tabled):
+    tree = random_tree(5, 3)
+    prior = PhylogeneticBuffet(tree).compiled(5)
+    for lo, hi in ((1, 5), (1, 4), (2, 5), (2, 4), (5, 5)):
+        rates = [math.exp(log_rate(prior, p)) for p in patterns(5) if lo <= len(p) <= hi]
+        assert operations.rate_between(prior, lo, hi) == pytest.approx(sum(rates), rel=2e-7)
+    for i in range(5):
+        assert operations.rate_single(prior, i) == pytest.approx(math.exp(log_rate(prior, (i,))), rel=1e-12)
+    pair = PhylogeneticBuffet(th.Tree.star(["a", "b"])).compiled(2)
+    assert operations.rate_between(pair, 2, 1) == 0.0
+    assert operations.rate_between(pair, 2, 2) == pytest.approx(0.5)
+
+
+@pytest.mark.fit  # for its time
+@pytest.mark.parametrize("n", [2, 5, 20, 50, 400])
+def test_the_star_is_the_indian_buffet(n):
+    prior, buffet = PhylogeneticBuffet(th.Tree.star(map(str, range(n)))).compiled(n), IndianBuffet().compiled(n)
+    rng = np.random.default_rng(0)
+    for m in np.unique(np.linspace(1, n, 20).astype(int)):
+        owners = rng.choice(n, m, replace=False).tolist()
+        assert log_rate(prior, owners) == pytest.approx(buffet.log_rate[m], abs=1e-7 if n < 20 else 5e-6)
+    assert operations.rate_between(prior, 1, n) == pytest.approx(buffet.harmonic[n], rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
+    """Brute force: every assignment of the inner nodes."""
+    tree = random_tree(6, seed)
+    kinship, inner = Kinship.of(tree, 12), range(6, len(tree.parents))
+    for owners in patterns(6):
+        expected = np.zeros(12)
+        for values in itertools.product([0, 1], repeat=len(inner) - 1):
+            value = [int(i in owners) for i in range(6)] + [*values, 0]  # the root lacks it
+            probability = np.ones(12)
+            for v, up in enumerate(tree.parents[:-1]):
+                stays = np.exp(-kinship.gamma * tree.lengths[v])
+                if value[up]:
+                    probability *= value[v]
+                else:
+                    probability *= -np.expm1(-kinship.gamma * tree.lengths[v]) if value[v] else stays
+            expected += probability
+        mask = np.isin(np.arange(6), owners)
+        found = np.exp(kinship.gains_of(mask, tree.parents) - kinship.gamma * kinship.total)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_toggles_of_an_open_column_follow_the_pattern(seed, monkeypatch):
+    monkeypatch.setattr(phylogenetic, "MAX_TABLED", 0)
+    n, rng = 9, np.random.default_rng(seed)
+    prior, state = PhylogeneticBuffet(random_tree(n, seed + 10)).compiled(n), empty_state(9, 4)
+    state.Z[1, :n] = rng.random(n) < 0.5
+    operations.open_column(prior, state, 1)
+    for _ in range(300):
+        i = rng.integers(n)
+        after = int(state.Z[1, :n].sum() + 1 - 2 * state.Z[1, i])
+        if after == 0:
+            continue
+        found = operations.log_rate_toggled(prior, state, 1, i, after)
+        owners = np.flatnonzero(state.Z[1, :n] != (np.arange(n) == i))
+        assert found == pytest.approx(log_rate(prior, owners.tolist()), abs=1e-10)
+        if rng.random() < 0.6:
+            operations.toggled(prior, state, 1, i)
+            state.Z[1, i] = 1.0 - state.Z[1, i]
+
+
+def test_deep_and_wide_trees():
+    """A thousand leaves on a caterpillar, whose probabilities leave the range of floating-point numbers."""
+    n = 1000
+    text = "0:1"
+    for k in range(1, n):
+        text = f"({text},{k}:{k}):1"
+    prior = PhylogeneticBuffet(th.Tree.from_newick(text + ";").for_labels(map(str, range(n)))).compiled(n)
+    assert operations.rate_between(prior, 1, n) > 1.0
+    for owners in (range(500), range(0, 1000, 2), range(3)):
+        assert math.isfinite(log_rate(prior, list(owners)))
+
+
+@pytest.mark.first(4)
+@pytest.mark.parametrize("lo, hi", [(1, 5), (2, 4), (1, 4), (2, 5)])
+@pytest.mark.exact
+def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
+    n, rng = 5, np.random.default_rng(8)
+    prior, state = PhylogeneticBuffet(random_tree(n, 1)).compiled(n), empty_state(n, 4)
+    counts = {p: 0 for p in patterns(n) if lo <= len(p) <= hi}
+    for _ in range(20_000):
+        m = operations.draw_pattern(prior, rng, state, 2, lo, hi)
+        drawn = tuple(np.flatnonzero(state.Z[2, :n]).tolist())
+        assert len(drawn) == m
+        counts[drawn] += 1
+    rates = np.array([math.exp(log_rate(prior, p)) for p in counts])
+    assert stats.chisquare(list(counts.values()), 20_000 * rates / rates.sum()).pvalue > 1e-4
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(
+    "leaf_length, columns, within", [(0.1, 3.9813, 1.8749), (0.5, 4.9000, 1.4393), (1.0, 5.6579, 1.0)]
+)
+@pytest.mark.exact
+def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
+    """Three groups of three, alpha = 2: features in all, shared within a group, shared across groups."""
+    tree, rng, draws = three_groups(leaf_length), np.random.default_rng(6), 6_000
+    prior = PhylogeneticBuffet(tree)
+    total = digamma(1.0 + tree.total_length) - digamma(1.0)
+
+    # two leaves at distance d from the root where they part share 2 - (psi(1 + T_ij) - psi(1)) per unit of alpha
+    def shared(a, b):
+        return 2.0 * (2.0 - (digamma(1.0 + spanned(tree, [a, b])) - digamma(1.0)))
+
+    assert 2.0 * total == pytest.approx(columns, abs=5e-5)
+    assert shared(0, 1) == pytest.approx(within, abs=5e-5)
+    assert shared(0, 3) == pytest.approx(1.0, abs=1e-10)
+    found = np.array([
+        (m.shape[1], m[0].sum(), (m[0] & m[1]).sum(), (m[0] & m[3]).sum())
+        for m in (prior.sample(9, 2.0, rng) for _ in range(draws))
+    ])  # fmt: skip
+    expected = np.array([2.0 * total, 2.0, shared(0, 1), 1.0])
+    # each count is a Poisson number
+    assert (np.abs(found.mean(axis=0) - expected) < 4.5 * np.sqrt(expected / draws)).all()
+    assert (np.abs(found.var(axis=0) - expected) < 5 * np.sqrt((expected + 2 * expected**2) / draws)).all()
+
+
+@pytest.mark.parametrize("total", [1.0, 1.4, 3.7])
+def test_gamma_of_a_feature_with_an_owner(total):
+    rng, grid = np.random.default_rng(4), np.linspace(1e-9, 40.0, 400_001)
+    density = -np.expm1(-grid * total) / np.expm1(grid)
+    distribution = np.cumsum(density) / density.sum()
+    drawn = [phylogenetic._draw_gamma(total, rng) for _ in range(20_000)]
+    assert stats.kstest(drawn, lambda x: np.interp(x, grid, distribution)).pvalue > 1e-3
+
+
+def test_one_group_of_close_options():
+    """Hardly any feature is shared by some of them and not by all; the others must still be drawn at once."""
+    close = th.Tree.from_groups({"all": list("abcd")}, 1e-6)
+    prior, state = PhylogeneticBuffet(close).compiled(4), empty_state(4, 4)
+    assert 2 <= operations.draw_pattern(prior, np.random.default_rng(0), state, 2, 2, 3) <= 3
+    many = th.Tree.from_groups({"all": [str(k) for k in range(30)]}, 1e-6)
+    with pytest.raises(DataError, match="lengthen the edges above the leaves"):
+        PhylogeneticBuffet(many).compiled(30)
+
+
+@pytest.mark.parametrize("groups, per_group, leaf_length", [(1, 60, 0.01), (2, 40, 0.01), (1, 40, 0.001)])
+def test_rates_of_short_edges_against_a_fine_grid(groups, per_group, leaf_length):
+    n = groups * per_group
+    tree = th.Tree.from_groups({str(g): [f"{g}-{k}" for k in range(per_group)] for g in range(groups)}, leaf_length)
+    coarse, fine = Kinship.of(tree, grid_size(n)), Kinship.of(tree, 20_000)
+    for m in (2, per_group // 2, per_group - 1, n - 1):
+        owners = np.arange(n) < m
+        found, expected = (k.log_rates(k.gains_of(owners, tree.parents)[None]).item() for k in (coarse, fine))
+        assert found == pytest.approx(expected, abs=2e-5)
+
+
+def test_what_does_not_fit_the_tree_is_refused():
+    prior = PhylogeneticBuffet(three_groups())
+    with pytest.raises(DataError, match="9 leaves, but there are 4 options"):
+        prior.sample(4, 1.0, np.random.default_rng(0))
+    with pytest.raises(DataError, match="Every column of the matrix must have an owner"):
+        prior.log_prob(np.zeros((9, 1)), 1.0)
+    with pytest.raises(DataError, match="9 leaves, but there are 3 options"):
+        prior.draw_probabilities(np.ones((3, 1)), np.random.default_rng(0))
+
+
+def test_the_fast_exponential():
+    for x in (*np.linspace(-700.0, 700.0, 1_001), 0.0, -0.3466, 0.3466, 1e-12):
+        assert fast_exp(x) == pytest.approx(math.exp(x), rel=1e-13)
+    assert fast_exp(-1e6) < 1e-300
+
+
+@pytest.mark.fit  # for its time
+def test_samples_have_the_patterns_of_the_rates():
+    tree, rng = random_tree(4, 2), np.random.default_rng(12)
+    prior = PhylogeneticBuffet(tree)
+    drawn = np.concatenate([prior.sample(4, 2.0, rng) for _ in range(6_000)], axis=1)
+    codes = (drawn * (1 << np.arange(4))[:, None]).sum(axis=0)
+    expected = np.array([2.0 * 6_000 * closed_form(tree, p) for p in patterns(4)])
+    counts = np.array([(codes == code(p)).sum() for p in patterns(4)])
+    assert stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), len(counts)) > 1e-4
+
+
+def test_log_density():
+    tree = three_groups()
+    matrix = np.zeros((9, 3), bool)
+    for column, owners in enumerate([(0, 1, 2), (0, 3), (0,)]):
+        matrix[list(owners), column] = True
+    rates = [THREE_GROUPS[p] for p in ((0, 1, 2), (0, 3), (0,))]
+    total = digamma(1.0 + tree.total_length) - digamma(1.0)
+    expected = sum(math.log(1.5 * rate) for rate in rates) - 1.5 * total
+    assert PhylogeneticBuffet(tree).log_prob(matrix, 1.5) == pytest.approx(expected, abs=1e-7)
+    assert PhylogeneticBuffet(tree).log_prob(np.zeros((9, 0)), 1.5) == pytest.approx(-1.5 * total)
+
+
+@pytest.mark.fit  # for its time
+def test_probabilities_drawn_afterwards():
+    """The mean of pi given the owners, against a finer grid."""
+    tree, rng = three_groups(), np.random.default_rng(3)
+    matrix = np.zeros((9, 2), bool)
+    matrix[:3, 0], matrix[[0, 3, 6], 1] = True, True
+    drawn = np.array([PhylogeneticBuffet(tree).draw_probabilities(matrix, rng) for _ in range(4_000)])
+    for column in range(2):
+        kinship = Kinship.of(tree, 400)
+        density = np.exp(kinship.base + kinship.gains_of(matrix[:, column], tree.parents))
+        mean = (density * -np.expm1(-kinship.gamma)).sum() / density.sum()
+        assert abs(drawn[:, column].mean() - mean) < 4.5 * drawn[:, column].std() / math.sqrt(4_000)
+
+
+def test_leaves_are_matched_by_name():
+    prior = PhylogeneticBuffet(three_groups())
+    turned = prior.for_labels([str(k) for k in reversed(range(9))])
+    assert math.exp(log_rate(turned.compiled(9), (8, 7, 6))) == pytest.approx(THREE_GROUPS[(0, 1, 2)], rel=1e-7)
+
+
+def test_bad_trees_are_refused():
+    with pytest.raises(DataError, match="needs a thali.Tree; got str"):
+        PhylogeneticBuffet("((a,b),c);")
+    with pytest.raises(DataError, match="edge above the leaf 'a' has no length"):
+        PhylogeneticBuffet(th.Tree.from_newick("((a:0,b:0):1,c:1);"))
+    with pytest.raises(DataError, match="9 leaves, but there are 4 options"):
+        PhylogeneticBuffet(three_groups()).compiled(4)

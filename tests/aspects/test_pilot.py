@@ -1,0 +1,103 @@
+"""How many sweeps lie between two draws, where nobody said."""
+
+import numpy as np
+import pytest
+from problems import random_comparisons
+
+import thali as th
+from thali.aspects.samplers.pilot import DROPPED, looked_at, pairs_of, thin_for
+
+QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
+
+
+@pytest.mark.parametrize(("memory", "wanted"), [(0.0, (1, 2)), (0.6, (3, 6)), (0.9, (12, 34)), (0.999, (40, 40))])
+def test_the_autocorrelation_time_of_the_slowest(memory, wanted):
+    """Of an autoregressive process it is (1 + memory) / (1 - memory)."""
+    rng = np.random.default_rng(1)
+    seen = np.zeros((4, 1000 + DROPPED, 2))
+    seen[..., 0] = rng.normal(size=seen.shape[:2])
+    for t in range(1, seen.shape[1]):
+        seen[:, t, 1] = memory * seen[:, t - 1, 1] + rng.normal(size=4)
+    assert wanted[0] <= thin_for(list(seen), 40) <= wanted[1]
+
+
+def test_what_never_changes_decides_nothing():
+    assert thin_for([np.ones((500, 3))] * 2, 25) == 25
+    seen = np.ones((2, 500, 2))
+    seen[..., 1] = np.random.default_rng(1).normal(size=(2, 500))
+    assert thin_for(list(seen), 25) <= 2
+
+
+def test_chains_that_are_apart_take_as_many_as_before():
+    seen = np.random.default_rng(1).normal(size=(4, 500, 1)) + 10 * np.arange(4)[:, None, None]
+    assert thin_for(list(seen), 25) == 25
+
+
+def test_pairs_are_neighbours_evenly_spread():
+    assert pairs_of(3).tolist() == [[0, 1, 2], [1, 2, 0]]
+    assert pairs_of(1000).shape == (2, 32)
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_what_is_seen_is_the_choice_probability():
+    """Of the last draw, when every sweep is one."""
+    from thali.aspects.samplers.chains import Chain
+    from thali.inference.seeds import streams
+
+    data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
+    chain = Chain(model._task(data, 20, 10, 1), streams(1, 1)[0])
+    chain.run_to(30)
+    seen = looked_at(chain.task.model, chain.state, chain.pairs)
+    draws = chain.draws
+    assert seen[0] == draws.n_features[-1] and seen[1] == pytest.approx(np.log(draws.alpha[-1]))
+    fitted = th.EliminationByAspects(lapse=0.0).fit(
+        data, draws=20, tune=10, thin=1, chains=1, random_seed=1, progressbar=False
+    )
+    p = fitted.posterior_["posterior"]["choice_probability"].values[0, -1]
+    assert seen[2] == pytest.approx(p[0], rel=1e-9)  # of options 0 and 1
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_it_is_chosen_while_tuning():
+    """The same on any number of cores; a model with few draws to tune, or a number of one's own, knows no pilot."""
+    data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")
+    one, two = (model.fit(data, tune=400, cores=cores, **QUICK).posterior_ for cores in (1, 3))
+    assert one.attrs["thin"] == two.attrs["thin"] < 25
+    np.testing.assert_array_equal(*(tree["posterior"]["unique_weights"].values for tree in (one, two)))
+    assert model.fit(data, tune=399, **QUICK).posterior_.attrs["thin"] == 25
+    assert model.fit(data, tune=400, thin=7, **QUICK).posterior_.attrs["thin"] == 7
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
+    from thali.inference import jobs, threads
+
+    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "SHARE", 1e9)
+    monkeypatch.setattr(threads, "SLICE", 1e-3)
+    data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")
+    whole = model.fit(data, tune=400, **QUICK).posterior_["posterior"]["unique_weights"].values
+    shorter = model.fit(data, tune=400, **{**QUICK, "draws": 10}).continue_fit(20, progressbar=False)
+    np.testing.assert_array_equal(shorter.posterior_["posterior"]["unique_weights"].values, whole)
+    write, left = jobs.FitFolder.write, [0]
+
+    def stopping(self, *args):
+        write(self, *args)
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(jobs.FitFolder, "write", stopping)
+    for moment in (1, 2, 4):
+        left[0] = moment
+        job = tmp_path / str(moment)
+        try:
+            model.fit(data, tune=400, job=job, **QUICK)
+        except KeyboardInterrupt:
+            pass
+        left[0] = 0
+        again = model.fit(data, tune=400, job=job, **QUICK)
+        np.testing.assert_array_equal(again.posterior_["posterior"]["unique_weights"].values, whole)

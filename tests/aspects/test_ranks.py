@@ -1,0 +1,115 @@
+"""Posterior ranks of the options, and their picture."""
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.aspects.answers.columns import columns_of
+from thali.aspects.answers.ranks import ranks_table, utility_draws
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.samplers.draws import ChainDraws
+from thali.data.kinds import SIMILARITIES
+from thali.errors import ArgumentError, NotFittedError
+
+DATA = th.PairedComparisons([[0, 2, 1], [1, 0, 1], [1, 1, 0]], labels=["tea", "coffee", "milk"])
+
+
+def tree_of(unique, features=(), weights=(), sizes=(), owners=()):
+    """A posterior of the given unique weights (draws, options); features are counted draw by draw."""
+    unique = np.array(unique, float)
+    counted = np.array(features or [0] * len(unique))
+    draws = ChainDraws(
+        alpha=np.ones(len(unique)),
+        log_likelihood=np.zeros(len(unique)),
+        unique_weights=unique,
+        n_features=counted,
+        weights=np.array(weights, float),
+        sizes=np.array(sizes, int),
+        owners=np.array(owners, int),
+    )
+    return to_datatree([draws], DATA, th.likelihoods.Elimination(), learned_alpha=False)
+
+
+def test_ranks_by_hand():
+    # utilities: (3, 2, 1), (1, 2 + 5, 3), (4, 1, 2), (4, 1, 2)
+    tree = tree_of(
+        [[3, 2, 1], [1, 2, 3], [4, 1, 2], [4, 1, 2]], features=[0, 1, 0, 0], weights=[5.0], sizes=[1], owners=[1]
+    )
+    assert utility_draws(columns_of(tree)).tolist() == [[3, 2, 1], [1, 7, 3], [4, 1, 2], [4, 1, 2]]
+    table = ranks_table(tree, every_rank=True)
+    assert table.index.tolist() == ["tea", "coffee", "milk"]
+    assert table["rank"].tolist() == [1.5, 2.25, 2.25]
+    assert table[["p_1", "p_2", "p_3"]].to_numpy().tolist() == [[0.75, 0.0, 0.25], [0.25, 0.25, 0.5], [0.0, 0.75, 0.25]]
+    assert table["rank_low"].tolist() == [1.0, 1.0, 2.0]
+    assert table["rank_high"].tolist() == [3.0, 3.0, 3.0]
+
+
+def test_a_table_of_ranks_is_as_wide_for_any_number_of_options():
+    tree = tree_of([[3, 2, 1], [1, 2, 3]])
+    table = ranks_table(tree)
+    assert table.columns.tolist() == ["rank", "rank_low", "rank_high", "p_1"]
+    assert table.equals(ranks_table(tree, every_rank=True)[table.columns])
+
+
+def test_options_that_are_not_told_apart_share_their_ranks():
+    table = ranks_table(tree_of([[1, 1, 0], [2, 2, 2]]), every_rank=True)
+    assert table["rank"].to_dict() == {"tea": 1.75, "coffee": 1.75, "milk": 2.5}
+    assert table.loc["tea", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([5 / 12, 5 / 12, 1 / 6])
+    assert table.loc["milk", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([1 / 6, 1 / 6, 2 / 3])
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_the_higher_utility_is_chosen_more_often():
+    model = th.EliminationByAspects()
+    model = model.fit(th.datasets.celebrities(), draws=1200, tune=400, random_seed=1, progressbar=False)
+    columns = columns_of(model.posterior_)
+    utility = utility_draws(columns)
+    probability = model.posterior_["posterior"]["choice_probability"].values.reshape(len(utility), -1)
+    i, j = np.triu_indices(9, 1)
+    assert ((utility[:, i] > utility[:, j]) == (probability > 0.5)).all()
+    table = model.ranks(every_rank=True)
+    ranks = [f"p_{r}" for r in range(1, 10)]
+    assert np.abs(table[ranks].to_numpy().sum(0) - 1.0).max() < 1e-12
+    assert np.abs(table[ranks].to_numpy().sum(1) - 1.0).max() < 1e-12
+    assert table["rank"].to_numpy() == pytest.approx(table[ranks].to_numpy() @ np.arange(1, 10), abs=1e-9)
+    assert table.index[0] == "LBJ" and table["rank"].is_monotonic_increasing
+
+
+def test_ranks_need_a_fit():
+    with pytest.raises(NotFittedError):
+        th.EliminationByAspects().ranks()
+
+
+@pytest.mark.parametrize("n", [3, 9, 40])
+def test_the_picture_has_a_row_for_each_option(n):
+    from matplotlib import pyplot
+
+    rng = np.random.default_rng(n)
+    labels = [f"a rather long name of option $ {k}" for k in range(n)]
+    data = th.PairedComparisons(np.ones((n, n)) - np.eye(n), labels=labels)
+    utility = np.linspace(3, 1, n) + 0.3 * rng.random((200, n))
+    none = np.zeros(0)
+    draws = ChainDraws(
+        np.ones(200), np.zeros(200), utility, np.zeros(200, int), none, none.astype(int), none.astype(int)
+    )
+    model = th.EliminationByAspects()
+    model.posterior_ = to_datatree([draws], data, th.likelihoods.Elimination(), learned_alpha=False)
+    ax = th.plots.ranks(model)
+    assert len(ax.get_yticklabels()) == n
+    assert ax.images[0].get_array().shape == (n, n)
+    assert ax.get_ylim() == (n - 0.5, -0.5)
+    dots = ax.collections[-1].get_offsets()
+    assert dots[:, 0].tolist() == pytest.approx(model.ranks()["rank"].tolist())
+    ax.figure.canvas.draw()
+    pyplot.close(ax.figure)
+
+
+def test_similarities_have_no_ranks():
+    from types import SimpleNamespace
+
+    import xarray as xr
+
+    tree = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": SIMILARITIES})})
+    with pytest.raises(ArgumentError, match="plots.ranks is for models of choices"):
+        th.plots.ranks(SimpleNamespace(posterior_=tree))

@@ -1,0 +1,120 @@
+"""The posterior predictive check of choices out of sets, its picture, and the picture of predictions."""
+
+import warnings
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom, chi2
+
+import thali as th
+from thali.aspects.answers.check import check_sentence
+from thali.aspects.answers.check_sets import set_check_table
+from thali.aspects.answers.tree import to_datatree
+from thali.aspects.samplers.draws import ChainDraws
+from thali.errors import DataError
+
+pytestmark = pytest.mark.fit
+
+matplotlib.use("Agg")
+
+U = np.array([5.0, 3.0, 2.0])
+SETS = {("tea", "coffee", "milk"): (90, 60, 50), ("tea", "milk"): (70, 30)}
+DRAWS = 20_000
+
+
+def choices(counts, weights=False):
+    rows = [
+        (f"{number}.{k}", name, int(j == k), count)
+        for number, (offered, counted) in enumerate(counts.items())
+        for k, count in enumerate(counted)
+        for j, name in enumerate(offered)
+    ]
+    frame = pd.DataFrame(rows, columns=["choice_id", "alternative", "chosen", "count"])
+    return th.Choices(frame, labels=["tea", "coffee", "milk"], weights=weights)
+
+
+def certain(data, draws=DRAWS):
+    """A posterior that is sure of the unique weights U."""
+    chain = ChainDraws(
+        alpha=np.ones(draws),
+        log_likelihood=np.zeros(draws),
+        unique_weights=np.tile(U, (draws, 1)),
+        n_features=np.zeros(draws, int),
+        weights=np.zeros(0),
+        sizes=np.zeros(0, int),
+        owners=np.zeros(0, int),
+    )
+    return to_datatree([chain], data, th.likelihoods.Elimination(0.0), learned_alpha=False)
+
+
+def test_replicates_are_multinomial():
+    """With one known p every figure of the table has a closed form."""
+    data = choices(SETS)
+    table = set_check_table(certain(data), random_seed=1)
+    p = np.concatenate([U / U.sum(), U[[0, 2]] / U[[0, 2]].sum()])
+    for row in table.itertuples():
+        place = row.offered.split(", ")
+        share = U[["tea", "coffee", "milk"].index(row.alternative)] / sum(
+            U[["tea", "coffee", "milk"].index(name)] for name in place
+        )
+        assert row.predicted == pytest.approx(share, abs=1e-12)
+        assert row.low * row.n == pytest.approx(binom.ppf(0.055, row.n, share), abs=1)
+        assert row.high * row.n == pytest.approx(binom.ppf(0.945, row.n, share), abs=1)
+        x = round(row.observed * row.n)
+        mid = binom.cdf(x - 1, row.n, share) + binom.pmf(x, row.n, share) / 2
+        exact = 2 * min(mid, 1 - mid)
+        assert row.p_value == pytest.approx(exact, abs=4 * np.sqrt(1 / DRAWS))
+    # Pearson's statistic: 2 degrees of freedom of the triple and 1 of the pair, which variances n p (1 - p) would miss
+    n = np.array([200] * 3 + [100] * 2)
+    x = np.array([90, 60, 50, 70, 30])
+    statistic = ((x - n * p) ** 2 / (n * p)).sum()
+    assert table.attrs["p_value"] == pytest.approx(chi2.sf(statistic, 3), abs=0.02)
+
+
+def test_a_misfit_is_named():
+    table = set_check_table(certain(choices({("tea", "coffee", "milk"): (20, 60, 120)})), random_seed=1)
+    assert "milk out of tea, coffee, milk (observed 0.60" in check_sentence(table)
+    assert check_sentence(table).endswith("a misfit (p < 0.001).")
+
+
+def test_a_seed_decides_the_replicates():
+    tree = certain(choices(SETS), 200)
+    p_value = [set_check_table(tree, random_seed=seed)["p_value"].tolist() for seed in (1, 1, 2)]
+    assert p_value[0] == p_value[1] != p_value[2]
+
+
+def test_fractional_choices_have_no_replicates():
+    data = choices({("tea", "coffee", "milk"): (2.5, 1.0, 1.0)}, weights=True)
+    with pytest.raises(DataError, match="'tea' has the weight 2.5 out of tea, coffee, milk"):
+        set_check_table(certain(data, 10))
+
+
+def test_pictures():
+    model = type("Model", (), {"posterior_": certain(choices(SETS), 200)})()
+    axes = th.plots.check(model)
+    assert "tea out of tea, milk" in [text.get_text() for text in axes.get_yticklabels()]
+    axes = th.plots.choice_probabilities(model)
+    points = axes.collections[-1].get_offsets()
+    assert sorted(points[:, 1]) == pytest.approx(sorted([0.45, 0.3, 0.25, 0.7, 0.3]))
+    assert sorted(points[:, 0]) == pytest.approx(sorted([0.5, 0.3, 0.2, 5 / 7, 2 / 7]))
+    assert "out of tea, milk" in "".join(text.get_text() for text in axes.get_legend().get_texts())
+    matplotlib.pyplot.close("all")
+
+
+def test_sets_with_long_names_are_cut_in_pictures(in_plain_python):
+    in_plain_python("GivenColumns", "Sets")
+    names = [f"drink number {k}" for k in (1, 2, 3, 4, 6, 7, 5, 1, 2, 3, 6, 4, 7, 5)]
+    occasion = np.repeat([1, 2], 7)
+    available = [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1]
+    table = {"choice_id": occasion, "alternative": names, "chosen": [1, *[0] * 6] * 2, "available": available}
+    model = th.EliminationByAspects("unique")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", th.errors.ThaliWarning)
+        model.fit(th.Choices(pd.DataFrame(table)), draws=10, tune=2, chains=2, random_seed=1, progressbar=False)
+    names = [text.get_text() for text in th.plots.check(model).get_yticklabels()]
+    assert all(name.endswith(" out of drink number 1, drink number 2…") for name in names)
+    legend = th.plots.choice_probabilities(model).get_legend()
+    assert "out of drink number 1, drink number 2…" in "".join(text.get_text() for text in legend.get_texts())
+    matplotlib.pyplot.close("all")

@@ -1,0 +1,203 @@
+"""Every change of the likelihood of triplets is a difference of naive evaluations."""
+
+import math
+
+import numpy as np
+import pytest
+from triplet_problems import LAPSE, LINKS, MIXED, build_triplets, start_of
+
+import thali as th
+from thali.aspects import operations
+from thali.aspects.answers.choice_sets import log_coefficients
+from thali.aspects.answers.triplets import probabilities_of_draws
+from thali.aspects.likelihoods import pair_sets
+from thali.aspects.likelihoods.delta_checks import compare_changes, states_of
+from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
+from thali.aspects.likelihoods.pair_sets import CONSTANT
+from thali.aspects.likelihoods.second_order import SHIFT, second_order
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.state import COLUMNS
+from thali.aspects.weight_priors import EXPONENTIAL, GammaWeights
+from thali.comparison.by_evidence import log_evidence_of_guessing
+from thali.testing import naive
+
+TEN = th.Triplets.from_sets(
+    [list(map(str, row)) for row in np.argsort(np.random.default_rng(5).random((40, 10)), axis=1)[:, :4]],
+    [list(map(str, row)) for row in np.argsort(np.random.default_rng(5).random((40, 10)), axis=1)[:, 1:3]],
+    labels=list(map(str, range(10))),
+)
+
+
+@pytest.mark.first(5)
+@pytest.mark.parametrize("few", [0, 4, 100])  # all rows, whichever is less, the rows of the owners alone
+@pytest.mark.parametrize("data", [MIXED, TEN], ids=["mixed", "ten"])
+@pytest.mark.parametrize("link", LINKS)
+def test_changes_are_differences_of_the_naive_likelihood(link, data, few, monkeypatch):
+    monkeypatch.setattr(pair_sets, "FEW", 1e9 if few == 0 else 1.0 / few if few == 100 else few)
+    rng = np.random.default_rng(1)
+    states = states_of(th.priors.IndianBuffet(), data.n_options, EXPONENTIAL, rng, 5)
+    model, make_cache = build_triplets(data, link)
+
+    def whole(features, weights):
+        constant = 1.0 if link == "ratio" else 0.0  # where a cache begins
+        return naive.triplet_log_likelihood(data, features, weights, link, constant, LAPSE)
+
+    found = compare_changes(model.likelihood, make_cache, whole, states, data.labels, rng, 25)
+    assert found.count >= 60 and found.is_rounding, found.words
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_what_is_applied_is_what_a_rebuild_finds(link):
+    model, (state, cache) = start_of(TEN, link, np.eye(10, 3) + np.eye(10, 3, -4), [0.5, 1.0, 2.0], lo=1)
+    rng, likelihood = np.random.default_rng(2), model.likelihood
+    for _ in range(200):
+        k, i = int(rng.integers(3)), int(rng.integers(10))
+        if rng.random() < 0.5:
+            d = float(rng.uniform(-0.5, 1.0) * state.w[k])
+            operations.apply_weight(likelihood, cache, state, k, state.m[k], d)
+            state.w[k] += d
+        else:
+            joins = state.Z[k, i] == 0.0
+            operations.apply_member(likelihood, cache, state, k, i, state.w[k] if joins else -state.w[k])
+            state.Z[k, i] = float(joins)
+            state.m[k] += 1 if joins else -1
+    kept = [array.copy() for array in cache]
+    operations.rebuild(likelihood, cache, state)
+    for before, after in zip(kept, cache, strict=True):
+        np.testing.assert_allclose(before, after, rtol=1e-10, atol=1e-10)
+
+
+def test_weights_whose_exponential_overflows():
+    features, weights = [[1, 0], [1, 1], [0, 1], [0, 0]], [800.0, 801.0]
+    model, (state, cache) = start_of(MIXED, "exp", features, weights)
+    wanted = naive.triplet_log_likelihood(MIXED, features, weights, "exp", 0.0, LAPSE)
+    assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(wanted, rel=1e-12)
+    change = operations.delta_weight(model.likelihood, cache, state, 0, 2, 2.0)
+    after = naive.triplet_log_likelihood(MIXED, features, [802.0, 801.0], "exp", 0.0, LAPSE)
+    assert change == pytest.approx(after - wanted, abs=1e-9)
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize("link", LINKS)
+def test_draws_have_the_naive_likelihood_prior_and_probabilities(link, uncompiled):
+    model = th.AdditiveClustering(link=link, lapse=LAPSE, alpha=1.5)
+    model.fit(MIXED, draws=6, tune=3, thin=1, chains=2, random_seed=1, progressbar=False)
+    tree = model.posterior_
+    posterior, pointwise = tree["posterior"].dataset, tree["log_likelihood"]["chosen"].values
+    coefficients = sum(
+        math.lgamma(sum(counts) + 1) - sum(math.lgamma(n + 1) for n in counts)
+        for counts in np.split(MIXED.counts, MIXED.start[1:-1])
+    )
+    assert coefficients > 1.0
+    for chain, draw in np.ndindex(2, 6):
+        at = posterior.isel(chain=chain, draw=draw)
+        features, weights = at["features"].values.T, at["weights"].values
+        constant = float(at["constant"]) if link == "ratio" else 0.0
+        wanted = naive.triplet_log_likelihood(MIXED, features, weights, link, constant, LAPSE) + coefficients
+        assert float(at["log_likelihood"]) == pytest.approx(wanted)
+        assert pointwise[chain, draw].sum() == pytest.approx(wanted)
+        if link == "ratio":
+            assert float(tree["log_prior"]["constant"][chain, draw]) == pytest.approx(-constant)
+
+
+def test_answers_to_one_set_have_the_coefficient_of_their_counts():
+    """9! / (6! 2! 1!), as choices out of a set have it; guessing has it, too."""
+    data = th.Triplets([("a", "b", "c")] * 6 + [("a", "c", "b")] * 2 + [("b", "c", "a")])
+    assert log_coefficients(data).tolist() == [pytest.approx(math.log(252))]
+    assert log_evidence_of_guessing(data) == pytest.approx(math.log(252) - 9 * math.log(3))
+
+
+def test_probabilities_of_draws_without_a_value_are_equal():
+    from thali.aspects.answers.columns import Columns
+
+    none = Columns(np.zeros(1, int), np.zeros(0), np.zeros(0, int), np.zeros(0, int), np.zeros((1, 3)))
+    data = th.Triplets([(0, 1, 2)])
+    p = probabilities_of_draws(none, np.zeros(1), data.start, data.first, data.second, "ratio", 0.1)
+    assert p[0] == pytest.approx([1 / 3] * 3)
+
+
+def test_the_sum_of_weights_and_constant_is_drawn_at_the_same_shares():
+    from thali.aspects.likelihoods.pair_set_operations import draw_sum
+
+    model, (state, cache) = start_of(TEN, "ratio", np.eye(10, 3) + np.eye(10, 3, -4), [0.5, 1.0, 2.0], lo=1)
+    before = operations.log_likelihood(model.likelihood, cache, state)
+    totals, rng = [], np.random.default_rng(4)
+    for _ in range(300):
+        draw_sum(rng, model.likelihood, cache, state)
+        totals.append(float(cache.real[CONSTANT] + state.w[:3].sum()))
+    assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(before)
+    assert abs(np.mean(totals) - 4.0) < 5 * 2.0 / math.sqrt(300)
+
+
+@pytest.mark.parametrize("data", [MIXED, TEN], ids=["mixed", "ten"])
+@pytest.mark.parametrize("link", LINKS)
+def test_the_approximation_has_the_slopes_and_the_information_of_equal_similarities(link, data):
+    sets = MostSimilarPair(link, 0.0).compiled(data, GammaWeights(2.0, 1.0))[0]
+    found, weights, unit = second_order(sets)
+    constant = 2.0  # its prior mean
+    assert unit == (constant if link == "ratio" else 1.0)
+    assert weights.shape / weights.rate == pytest.approx(2.0 / unit)
+    n, step = data.n_options, 1e-6
+    chance, slope = np.zeros((2, n, n))
+    for number in range(data.n_sets):
+        pairs = [[data.labels.index(label) for label in pair] for pair in data.pairs_of(number)]
+        answers = data.counts[data.start[number] : data.start[number + 1]].sum()
+        for i, j in pairs:
+            chance[[i, j], [j, i]] += answers / len(pairs) * (1.0 - 1.0 / len(pairs))
+    for i, j in zip(*np.nonzero(np.triu(chance)), strict=True):
+        matrix = np.isin(np.arange(n), (i, j))[:, None]
+        logs = [
+            naive.triplet_log_likelihood(data, matrix, np.array([w * unit]), link, constant, 0.0) for w in (-step, step)
+        ]
+        slope[[i, j], [j, i]] = (logs[1] - logs[0]) / (2.0 * step)
+    np.testing.assert_allclose(found.measured, chance, rtol=1e-12)
+    np.testing.assert_allclose((found.value - SHIFT * (chance > 0)) * found.measured, slope, atol=1e-6)
+    np.testing.assert_allclose(found.share * found.measured, chance > 0)
+    assert (found.value >= 0.0).all()
+
+
+def many_objects():
+    """Forty objects with three features."""
+    return th.datasets.triplets(40, 4000, random_seed=2, n_features=3)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    "features, link", [("ibp", "exp"), ("ibp", "ratio"), pytest.param(3, "exp", marks=pytest.mark.long)]
+)
+def test_chains_of_many_objects_begin_near_the_features(features, link):
+    made = many_objects()
+    model = th.AdditiveClustering(features, link=link, tempering=2)
+    task = model._task(made.data, 4, 4, 1)
+    whole, sliced = (Chain(task, np.random.default_rng(1)) for _ in range(2))
+    whole.run_to(1)
+    for until in (0, 1, 3, 8):
+        sliced.run_to(until)
+    found = whole.state.Z[: whole.state.whole[COLUMNS], :40]
+    for column in made.features.T:
+        assert max((found * column).sum(axis=1) / np.maximum(found, column).sum(axis=1)) >= 0.75  # Jaccard index
+    whole.run_to(8)
+    for one, other in zip(whole.states, sliced.states, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_few_objects_and_given_features_begin_at_a_prior_draw():
+    few = th.datasets.triplets(39, 100, random_seed=2).data
+    assert th.AdditiveClustering()._task(few, 1, 1, 1).begins is None
+    given = th.AdditiveClustering(np.eye(40, 3, dtype=int) + np.eye(40, 3, -3, dtype=int))
+    assert given._task(many_objects().data, 1, 1, 1).begins is None
+
+
+@pytest.mark.fit
+def test_a_chain_that_takes_over_where_another_stood_stays_there():
+    task = th.AdditiveClustering()._task(many_objects().data, 2, 2, 1)
+    first = Chain(task, np.random.default_rng(1))
+    first.run_to(4)
+    second = Chain(task, np.random.default_rng(2))
+    second.take_over(first.packed())
+    count = int(first.state.whole[COLUMNS])
+    second.run_to(0)
+    np.testing.assert_array_equal(second.state.Z[:count], first.state.Z[:count])
+    second.run_to(1)
+    assert second.sweeps == 1 and second._begins is None

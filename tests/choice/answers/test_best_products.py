@@ -1,0 +1,110 @@
+"""The search for the best products against all lines tried one by one."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+from product_class_fits import experiment, fitted
+
+import thali as th
+from thali.choice.answers import lines
+from thali.errors import ArgumentError, DataError
+
+pytestmark = pytest.mark.fit
+
+SPACE = {"price": [5, 8, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "yes"]}
+OTHERS = pd.DataFrame({"price": [5, 15], "brand": ["A", "C"], "zoom": ["no", "yes"]})
+COSTS = {"zoom": {"no": 0, "yes": 4}, "brand": {"A": 1, "B": 2.5, "C": 0}}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(simulated(people=20)))
+
+
+def every_line(model, n, profit):
+    """All lines and what they are worth, each by a prediction of its own."""
+    found = {}
+    for line in combinations(sorted(product(*SPACE.values())), n):
+        offered = pd.concat([pd.DataFrame(line, columns=list(SPACE)), OTHERS])
+        p = model.predict_proba(offered.assign(id="x", task=1))[:n]
+        margins = [price - COSTS["brand"][brand] - COSTS["zoom"][zoom] for price, brand, zoom in line]
+        found[line] = p @ margins if profit else p.sum()
+    return found
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(("n", "profit"), [(1, False), (1, True), (2, True), (2, False)])
+@pytest.mark.parametrize("most", [300, 5])
+def test_the_best_line_is_that_of_all(model, monkeypatch, n, profit, most):
+    monkeypatch.setattr(lines, "_MAX_LISTED", most)
+    earned = {"price": "price", "costs": COSTS} if profit else {}
+    table = model.best_products(SPACE, OTHERS, n=n, **earned)
+    wanted = every_line(model, n, profit)
+    best = max(wanted, key=wanted.get)
+    first = table[table["line"] == 1]
+    name = "profit" if profit else "share"
+    found = tuple(sorted(first[list(SPACE)].itertuples(index=False, name=None)))
+    assert first[name].iloc[0] == pytest.approx(wanted[found], rel=1e-9)
+    if most == 300:
+        assert found == best
+    else:  # one attribute at a time may end beside the top
+        assert wanted[found] > 0.95 * wanted[best]
+    values = table.drop_duplicates("line")[name]
+    assert values.is_monotonic_decreasing and len(values) == 5
+    if most == 300:
+        np.testing.assert_allclose(values, sorted(wanted.values())[::-1][:5] if n == 1 else values, rtol=1e-9)
+    assert 0 < table["probability_best"].iloc[0] <= 1
+
+
+def test_probabilities_of_being_best_are_shares_of_draws(model):
+    table = model.best_products({**SPACE, "price": [5]}, OTHERS, top=6)
+    assert table["probability_best"].sum() == pytest.approx(1.0) and len(table) == 6
+    shares = []
+    for row in table[list(SPACE)].itertuples(index=False, name=None):
+        offered = pd.concat([pd.DataFrame([row], columns=list(SPACE)), OTHERS]).reset_index(drop=True)
+        shares.append(model.market_shares(offered, each_draw=True)["share"]["1"].to_numpy()[1:])
+    best = np.bincount(np.argmax(shares, axis=0), minlength=6) / len(shares[0])
+    np.testing.assert_allclose(table["probability_best"], best)
+
+
+def test_product_classes_and_the_no_choice_option():
+    data = experiment(none=True)
+    model = fitted(data, draws=10, alpha=4.0)
+    space = {name: list(levels) for name, levels in data.levels.items() if name != "inside"}
+    row = {name: [own[0]] for name, own in space.items()}
+    table = model.best_products(space, pd.DataFrame(row | {"alt": ["none"]}), top=3)
+    # cheapest, longest battery and with a zoom are never worse
+    assert table.loc[0, ["price", "zoom", "battery"]].tolist() == ["100", "yes", "12 h"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"attributes": {"price": [5]}}, "attributes lack 'brand', 'zoom'"),
+        ({"attributes": {**SPACE, "colour": ["red"]}}, "no attribute 'colour'"),
+        ({"attributes": {**SPACE, "price": []}}, "'price' must list"),
+        ({"attributes": [1]}, "must map each attribute"),
+        ({"costs": COSTS}, "costs need price"),
+        ({"costs": {"zoom": {"no": 0}}, "price": "price"}, "costs of 'zoom' lack 'yes'"),
+        ({"costs": {"zoom": {"no": 0, "yes": "much"}}, "price": "price"}, "must be numbers"),
+        ({"costs": {"size": {}}, "price": "price"}, "no attribute 'size'"),
+        ({"costs": 4, "price": "price"}, "must map attributes to costs"),
+        ({"price": "brand"}, "'A', which is no number, but it is the price"),
+        ({"price": "cost"}, "names 'cost'"),
+        ({"n": 0}, "n must be a whole number"),
+        ({"n": 25}, "25 different products"),
+    ],
+)
+def test_bad_questions(model, asked, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        model.best_products(**{"attributes": SPACE, "competitors": OTHERS, **asked})
+
+
+def test_bad_competitors(model):
+    with pytest.raises(DataError, match="competitors must be a data frame"):
+        model.best_products(SPACE, None)
+    with pytest.raises(DataError, match="not one of its levels"):
+        model.best_products(SPACE, OTHERS.assign(brand="Z"))

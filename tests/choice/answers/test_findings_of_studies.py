@@ -1,0 +1,148 @@
+"""Findings of choice experiments: their order, their settings, and one that fails."""
+
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.choice.product_classes.findings import _to_read
+from thali.errors import ArgumentError, DataError, IncompleteWarning
+from thali.surfaces.readable import readable
+from thali.surfaces.text import cells
+
+pytestmark = pytest.mark.fit
+
+MARKET = pd.DataFrame({"product": ["A", "B"], "price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]})
+MARKET = MARKET.set_index("product")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated(people=8, seed=3), attributes=["price", "brand", "zoom"])
+
+
+@pytest.fixture(scope="module")
+def logit(data):
+    return th.MultinomialLogit(linear="price").fit(data)
+
+
+@pytest.fixture(scope="module")
+def classes(data):
+    return th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
+
+
+def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(logit):
+    both = pd.concat(
+        [MARKET.reset_index().assign(scenario=name, price=[5, price]) for name, price in (("now", 25), ("cut", 5))]
+    )
+    found = logit.findings(market=both)["market_shares"]
+    shares = logit.market_shares(both).reset_index()
+    for scenario, told in (("now", "in scenario now: "), ("cut", "In scenario cut: ")):
+        best = shares[shares["scenario"] == scenario].sort_values("share").iloc[-1]
+        assert told in found.sentence and f"{100 * best['share']:.0f} %" in found.sentence.partition(told)[2]
+        assert best["product"] in found.sentence
+    assert not found.notes
+
+
+def test_a_market_without_the_option_of_none_says_so():
+    rows = []
+    for k, (task, products) in enumerate(simulated(people=8, seed=3).groupby(["id", "task"], sort=False)):
+        none = {"id": task[0], "task": task[1], "alt": 4, "choice": int(k % 4 == 3)}
+        rows += [products.assign(choice=0 if k % 4 == 3 else products["choice"]), pd.DataFrame([none])]
+    data = th.ChoiceExperiment.from_frame(pd.concat(rows), attributes=["price", "brand", "zoom"], none="4")
+    model = th.MultinomialLogit(linear="price").fit(data)
+    assert "could choose none" in str(model.findings(market=MARKET)["market_shares"].notes[0])
+    scheme = model._chooser().data.scheme
+    (column, label), *_ = scheme.none
+    offered = pd.concat([MARKET.reset_index(), pd.DataFrame([{"product": "none"}])]).assign(
+        **{column: ["1", "2", label]}
+    )
+    assert not model.findings(market=offered)["market_shares"].notes
+
+
+def test_keys_are_in_the_order_of_questions(logit, classes):
+    study = ["attribute_importance", "level_effects", "willingness_to_pay", "market"]
+    close = ["check", "summary", "data", "levels"]
+    assert logit.findings().keys() == ["asked", *study, *close, "methods", "verdict"]
+    segments = ["segment_sizes", "segment_profiles", "segments"]
+    people = ["individual_level_effects", "individual_importance", "individual_willingness_to_pay"]
+    middle = [*study, *segments, *close, "membership", *people]
+    assert classes.findings(segments=2).keys() == [
+        "asked",
+        "classes",
+        "numbers_of_classes",
+        *middle,
+        "methods",
+        "verdict",
+    ]
+
+
+def test_a_market_is_asked_for_after_a_look_without_one(logit):
+    assert "market_shares" not in logit.findings()
+    found = logit.findings(market=MARKET)
+    expected = logit.market_shares(MARKET)
+    assert found["market_shares"].table["share"].tolist() == expected["share"].tolist()
+    assert logit.findings(market=MARKET) is found
+
+
+def test_settings_are_used(logit, classes):
+    narrow, wide = (logit.findings(ci=ci)["level_effects"].table for ci in (0.5, 0.95))
+    assert (narrow["low"] > wide["low"]).all() and (narrow["high"] < wide["high"]).all()
+    assert len(classes.findings(segments=2)["segment_sizes"].table) == 2
+    assert logit.findings()["willingness_to_pay"].title == "Willingness to pay, in units of price"
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "said"),
+    [
+        ({"price": "brand"}, ArgumentError, "price: the level 'A' of 'brand' is no number"),
+        ({"price": "cost"}, ArgumentError, "price: there is no attribute 'cost'"),
+        ({"market": MARKET.assign(brand="Z")}, DataError, "'Z'"),
+        ({"market": MARKET.iloc[:1]}, DataError, "A market needs two products or more"),
+        ({"segments": 99}, DataError, "99 segments are more than the 8 respondents"),
+        ({"similar": 0.5}, ArgumentError, "no setting 'similar'; it has ci, segments, market, price"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_at_once(classes, given, kind, said):
+    with pytest.raises(kind, match=said):
+        classes.findings(**given)
+
+
+def test_an_unknown_key_names_those_known(logit):
+    with pytest.raises(ArgumentError, match="no finding 'shares'; the keys are asked, attribute_importance"):
+        logit.findings()["shares"]
+
+
+def test_one_that_fails_costs_itself_alone(data, monkeypatch):
+    model = th.MultinomialLogit(linear="price").fit(data)
+
+    def fails(*_, **__):
+        raise ValueError("too few draws")
+
+    monkeypatch.setattr(model, "level_effects", fails)
+    found = model.findings()
+    with pytest.warns(IncompleteWarning, match="'level_effects' could not be computed"):
+        assert found["level_effects"].sentence == "This could not be computed: ValueError: too few draws."
+    assert len(found["attribute_importance"].table) == 3
+
+
+def test_columns_have_their_errors(logit):
+    found = logit.findings(market=MARKET)
+
+    def errors(key):
+        """The column of the error of each column that has one."""
+        columns = found[key].table.attrs["columns"]
+        return {name: each["error"] for name, each in columns.items() if each["error"]}
+
+    assert errors("market_shares") == {"share": "share_se"}
+    assert errors("level_effects") == {"effect": "se"}
+    assert errors("attribute_importance") == {"range_share": "range_se", "importance": "se"}
+    assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
+
+
+def test_the_importance_of_a_class_is_no_part_of_choices(logit):
+    """What an attribute decides and what a class weighs are different numbers."""
+    columns = ("importance_se", "share", "share_se", "liked", "share_new", "stability", "importance")
+    table = pd.DataFrame({name: [0.25] for name in columns}).assign(**{"class": "brand = A", "rules": 1})
+    assert readable(_to_read(table), cells).head[:2] == ["importance", "std. error"]
+    assert "part of choices" in readable(logit.findings()["attribute_importance"].to_read, cells).head

@@ -1,0 +1,360 @@
+"""Shares, demand, level effects and importance of every model of choice experiments, against slow computations."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import of_segments, simulated
+from product_class_fits import MONOTONE, experiment, fitted, single
+
+import thali as th
+from thali.choice.answers.importance import attribute_importance, range_shares, some_products
+from thali.choice.logits.chooser import LogitChooser
+from thali.choice.logits.coding import coding_of
+from thali.choice.product_classes.reports.chooser import ClassChooser
+from thali.data.experiments.design import design_of
+from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
+
+pytestmark = pytest.mark.fit
+
+MARKET = pd.DataFrame(
+    {"product": ["A", "B", "C"], "price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "yes", "yes"]}
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    frame = simulated(people=8, seed=3).assign(age=lambda f: 20 + 5 * f["id"].str[1:].astype(int))
+    return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
+
+
+@pytest.fixture(scope="module")
+def multinomial(data):
+    return th.MultinomialLogit(linear="price").fit(data)
+
+
+@pytest.fixture(scope="module")
+def hierarchical(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return th.HierarchicalLogit(linear="price").fit(data, draws=100, tune=50, random_seed=1, progressbar=False)
+
+
+def of_people(model, data, market=MARKET):
+    """The predicted probabilities of every respondent, (respondents, products)."""
+    rows = pd.concat([market.drop(columns="product").assign(id=who, task=1) for who in data.respondents])
+    return model.predict_proba(rows).reshape(-1, len(market))
+
+
+# shares ---------------------------------------------------------------------------------------------------
+
+
+def test_shares_of_the_multinomial_logit_are_its_predictions(multinomial):
+    p = multinomial.predict_proba(MARKET.drop(columns="product"))
+    table = multinomial.market_shares(MARKET)
+    np.testing.assert_allclose(table["share"], p, rtol=1e-12)
+    np.testing.assert_allclose(multinomial.market_shares(MARKET, people="new")["share"], p, rtol=1e-12)
+    # the delta method: dp_j / d beta = p_j (x_j - sum_k p_k x_k); 2,000 draws of a share that is nearly linear
+    x = multinomial._coding_.matrix(multinomial.scheme_.encode(MARKET.astype({"price": float})).products)
+    slopes = p[:, None] * (x - p @ x)
+    errors = np.sqrt(np.diag(slopes @ multinomial.covariance_.to_numpy() @ slopes.T))
+    np.testing.assert_allclose(table["share_se"], errors, rtol=0.12)
+
+
+def test_shares_are_means_over_people_by_weight(hierarchical, data):
+    p = of_people(hierarchical, data)
+    np.testing.assert_allclose(hierarchical.market_shares(MARKET)["share"], p.mean(axis=0), rtol=1e-9)
+    weights = np.arange(8.0)
+    wanted = weights @ p / weights.sum()
+    by_label = dict(zip(data.respondents, weights, strict=True))
+    for given in (weights, list(weights), by_label, pd.Series(by_label)):
+        found = hierarchical.market_shares(MARKET, respondent_weights=given)["share"]
+        np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    ages = np.arange(20.0, 60.0, 5.0)
+    by_column = hierarchical.market_shares(MARKET, respondent_weights="age")["share"]
+    np.testing.assert_allclose(by_column, ages @ p / ages.sum(), rtol=1e-9)
+
+
+def test_ways_to_choose_people(hierarchical, data):
+    p = of_people(hierarchical, data)[5:].mean(axis=0)
+    for people in ("age > 42", ["p5", "p6", "p7"], np.arange(8) > 4, lambda table: table["age"] > 42):
+        np.testing.assert_allclose(hierarchical.market_shares(MARKET, people=people)["share"], p, rtol=1e-9)
+
+
+def test_shares_of_new_people_are_those_of_the_population(hierarchical):
+    """By 200 people of each draw with random numbers of their own: their noise is below .5 / sqrt(200 x 400) each."""
+    posterior = hierarchical.posterior_["posterior"].dataset
+    mean, covariance = posterior["mean"].values, posterior["covariance"].values
+    rng, x = np.random.default_rng(1), np.array([[5, 0, 0, 0], [15, 1, 0, 1], [25, 0, 1, 1]])
+    shares = []
+    for m, s in zip(mean.reshape(-1, 4), covariance.reshape(-1, 4, 4), strict=True):
+        odds = np.exp(rng.multivariate_normal(m, s, 200) @ x.T)
+        shares.append((odds / odds.sum(axis=1, keepdims=True)).mean(axis=0))
+    table = hierarchical.market_shares(MARKET, people="new")
+    # what 1,024 quasi-random people in common add is below that of as many random ones, .5 / sqrt(1024)
+    np.testing.assert_allclose(table["share"], np.mean(shares, axis=0), rtol=0, atol=0.02)
+    assert (table["share_high"] - table["share_low"]).min() > 0.02
+
+
+def test_weights_of_product_classes():
+    model = fitted(experiment(), draws=20, alpha=3.0)
+    levels = {"price": ["100", "200"], "brand": ["Aika", "Bora"], "zoom": ["no", "yes"], "battery": ["4 h", "8 h"]}
+    market = pd.DataFrame(levels)
+    rows = pd.concat([market.assign(id=f"p{n}", task=1) for n in range(8)])
+    p = model.predict_proba(rows, repeats=500).reshape(8, 2)
+    # 4,000 occasions at each of 40 draws, and 20,000 of each person
+    error = 4.5 * 0.5 * np.sqrt(2 / 160_000 + 2 / 20_000)
+    weights = np.array([3.0, 1, 0, 0, 0, 0, 0, 0])
+    found = model.market_shares(market, respondent_weights=weights)["share"]
+    assert np.abs(found - weights @ p / 4).max() < error
+    found = model.market_shares(market, people=["p0"])["share"]
+    assert np.abs(found - p[0]).max() < error
+
+
+def test_scenarios_are_markets_side_by_side(multinomial):
+    other = MARKET.assign(price=[25, 15, 5])
+    both = pd.concat([MARKET.assign(scenario="now"), other.assign(scenario="later").head(2)], ignore_index=True)
+    table = multinomial.market_shares(both, change={"price": 15})
+    assert list(table.index.names) == ["scenario", "product"] and len(table) == 5
+    single = multinomial.market_shares(MARKET, change={"price": 15})
+    np.testing.assert_allclose(table.loc["now"], single)
+    np.testing.assert_allclose(table.loc["later"], multinomial.market_shares(other.head(2), change={"price": 15}))
+
+
+def test_the_interval_is_that_of_the_draws(hierarchical):
+    draws = hierarchical.market_shares(MARKET, each_draw=True)["share"]
+    table = hierarchical.market_shares(MARKET, ci=0.5)
+    np.testing.assert_allclose(table[["share_low", "share_high"]].T, draws.quantile([0.25, 0.75]))
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")  # amounts beyond the tested prices
+def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
+    """`low` and `high` of the one estimate, else NAME_low and NAME_high of the column NAME, or of people."""
+    every = {"price": [5, 25], "brand": ["A"], "zoom": ["no", "yes"]}
+    tables = {
+        (): hierarchical.level_effects(ci=0.5),
+        ("range_share",): hierarchical.attribute_importance(ci=0.5),
+        ("wtp",): hierarchical.willingness_to_pay("price", ci=0.5),
+        ("share", "after", "change"): hierarchical.market_shares(MARKET, change={"price": 5}, ci=0.5),
+        ("share",): hierarchical.demand("price", "B", [10, 20], MARKET, ci=0.5),
+        ("profit",): hierarchical.best_products(every, MARKET.head(1), price="price", ci=0.5),
+    }
+    for estimates, table in tables.items():
+        ends = [f"{name}_{end}" for name in estimates for end in ("low", "high")] or ["low", "high"]
+        people = ["people_low", "people_high"] * (estimates in ((), ("range_share",), ("wtp",)))
+        assert [name for name in table if name.endswith(("low", "high", "lb", "ub"))] == ends + people
+        assert set(estimates) <= set(table) and table.attrs["interval"] == 0.5
+        for low, high in zip(ends[::2], ends[1::2], strict=True):
+            assert (table[high].dropna() >= table[low].dropna()).all()
+    own = hierarchical.willingness_to_pay("price", each_person=True, ci=0.5)
+    assert list(own)[-3:] == ["wtp", "wtp_low", "wtp_high"] and own.attrs["interval"] == 0.5
+
+
+def test_demand_falls_with_the_price(hierarchical, data):
+    table = hierarchical.demand("price", "B", [10, 12.5, 20], MARKET)
+    assert table["price"].tolist() == [10, 12.5, 20] and table["share"].is_monotonic_decreasing
+    at = of_people(hierarchical, data, MARKET.assign(price=[5, 12.5, 25]))
+    assert table.loc[1, "share"] == pytest.approx(at.mean(axis=0)[1], rel=1e-9)
+    with pytest.warns(DataWarning, match=r"'price' is 30, outside the tested range of 5 to 25"):
+        hierarchical.demand("price", "B", [10, 30], MARKET)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"people": "age > 400"}, "people leaves nobody"),
+        ({"people": "edge > 4"}, r"no query of the columns of people \('age'\)"),
+        ({"people": "age + 1"}, "not True or False for each respondent"),
+        ({"people": ["p1", "q1"]}, "there is no respondent 'q1'"),
+        ({"people": [True, False]}, "each of the 8 respondents; got 2"),
+        ({"people": 7}, "must be None, 'new', a query"),
+        ({"respondent_weights": [1, 2]}, "each of the 8 respondents; got 2"),
+        ({"respondent_weights": [1] * 7 + [-1]}, "that of respondent 'p7' is -1"),
+        ({"respondent_weights": [0] * 8}, "are all 0"),
+        ({"respondent_weights": {"p0": 1}}, "have none for 'p1', 'p2'"),
+        ({"respondent_weights": "weight"}, "no column of people"),
+        ({"respondent_weights": [1] * 8, "people": "new"}, "belong to the respondents"),
+        ({"people": ["p1"], "respondent_weights": [1] + [0] * 7}, "only respondents whose weight is 0"),
+        ({"ci": 95}, "between 0 and 1; got 95"),
+        ({"change": {"price": {"D": 5}}}, "no product 'D'"),
+    ],
+)
+def test_bad_questions(multinomial, asked, sentence):
+    with pytest.raises(ArgumentError, match=sentence) as error:
+        multinomial.market_shares(MARKET, **asked)
+    assert "\n" not in str(error.value)
+
+
+def test_bad_markets_and_demands(multinomial):
+    for market, sentence in [
+        (MARKET.head(1), "two products or more; the table has 1"),
+        (MARKET.assign(product="A"), "two are called 'A'"),
+        (MARKET.assign(brand="D"), "'D', which is not one of its levels"),
+        (MARKET.assign(scenario=["a", "a", "b"]), "scenario 'b' has 1"),
+        (MARKET.assign(scenario=["a", "a", None]), "'scenario' is empty in row 2"),
+    ]:
+        with pytest.raises(DataError, match=sentence):
+            multinomial.market_shares(market)
+    for asked, sentence in [
+        (("cost", "A", [1]), "no attribute 'cost'"),
+        (("price", "Z", [1]), "no product 'Z'"),
+        (("price", "A", 5), "values must list"),
+        (("price", "A", []), "values must list"),
+    ]:
+        with pytest.raises(ArgumentError, match=sentence):
+            multinomial.demand(*asked, MARKET)
+    two = pd.concat([MARKET.assign(scenario="a"), MARKET.assign(scenario="b")])
+    with pytest.raises(DataError, match="has 2 scenarios"):
+        multinomial.demand("price", "A", [5], two)
+    with pytest.raises(NotFittedError):
+        th.MultinomialLogit().market_shares(MARKET)
+
+
+# level effects and importance -----------------------------------------------------------------------------
+
+
+def test_level_effects_of_logits(hierarchical):
+    beta = hierarchical.posterior_["posterior"].dataset["beta"].values.reshape(-1, 8, 4)
+    table = hierarchical.level_effects().set_index(["attribute", "level", "over"])
+    for row, step in [(("brand", "C", "B"), [0, -1, 1, 0]), (("price", "25", "5"), [20, 0, 0, 0])]:
+        p = 1 / (1 + np.exp(-beta @ np.array(step)))
+        assert table.loc[row, "effect"] == pytest.approx(p.mean())
+        np.testing.assert_allclose(
+            table.loc[row, ["people_low", "people_high"]].astype(float), np.quantile(p.mean(0), [0.055, 0.945])
+        )
+    people = hierarchical.level_effects(each_person=True)
+    assert len(people) == 8 * len(table) and list(people)[0] == "respondent"
+    zoom = people.loc[people["attribute"] == "zoom", "effect"].mean()
+    assert zoom == pytest.approx(table.loc[("zoom", "yes", "no"), "effect"])
+
+
+def test_the_part_of_choices_is_that_of_slow_predictions(multinomial, hierarchical, data):
+    """All alternatives of a task are given one level, which cancels in a logit."""
+    frame = data.to_frame()
+    for model in (multinomial, hierarchical):
+        table = model.attribute_importance().set_index("attribute")
+        base = model.predict_proba(frame)
+        for name, level in (("price", 15), ("brand", "B"), ("zoom", "no")):
+            gap = np.abs(model.predict_proba(frame.assign(**{name: level})) - base)
+            wanted = 0.5 * pd.Series(gap).groupby([frame["id"], frame["task"]], sort=False).sum().mean()
+            assert table.loc[name, "importance"] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_range_shares_are_those_of_the_utilities(hierarchical):
+    beta = hierarchical.posterior_["posterior"].dataset["beta"].values.reshape(-1, 8, 4)
+    brand = np.concatenate([np.zeros_like(beta[..., :1]), beta[..., 1:3]], axis=-1)
+    ranges = np.stack([20 * np.abs(beta[..., 0]), np.ptp(brand, axis=-1), np.abs(beta[..., 3])], axis=-1)
+    shares = ranges / ranges.sum(axis=-1, keepdims=True)
+    table = hierarchical.attribute_importance().set_index("attribute").loc[["price", "brand", "zoom"]]
+    np.testing.assert_allclose(table["range_share"], shares.mean(axis=(0, 1)), rtol=1e-9)
+    assert table["range_share"].sum() == pytest.approx(1.0)
+    people = hierarchical.attribute_importance(each_person=True).pivot(
+        index="respondent", columns="attribute", values="range_share"
+    )
+    np.testing.assert_allclose(people[["price", "brand", "zoom"]], shares.mean(axis=0), rtol=1e-9)
+
+
+def test_range_shares_of_product_classes():
+    """Against expected utilities that are added up class by class."""
+    data = experiment(people=3, none=True)
+    model = fitted(data, MONOTONE, draws=3, alpha=4.0)
+    table = model.attribute_importance().set_index("attribute")
+    assert table["range_share"].sum() == pytest.approx(1.0) and np.isnan(table.loc["inside", "range_share"])
+    chooser, draws = model._chooser(), model._draws_
+    products = np.array([[1, 0, 0, 1, 2], [1, 3, 2, 0, 0], [0, np.nan, np.nan, np.nan, np.nan]])
+    found = np.concatenate(list(chooser.utilities(products)))
+    for d in range(draws.n_draws):
+        for person in range(3):
+            entries = range(draws.first_owned[3 * d + person], draws.first_owned[3 * d + person + 1])
+            for k, product in enumerate(products):
+                utility = 0.0
+                for e in entries:
+                    c = draws.first_class[d] + draws.owned_class[e]
+                    inside = all(
+                        not draws.active[c, i]
+                        or (not np.isnan(level) and draws.member[c, draws.offset[i] + int(level)])
+                        for i, level in enumerate(product)
+                    )
+                    value = np.exp(draws.owned_log_theta[e]) + (1 - draws.sigma[d]) * draws.a[d]
+                    utility += inside * (-value if draws.owned_sign[e] else value)
+                assert found[d, person, k] == pytest.approx(utility, rel=1e-9, abs=1e-12)
+
+
+ORDERS = (
+    {"price": ["5", "15", "25"], "brand": ["A", "B", "C"], "zoom": ["no", "yes"]},
+    {"price": ["25", "5", "15"], "brand": ["C", "A", "B"], "zoom": ["yes", "no"]},
+)
+
+
+def with_nothing(levels):
+    """Choices among three products and nothing, with the levels of the attributes in some order."""
+    frame = of_segments(people=8, tasks=6, none=True)[0]
+    return th.ChoiceExperiment.from_frame(frame, levels=levels, none={"brand": "none"})
+
+
+@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
+def test_importance_does_not_depend_on_the_order_of_levels(interactions):
+    tables = []
+    for levels in ORDERS:
+        model = th.MultinomialLogit(interactions=interactions).fit(with_nothing(levels))
+        table = model.attribute_importance().set_index("attribute")
+        assert list(table)[0] == "range_share" and table.index[-1] == "inside"
+        assert table["range_share"].iloc[:-1].is_monotonic_decreasing and np.isnan(table["range_share"].iloc[-1])
+        tables.append(table[["range_share", "importance"]])
+    pd.testing.assert_frame_equal(*tables, check_frame_type=False, rtol=1e-7)  # two maxima by Newton's method
+
+
+@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
+@pytest.mark.parametrize("classes", [None, 3])
+def test_neither_does_that_of_draws_with_the_same_utilities(interactions, classes):
+    """Draws of each person, as of the hierarchical logit, or of three classes of people."""
+    rng, tables = np.random.default_rng(1), []
+    membership = None if classes is None else rng.dirichlet(np.ones(classes), 8)
+    frame, tastes, reference = with_nothing(ORDERS[0]).to_frame(), None, None
+    for levels in ORDERS:
+        data = with_nothing(levels)
+        coding = coding_of(data, interactions=interactions)
+        matrix = coding.matrix(data.scheme.encode(frame, data.respondents).products)
+        if tastes is None:
+            reference, tastes = matrix, rng.normal(size=(12, classes or 8, len(coding.names)))
+        same = tastes @ np.linalg.lstsq(matrix, reference, rcond=None)[0].T
+        chooser = LogitChooser(coding, data, same, np.repeat([0, 1], 6), membership)
+        np.testing.assert_allclose(same @ matrix.T, tastes @ reference.T, atol=1e-11)
+        tables.append(attribute_importance(chooser, False, 0.89, None, 0))
+    pd.testing.assert_frame_equal(*tables, rtol=0, atol=1e-12)
+
+
+def test_neither_does_that_of_product_classes():
+    """Classes "150 or less" and "Bora or zoom" of one person, whose columns are in another order."""
+    attributes = {"price": ["100", "150", "200"], "brand": ["Aika", "Bora"], "zoom": ["no", "yes"]}
+    order = {"price": [2, 0, 1], "brand": [1, 0], "zoom": [0, 1]}
+    members, found = np.array([[1, 1, 0, 1, 1, 1, 1], [1, 1, 1, 0, 1, 0, 1]]), []
+    for places in ({name: range(len(own)) for name, own in attributes.items()}, order):
+        levels = {name: [own[k] for k in places[name]] for name, own in attributes.items()}
+        columns = np.concatenate(
+            [np.add(first, places[name]) for name, first in zip(attributes, (0, 3, 5), strict=True)]
+        )
+        data = experiment(people=1, attributes=attributes)
+        data = th.ChoiceExperiment.from_frame(data.to_frame(), levels=levels)
+        owned = [(0, 0.5), (0, -0.2)]
+        draws = single(owned, members=members[:, columns], monotone=(0, 0, 0), offset=(0, 3, 5, 7))
+        found.append(range_shares(ClassChooser(draws, design_of(data), None)))
+    np.testing.assert_allclose(*found, atol=1e-12)
+    assert found[0].sum() == pytest.approx(1.0) and found[0].min() > 0.05
+
+
+def test_products_that_all_lack_something_are_put_together_of_levels_that_there_are():
+    data = SimpleNamespace(scheme=SimpleNamespace(has_inside=True))
+    missing = np.nan
+    cells = np.array([[1, missing, 5], [1, 2, missing], [0, missing, missing], [1, missing, 7], [1, 3, missing]])
+    assert some_products(data, cells, 3).tolist() == [[1, 2, 5], [1, 2, 5], [1, 3, 7]]
+    assert some_products(data, np.vstack([cells, [1, 9, 9]]), 3).tolist() == [[1, 9, 9]]
+
+
+def test_answers_come_from_files(multinomial, hierarchical, tmp_path):
+    for model in (multinomial, hierarchical, fitted(experiment(), draws=3, alpha=2.0)):
+        model.save(tmp_path / "model.nc")
+        again = th.load(tmp_path / "model.nc")
+        pd.testing.assert_frame_equal(again.level_effects(), model.level_effects())

@@ -1,0 +1,199 @@
+"""What is said of a market, of people and of tasks is used or refused by every answer about a study, never ignored."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import of_segments
+
+import thali as th
+from thali.choice.answers.methods import ChoiceAnswers
+from thali.errors import DataWarning, ThaliError
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.EstimateWarning")]
+
+ATTRIBUTES = ["price", "brand", "zoom"]
+MARKET = pd.DataFrame(
+    {"product": ["A", "B", "C"], "price": [5.0, 15.0, 25.0], "brand": ["A", "B", "C"], "zoom": ["no", "yes", "yes"]}
+)
+SPACE = {"price": [5.0, 15.0], "brand": ["A", "B"], "zoom": ["no", "yes"]}
+# How each answer is asked; each takes the arguments that are tried below.
+CALLS = {
+    "market_shares": lambda model, products=MARKET, **how: model.market_shares(products, **how),
+    "demand": lambda model, products=MARKET, attribute="price", product="A", values=(5.0, 15.0), **how: model.demand(
+        attribute, product, list(values), products, **how
+    ),
+    "best_products": lambda model, products=MARKET, attributes=SPACE, **how: model.best_products(
+        attributes, products, **how
+    ),
+    "willingness_to_pay": lambda model, price="price", **how: model.willingness_to_pay(price, **how),
+    "level_effects": lambda model, **how: model.level_effects(**how),
+    "attribute_importance": lambda model, **how: model.attribute_importance(**how),
+}
+OF_MARKETS = ("market_shares", "demand", "best_products")
+ONE = [[f"p{number}"] for number in range(12)]  # a median of two classes is that of one, whoever else is asked
+# Of each argument other values, one of which changes the answers that take it; no data: cores, random_seed.
+ARGUMENTS = {
+    "ci": [0.5],
+    "each_person": [True],
+    "each_draw": [True],
+    "change": [{"price": {"A": 25.0}}],
+    "people": ["age == 20", *ONE],
+    "respondent_weights": ["heavy", *np.eye(12)],
+    "n": [2],
+    "costs": [{"price": {5.0: 4.0, 15.0: 1.0}}],
+    "price": ["brand"],
+    "top": [2],
+    "attribute": ["zoom"],
+    "product": ["B"],
+    "values": [(5.0, 25.0)],
+    "attributes": [SPACE | {"price": [5.0, 25.0]}],
+}
+NAMES = {"competitors": "products"}  # of the market, in `best_products`
+NO_DATA = {"self", "cores", "random_seed"}
+# Of each property of a table of products, what is changed in it; None: columns that are no attribute, warned of.
+TABLES = {
+    "another level": MARKET.assign(brand=["B", "A", "C"]),
+    "another number": MARKET.assign(price=[5.0, 9.0, 25.0]),
+    "fewer products": MARKET.head(2),
+    "an unknown level": MARKET.assign(brand=["A", "B", "Z"]),
+    "a gap": MARKET.assign(zoom=["no", None, "yes"]),
+    "a missing attribute": MARKET.drop(columns="zoom"),
+    "scenarios": pd.concat([MARKET.assign(scenario=1), MARKET.assign(scenario=2, price=[15.0, 15.0, 5.0])]),
+}
+IDLE = {"a colour": MARKET.assign(colour="red"), "availability": MARKET.assign(available=[1, 0, 1])}
+
+
+def table(none=False):
+    """Choices of a dozen people, of whom an age and a weight are known."""
+    frame, _ = of_segments(people=12, tasks=6, seed=3, none=none)
+    number = frame["id"].str[1:].astype(int)
+    return frame.assign(age=20 + 5 * (number % 3), heavy=1.0 + number)
+
+
+def read(frame=None, **how):
+    return th.ChoiceExperiment.from_frame(table() if frame is None else frame, attributes=ATTRIBUTES, **how)
+
+
+# As small as they may be; kernels run as Python.
+FITS = {
+    "multinomial": lambda data: th.MultinomialLogit("price").fit(data),
+    "classes": lambda data: th.LatentClassLogit(2, linear="price").fit(data, random_seed=1, progressbar=False),
+    "hierarchical": lambda data: th.HierarchicalLogit("price").fit(
+        data, draws=8, tune=4, chains=2, thin=1, random_seed=1, progressbar=False
+    ),
+    "product classes": lambda data: th.ProductClasses().fit(
+        data, sweeps=10, chains=2, random_seed=1, progressbar=False
+    ),
+}
+SAME_TASTES = {"multinomial"}  # everybody has them
+MODELS = [*list(FITS)[:3], pytest.param("product classes", marks=pytest.mark.long)]  # slow where it runs as Python
+
+
+class Once(dict):
+    """The models, each fitted when it is first asked for."""
+
+    def __missing__(self, name):
+        with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            patch.setattr("thali.compile.jit._is_disabled", lambda: True)
+            self[name] = FITS[name](read())
+        return self[name]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return Once()
+
+
+def answer(call, *arguments, **how):
+    """What is answered, or that it is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return call(*arguments, **how).to_string()
+        except ThaliError as refused:
+            return f"refused: {refused}"
+
+
+def test_every_answer_and_each_of_its_arguments_stands_in_the_tables():
+    answers = {name: method for name, method in vars(ChoiceAnswers).items() if inspect.isfunction(method)}
+    assert {name for name in answers if not name.startswith("_")} == set(CALLS)
+    for name in CALLS:
+        known = {NAMES.get(each, each) for each in inspect.signature(answers[name]).parameters}
+        assert known <= {*ARGUMENTS, *NO_DATA, "products"}, name
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", CALLS)
+def test_every_argument_changes_the_answer_or_is_refused_or_warned_of(fitted, model, name):
+    before = answer(CALLS[name], fitted[model])
+    assert not before.startswith("refused"), before
+    takes = {NAMES.get(each, each) for each in inspect.signature(getattr(ChoiceAnswers, name)).parameters}
+    for argument in takes.intersection(ARGUMENTS):
+        if model in SAME_TASTES and argument in ("people", "respondent_weights"):
+            for value in ARGUMENTS[argument]:
+                with pytest.warns(DataWarning, match=f"{argument} changes nothing, because everybody has the same"):
+                    assert CALLS[name](fitted[model], **{argument: value}).to_string() == before
+            continue
+        asked = (answer(CALLS[name], fitted[model], **{argument: value}) for value in ARGUMENTS[argument])
+        assert any(after != before for after in asked), argument
+
+
+def test_weights_count_in_the_spread_of_people(fitted):
+    def ends(weights):
+        table = fitted["hierarchical"].willingness_to_pay("price", respondent_weights=weights, ci=0.5)
+        return table[["people_low", "people_high"]].to_numpy()
+
+    assert (ends(10.0 ** np.arange(12)) != ends(None)).any()
+    assert (ends(np.ones(12)) == ends(None)).all()
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", OF_MARKETS)
+def test_what_a_table_of_products_says_is_used_refused_or_warned_of(fitted, model, name):
+    before = answer(CALLS[name], fitted[model])
+    for said, products in TABLES.items():
+        assert answer(CALLS[name], fitted[model], products) != before, said
+    for said, products in IDLE.items():
+        with pytest.warns(DataWarning, match=r"'(colour|available)' is no attribute of the data"):
+            assert CALLS[name](fitted[model], products).to_string() == before, said
+
+
+def exchanged(frame):
+    """The same tasks, answered by others."""
+    task, number = frame["task"], frame["id"].str[1:].astype(int)
+    return frame.assign(task=frame["id"] + "/" + task.astype(str), id="p" + ((number + task) % 12).astype(str))
+
+
+def after(frame):
+    """The alternative after the chosen one is chosen instead."""
+    return frame.assign(choice=np.roll(frame["choice"].to_numpy().reshape(-1, 3), 1, axis=1).ravel())
+
+
+# What tasks say: data that differ from those of `table` in one property.
+TASKS = {
+    "who answered": lambda frame: read(exchanged(frame)),
+    "what was chosen": lambda frame: read(after(frame)),
+    "the levels": lambda frame: read(frame.assign(brand=frame["brand"].replace({"A": "B", "B": "A"}))),
+    "how many alternatives": lambda frame: read(frame[(frame["alt"] != 3) | (frame["choice"] == 1)]),
+    "what was not shown": lambda frame: read(
+        frame.assign(zoom=frame["zoom"].where(frame["alt"] != 3, "-")), missing="-"
+    ),
+    "no choice": lambda frame: read(table(none=True), none={"brand": "none"}),
+}
+INDEPENDENT = {("multinomial", "who answered")}  # of which all tasks are independent, as its reference says
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize("model", MODELS)
+def test_every_property_of_tasks_changes_the_fit(fitted, model):
+    before = fitted[model].summary().to_string()
+    for name, read_otherwise in TASKS.items():
+        changed = FITS[model](read_otherwise(table())).summary().to_string()
+        assert (changed == before) == ((model, name) in INDEPENDENT), name

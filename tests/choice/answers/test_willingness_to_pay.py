@@ -1,0 +1,323 @@
+"""Willingness to pay against ratios of coefficients, the delta method by hand, and roots that are searched for."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+from product_class_fits import experiment, fitted, single
+from real_data import needs_data, real_data
+from scipy.optimize import brentq
+
+import thali as th
+from thali.choice.answers.pay import (
+    Prices,
+    _crossing,
+    changes_of,
+    compensations,
+    prices_of,
+    quantiles,
+    weighted_median,
+    weighted_quantile,
+    willingness_to_pay,
+)
+from thali.choice.logits.chooser import LogitChooser
+from thali.choice.logits.coding import coding_of
+from thali.choice.product_classes.reports.chooser import ClassChooser
+from thali.data.experiments.design import design_of
+from thali.errors import ArgumentError, EstimateWarning
+
+pytestmark = pytest.mark.fit
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated(people=9, seed=5))
+
+
+@pytest.fixture(scope="module")
+def hierarchical(data):
+    model = th.HierarchicalLogit(linear="price")
+    with pytest.warns(th.errors.ConvergenceWarning):
+        return model.fit(data, draws=60, tune=50, random_seed=1, progressbar=False)
+
+
+def of(table, *row):
+    return table.set_index(["attribute", "level", "over"]).loc[row]
+
+
+def test_the_ratio_its_standard_error_and_the_set_of_fieller(data):
+    """w = -b/a; by the delta method var w = var b / a^2 + b^2 var a / a^4 - 2 b cov(a, b) / a^3.
+
+    Fieller (1954): with g = z^2 var a / a^2 and r = cov(a, b) / var a, the set is
+    (w + g r -+ z / |a| sqrt(var b + 2 w cov(a, b) + w^2 var a - g (var b - r cov(a, b)))) / (1 - g).
+    """
+    model = th.MultinomialLogit(linear="price").fit(data)
+    table = model.willingness_to_pay("price", ci=0.95)
+    a, v = model.coef_["price"], model.covariance_
+    for level in ("B", "C"):
+        name = f"brand[{level}]"
+        b = model.coef_[name]
+        row = of(table, "brand", level, "A")
+        assert row["wtp"] == pytest.approx(-b / a, rel=1e-10)
+        variance = v.loc[name, name] / a**2 + b**2 * v.loc["price", "price"] / a**4
+        variance -= 2 * b * v.loc["price", name] / a**3
+        assert row["wtp_se"] == pytest.approx(np.sqrt(variance), rel=1e-6)
+        z, va, vb, cab = 1.959963985, v.loc["price", "price"], v.loc[name, name], v.loc["price", name]
+        w, g, r = -b / a, z**2 * va / a**2, cab / va
+        half = z / abs(a) * np.sqrt(vb + 2 * w * cab + w**2 * va - g * (vb - r * cab))
+        wanted = (w + g * r - half) / (1 - g), (w + g * r + half) / (1 - g)
+        np.testing.assert_allclose([row["wtp_low"], row["wtp_high"]], wanted, rtol=1e-6)
+    people = model.willingness_to_pay("price", each_person=True)
+    assert len(people) == 27 and people["wtp"].nunique() == 3
+
+
+def test_a_number_is_paid_for_by_the_unit(data):
+    frame = simulated(people=9, seed=5).assign(weight=lambda f: 2.0 * (f["brand"] == "A") + 3.0 * (f["zoom"] == "yes"))
+    data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "weight"])
+    model = th.MultinomialLogit(linear=["price", "weight"]).fit(data)
+    row = of(model.willingness_to_pay("price"), "weight", "1 more", "")
+    assert row["wtp"] == pytest.approx(-model.coef_["weight"] / model.coef_["price"], rel=1e-10)
+
+
+def test_between_tested_prices_utility_is_interpolated(data):
+    model = th.MultinomialLogit().fit(data)
+    utility = np.array([0.0, *model.coef_.filter(like="price")])
+    with pytest.warns(EstimateWarning, match="leaves the range of tested prices, 20, and has no end there"):
+        table = model.willingness_to_pay("price")
+    for row, gain in [
+        (("zoom", "yes", "no"), model.coef_["zoom[yes]"]),
+        (("brand", "B", "A"), model.coef_["brand[B]"]),
+    ]:
+
+        def gap(difference, gain=gain):
+            dearer, cheaper = (np.interp(15 + s * difference / 2, [5, 15, 25], utility) for s in (1, -1))
+            return gain + dearer - cheaper
+
+        assert of(table, *row)["wtp"] == pytest.approx(brentq(gap, -20, 20, xtol=1e-12), rel=1e-8)
+
+
+def test_knots_change_the_slope(data):
+    model = th.MultinomialLogit(knots={"price": [12]}).fit(data)
+    low, high = model.coef_[["price[to 12]", "price[from 12]"]]
+    utility = [5 * low, 12 * low, 12 * low + 3 * high, 12 * low + 13 * high]
+
+    def gap(difference):
+        dearer, cheaper = (np.interp(15 + s * difference / 2, [5, 12, 15, 25], utility) for s in (1, -1))
+        return model.coef_["zoom[yes]"] + dearer - cheaper
+
+    with pytest.warns(EstimateWarning, match="leaves the range"):
+        row = of(model.willingness_to_pay("price"), "zoom", "yes", "no")
+    assert row["wtp"] == pytest.approx(brentq(gap, -20, 20))
+
+
+def test_of_people_and_of_the_median_person(hierarchical, data):
+    beta = hierarchical.posterior_["posterior"].dataset["beta"].values.reshape(-1, 9, 4)
+    ratio = np.where(beta[..., 0] < 0, -beta[..., 3] / beta[..., 0], np.sign(beta[..., 3]) * np.inf)
+    row = of(hierarchical.willingness_to_pay("price"), "zoom", "yes", "no")
+    medians = np.sort(ratio, axis=1)[:, 4]
+    assert row["wtp"] == pytest.approx(np.sort(medians)[119:121].mean())  # half way from the 120th of 240 to the next
+    people = hierarchical.willingness_to_pay("price", each_person=True)
+    own = people[people["attribute"] == "zoom"]
+    np.testing.assert_allclose(own["wtp"], np.median(ratio, axis=0))
+    assert (own["wtp_low"] <= own["wtp"]).all() and (own["wtp"] <= own["wtp_high"]).all()
+    single = hierarchical.willingness_to_pay("price", people=["p3"])
+    assert of(single, "zoom", "yes", "no")["wtp"] == pytest.approx(own["wtp"].iloc[3])
+
+
+def test_the_median_by_weight():
+    values = np.array([[[3.0], [1.0], [np.inf]]])
+    for weights, wanted in (
+        ([1.0, 1, 1], 3),
+        ([1.0, 3, 1], 1),
+        ([0.0, 1, 2], np.inf),
+        ([1.0, 1, 0], 2),  # of an even number half way between the middle two
+        ([1.0, 2, 1], 2),
+        ([1.0, 0, 1], 3),  # of which one is infinite
+        ([0.1, 0.3, 0.2], 2),
+    ):
+        assert weighted_median(values, np.array(weights))[0, 0] == pytest.approx(wanted)
+    assert weighted_median(np.array([[[-np.inf], [np.inf]]]), np.ones(2))[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("people", [6, 7, 30])
+def test_what_is_paid_for_y_over_x_is_what_is_paid_for_x_over_y(people):
+    rng = np.random.default_rng(people)
+    values = rng.normal(size=(200, people, 3))
+    values[rng.random(values.shape) < 0.3] = np.inf
+    values[rng.random(values.shape) < 0.3] = -np.inf
+    middle = weighted_median(values, np.ones(people))
+    np.testing.assert_array_equal(weighted_median(-values, np.ones(people)), -middle)
+    probabilities = [0.0, 0.055, 0.5, 0.945, 1.0]  # 200 draws: the 11th and 12th, and so on
+    np.testing.assert_array_equal(quantiles(-values, probabilities), -quantiles(values, probabilities)[::-1])
+    assert not np.isnan(middle).any()
+
+
+def choices(slope, zoom=2.0, people=40):
+    """Tasks of two products, whose utilities are slope x price + zoom."""
+    rng, rows = np.random.default_rng(3), []
+    for person in range(people):
+        for task in range(8):
+            price, has = rng.permutation([5, 15, 25])[:2], rng.permutation(["no", "yes"])
+            chosen = np.argmax(slope * price + zoom * (has == "yes") + rng.gumbel(size=2))
+            for k in range(2):
+                rows.append({"id": person, "task": task, "choice": int(k == chosen), "price": price[k], "zoom": has[k]})
+    return th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
+
+
+def rejected(model, z=1.959963985):
+    """The amounts that a Wald test of indifference does not reject, by trying every one."""
+    names = list(model.coef_.index)
+    tried, kept = np.linspace(-20, 20, 40_001), []
+    prices = [0.0, *model.coef_.filter(like="price")]
+    for amount in tried:
+        at = [np.interp(15 + s * amount / 2, [5, 15, 25], unit) for s in (1, -1) for unit in np.eye(3)]
+        x = np.array([at[1] - at[4], at[2] - at[5], 1.0])[: len(names)]
+        if len(prices) == 2:
+            x = np.array([amount, 1.0])
+        kept.append((x @ model.coef_) ** 2 <= z**2 * (x @ model.covariance_.to_numpy() @ x))
+    return tried[kept]
+
+
+@pytest.mark.parametrize("linear", [(), "price"])
+def test_the_interval_holds_what_a_test_does_not_reject(linear):
+    model = th.MultinomialLogit(linear=linear).fit(choices(-0.25))
+    wanted = rejected(model)
+    table = model.willingness_to_pay("price", ci=0.95)
+    row = of(table, "zoom", "yes", "no")
+    assert row["wtp_low"] == pytest.approx(wanted[0], abs=0.002) and row["wtp_high"] == pytest.approx(
+        wanted[-1], abs=0.002
+    )
+    assert row["wtp_low"] < row["wtp"] < row["wtp_high"] and table.attrs["notes"] == ()
+
+
+SENTENCES = [
+    (-0.01, "price", r"'price' is not told from 0 \(z = {z:.1f}\), so that amounts have no finite interval\."),
+    (0.0, (), r"'price' is not told from 0 \(z = -?\d\.\d\), so that amounts have no finite interval\."),
+    (0.3, "price", r"Demand rises with 'price' \(z = {z:.1f}\), so that amounts of money have no meaning; "),
+    (-0.07, "price", r"The amount for 'zoom yes over no' is larger than any difference of tested prices, 20: "),
+    (-0.07, (), r"Amounts as large as the range of tested prices, 20, may be larger than that\."),
+]
+
+
+@pytest.mark.parametrize(("slope", "linear", "sentence"), SENTENCES)
+def test_what_the_data_cannot_tell_is_said(slope, linear, sentence):
+    model = th.MultinomialLogit(linear=linear).fit(choices(slope))
+    z = model.summary().loc["price", "z"] if linear else 0.0
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", EstimateWarning)
+        table = model.willingness_to_pay("price")
+    assert [str(each.message) for each in warned] == list(table.attrs["notes"])
+    assert any(re.match(sentence.format(z=z), note) for note in table.attrs["notes"])
+    if slope >= -0.01:
+        assert np.isposinf(table["wtp_high"]).all() and (linear == () or np.isneginf(table["wtp_low"]).all())
+    found = model.findings(price="price")["willingness_to_pay"]
+    in_report = found.sentence
+    assert set(table.attrs["notes"]) <= set(found.notes) and not set("inf nan".split()) & set(in_report.split())
+    assert in_report.startswith("No amount is told from 0" if slope >= -0.01 and linear else "Everybody would pay ")
+    with warnings.catch_warnings(record=True) as each:
+        warnings.simplefilter("always")
+        model.willingness_to_pay("price", each_person=True)
+    assert len(each) == (slope >= -0.01)
+
+
+@pytest.mark.parametrize(("slope", "sentence"), [(0.0, "is not told from 0"), (1.0, "Demand rises with")])
+def test_it_is_said_of_draws(slope, sentence):
+    """Tastes of people in 200 draws, of whose mean the interval holds 0, or lies above it."""
+    data = choices(-0.1, people=5)
+    tastes = np.random.default_rng(2).normal([slope, 1.0], 0.1, (200, 5, 2))
+    chooser = LogitChooser(coding_of(data, "price"), data, tastes, np.repeat([0, 1], 100))
+    with pytest.warns(EstimateWarning, match=sentence):
+        table = willingness_to_pay(chooser, "price", False, None, None, 0.89)
+    assert np.isposinf(table["wtp_high"]).all() and not np.isnan(table["wtp"]).any()
+
+
+def test_crossings():
+    prices = Prices(0, np.array([0.0, 1.0, 2.0]), np.arange(3.0), False)
+    falling = np.array([0.0, -1.0, -4.0])
+    assert _crossing(falling + 0.5, falling, prices) == pytest.approx(0.25)  # around 1, a difference costs 2 a unit
+    assert _crossing(falling + 9.0, falling, prices) == 2.0  # more than the range can tell
+    assert _crossing(falling, falling, prices) == 0.0
+    flat = np.zeros(3)
+    assert [_crossing(flat + gain, flat, prices) for gain in (0.0, 1.0, -1.0)] == [0.0, 2.0, -2.0]
+    for gain in (0.5, 3.0, 9.0):  # of the one over the other, and the other way round
+        assert _crossing(falling - gain, falling, prices) == pytest.approx(-_crossing(falling, falling - gain, prices))
+
+
+def test_of_product_classes():
+    """Classes "price <= 150", value 3, and "zoom = yes", value 2: a zoom makes up for two thirds of the step."""
+    attributes = {"price": ["100", "150", "200"], "zoom": ["no", "yes"]}
+    data = experiment(people=1, attributes=attributes)
+    members = [[1, 1, 0, 1, 1], [1, 1, 1, 0, 1]]
+    owned = [(0, np.log(2.5)), (0, np.log(1.5))]
+    draws = single(owned, members=members, monotone=(0, 0), offset=(0, 3, 5), a=1.0, sigma=0.5)  # (1 - sigma) a = .5
+    chooser = ClassChooser(draws, design_of(data), None)
+    # the dearer one pays 3 (p - 150) / 50 above 150, the cheaper one nothing
+    found = compensations(chooser, prices_of(chooser, "price"), changes_of(chooser, "price"))
+    assert found[0, 0, 0] == pytest.approx(2 * 50 * 2 / 3)
+
+
+def test_monotone_classes_pay_for_what_is_better():
+    with pytest.warns(EstimateWarning, match="range of tested prices, 150, may be larger"):
+        table = fitted(experiment(people=12, none=True), draws=20, alpha=5.0).willingness_to_pay("price")
+    assert set(table["attribute"]) == {"brand", "zoom", "battery"}
+    assert (table.loc[table["attribute"] != "brand", "wtp"] >= 0).all()
+    assert table[["wtp_low", "wtp_high"]].abs().max(axis=None) <= 150
+
+
+def test_a_price_alone_pays_for_nothing(data):
+    model = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(simulated(people=4), attributes=["price"]))
+    with pytest.raises(ArgumentError, match="no attribute but 'price'"):
+        model.willingness_to_pay("price")
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"price": "prize"}, "no attribute 'prize'. Did you mean 'price'"),
+        ({"price": "brand"}, "level 'A' of 'brand' is no number"),
+        ({"price": "price", "people": "new"}, "no willingness to pay of their own"),
+        ({"price": "price", "ci": 0}, "between 0 and 1"),
+    ],
+)
+def test_bad_questions(hierarchical, asked, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        hierarchical.willingness_to_pay(**asked)
+
+
+@needs_data
+def test_the_value_of_time_of_swissroute():
+    """statsmodels 0.15.0: ConditionalLogit of tt, tc, hw and ch, and the delta method by hand."""
+    frame = pd.read_csv(real_data("dce_swissroute/choices.csv"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # many levels
+        data = th.ChoiceExperiment.from_frame(frame, attributes=["tt", "tc", "hw", "ch"])
+    model = th.MultinomialLogit(linear=["tt", "tc", "hw", "ch"]).fit(data)
+    row = of(model.willingness_to_pay("tc"), "tt", "1 more", "")
+    assert row["wtp"] == pytest.approx(-0.4534418738881763, rel=1e-6)
+    assert row["wtp_se"] == pytest.approx(0.028529739338238543, rel=1e-6)
+
+
+@needs_data
+def test_travel_mode_as_published():
+    """Greene, Econometric analysis: constants, terminal time and generalised cost give -199.9766."""
+    frame = pd.read_csv(real_data("choice_travelmode/travelmode.csv"))
+    frame["mode"] = frame["mode"].map({1: "air", 2: "train", 3: "bus", 4: "car"})
+    roles = {"respondent": "individual", "task": "task", "alternative": "mode", "chosen": "choice"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = th.ChoiceExperiment.from_frame(frame.assign(task=1), **roles, attributes=["ttme", "gc"])
+    model = th.MultinomialLogit(linear=["ttme", "gc"], constants=True).fit(data)
+    assert model.log_likelihood_ == pytest.approx(-199.9766, abs=1e-4)
+
+
+def test_quantiles_of_people_count_weights():
+    values = np.array([[[1.0], [5.0], [9.0], [30.0]]])
+    for probability in (0.055, 0.25, 0.5, 0.9):
+        expected = quantiles(np.repeat(values[0], [3, 1, 2, 5], axis=0), [probability])
+        assert weighted_quantile(values, np.array([3.0, 1.0, 2.0, 5.0]), probability).tolist() == expected.tolist()
+        assert (
+            weighted_quantile(values, np.ones(4), probability).tolist() == quantiles(values[0], [probability]).tolist()
+        )

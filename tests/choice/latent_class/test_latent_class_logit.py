@@ -1,0 +1,249 @@
+"""The latent-class logit: derivatives, a naive evaluation, known cases, segments that are found again, bad input."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import SEGMENTS, camera, of_segments, simulated
+from real_data import needs_data
+
+import thali as th
+from thali.choice.latent_class.climb import climb, expect_and_maximise, to_summit
+from thali.choice.latent_class.draws import DRAWS
+from thali.choice.latent_class.panel import derivatives, panel_of, point
+from thali.choice.logits.coding import coding_of
+from thali.choice.segments.agreement import adjusted_rand
+from thali.errors import ArgumentError, DataError, EstimateWarning
+from thali.testing.naive_choice_models import latent_class_log_likelihood
+
+SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))
+
+
+@cache
+def small():
+    return th.ChoiceExperiment.from_frame(simulated(people=9, tasks=5, seed=2))
+
+
+@cache
+def segments():
+    frame, truth = of_segments()
+    return th.ChoiceExperiment.from_frame(frame), truth
+
+
+@cache
+def fitted():
+    return th.LatentClassLogit(3).fit(segments()[0], random_seed=1, progressbar=False)
+
+
+def panel(data):
+    return panel_of(data, coding_of(data))
+
+
+def tasks_of_people(data):
+    """For each person the (alternatives, chosen) of every task."""
+    matrix = coding_of(data).matrix(data.products)[data.row_product]
+    own = [(matrix[data.first_row[t] : data.first_row[t + 1]], data.chosen[t]) for t in range(data.n_tasks)]
+    return [own[data.first_task[n] : data.first_task[n + 1]] for n in range(data.n_respondents)]
+
+
+def moved(here, step, where):
+    """The point at a change of log odds and tastes."""
+    odds = SIZES * np.exp(np.concatenate([[0.0], step[:2]]))
+    return point(where, odds / odds.sum(), TASTES + step[2:].reshape(3, 5))
+
+
+def test_the_likelihood_is_the_naive_one():
+    found = point(panel(small()), SIZES, TASTES)
+    assert found.value == pytest.approx(latent_class_log_likelihood(tasks_of_people(small()), SIZES, TASTES), rel=1e-12)
+    assert found.membership.sum(axis=1) == pytest.approx(np.ones(9), rel=1e-12)
+
+
+def test_gradient_and_information_are_finite_differences():
+    """Central differences of step h of the value (gradient), and of the gradient (information)."""
+    where, h = panel(small()), 1e-5
+    gradient, information = derivatives(where, point(where, SIZES, TASTES))
+    steps = h * np.eye(17)
+    for j, step in enumerate(steps):
+        up, down = moved(None, step, where), moved(None, -step, where)
+        assert gradient[j] == pytest.approx((up.value - down.value) / (2 * h), abs=1e-6)
+        change = derivatives(where, up)[0] - derivatives(where, down)[0]
+        np.testing.assert_allclose(information[j], -change / (2 * h), atol=1e-6)
+
+
+def test_every_pass_of_expectation_and_maximisation_gains():
+    where = panel(segments()[0])
+    here = point(where, SIZES, TASTES)
+    values = [here.value]
+    for _ in range(12):
+        before, here = here, expect_and_maximise(where, here)
+        np.testing.assert_allclose(here.sizes, before.membership.mean(axis=0), rtol=1e-12)
+        values.append(here.value)
+    assert np.all(np.diff(values) >= 0) and values[-1] > values[0] + 50
+    summit = to_summit(where, here)
+    assert summit.converged and summit.where.value >= values[-1]
+    assert np.abs(summit.gradient).max() < 1e-3 and np.linalg.eigvalsh(summit.information).min() > 0
+
+
+def test_one_class_is_the_multinomial_logit():
+    data = small()
+    one, plain = th.LatentClassLogit(1).fit(data, progressbar=False), th.MultinomialLogit().fit(data)
+    assert one.log_likelihood_ == pytest.approx(plain.log_likelihood_, rel=1e-12)
+    assert one.aic_ == pytest.approx(plain.aic_, rel=1e-12)
+    np.testing.assert_allclose(one.coef_.loc[1], plain.coef_, rtol=1e-6)
+    np.testing.assert_allclose(one.covariance_, plain.covariance_, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(one.predict_proba(data), plain.predict_proba(data), atol=1e-7)
+    assert one.bic_ == pytest.approx(5 * np.log(9) - 2 * one.log_likelihood_, rel=1e-12)  # people count
+    assert np.isnan(one.entropy_r2_)
+
+
+def test_three_segments_are_found_again():
+    model, (_, truth) = fitted(), segments()
+    assert adjusted_rand(model.membership_.to_numpy().argmax(axis=1), truth) >= 0.9
+    row = model.choice_.loc[3]
+    assert row["times_found"] >= 3 and row["starts"] >= 12
+    names = ["price[15]", "price[25]", "brand[B]", "brand[C]", "zoom[yes]"]
+    assert list(model.coef_.columns) == names
+    order = [int(model.coef_["price[25]"].argmin()), int(model.coef_["brand[B]"].argmax())]
+    order.append(3 - sum(order))
+    wanted = SEGMENTS[:, [0, 0, 1, 2, 3]] * [1, 2, 1, 1, 1]
+    table = model.summary()
+    errors = np.array([[table.loc[f"class {k + 1}: {name}", "se"] for name in names] for k in order])
+    z = (model.coef_.to_numpy()[order] - wanted) / errors
+    assert np.abs(z).max() < 4.5  # 15 standard normal numbers
+
+
+@pytest.mark.fit  # for its time
+def test_bic_and_people_left_out_choose_three():
+    data = segments()[0]
+    by_bic = th.LatentClassLogit(range(1, 5), "price").fit(data, random_seed=2, progressbar=False)
+    assert by_bic.n_classes_ == 3 and list(by_bic.choice_.index) == [1, 2, 3, 4]
+    assert np.all(np.diff(by_bic.choice_["log_likelihood"]) > 0)
+    out = th.LatentClassLogit([1, 3], "price", choose="held-out", starts=3).fit(data, random_seed=2, progressbar=False)
+    assert out.n_classes_ == 3 and out.choice_["held_out"].notna().all()
+    assert (out.choice_["held_out"] < out.choice_["log_likelihood"]).all()
+    assert out.choice_.loc[3, "log_likelihood"] == pytest.approx(by_bic.choice_.loc[3, "log_likelihood"], abs=0.01)
+
+
+def test_known_people_are_predicted_by_their_classes_and_new_people_by_sizes():
+    model, data = fitted(), segments()[0]
+    tasks = data.take(data.respondent_of_task == 0)
+    known = model.predict_proba(tasks)
+    of_classes = np.exp(_matrix(model, tasks) @ model.coef_.to_numpy().T)
+    task = np.repeat(np.arange(tasks.n_tasks), np.diff(tasks.first_row))
+    of_classes /= np.stack([np.bincount(task, column) for column in of_classes.T], axis=1)[task]
+    np.testing.assert_allclose(known, of_classes @ model.membership_.iloc[0], atol=1e-12)
+    stranger = tasks.to_frame().assign(id="somebody else")
+    np.testing.assert_allclose(model.predict_proba(stranger), of_classes @ model.sizes_, atol=1e-12)
+
+
+def test_market_shares_are_mean_predictions():
+    """Of respondents by their classes, of new people by sizes; at the maximum the two are the same."""
+    model, data = fitted(), segments()[0]
+    market = pd.DataFrame({"price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "no", "yes"]})
+    new = model.predict_proba(market)
+    shares = model.market_shares(market, people="new")
+    np.testing.assert_allclose(shares["share"], new, atol=1e-12)
+    np.testing.assert_allclose(model.market_shares(market)["share"], new, atol=1e-5)
+    first = pd.concat([market.assign(id=label) for label in data.respondents[:7]])
+    wanted = model.predict_proba(first).reshape(7, 3).mean(axis=0)
+    some = model.market_shares(market, people=list(data.respondents[:7]))
+    np.testing.assert_allclose(some["share"], wanted, atol=1e-12)
+    assert (shares["share_low"] < new).all() and (shares["share_high"] > new).all()
+    assert model._market_draws().lapse == 0.0
+
+
+def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
+    """Whoever's class is nearly even has shares that vary with it; in each draw the class is one."""
+    model, data = fitted(), segments()[0]
+    market = pd.DataFrame({"price": [5, 25], "brand": ["A", "C"], "zoom": ["no", "yes"]})
+    chooser = model._chooser()
+    person = int(model.membership_.max(axis=1).to_numpy().argmin())
+    weights = np.eye(1, data.n_respondents, person)[0]
+    kinds = chooser._weights_of_kinds(weights)
+    np.testing.assert_array_equal(kinds[0], model.membership_.iloc[person])
+    np.testing.assert_array_equal(kinds[1:].argmax(axis=1), model._draws_.of_people[:, person])
+    assert (kinds[1:].max(axis=1) == 1.0).all()
+    matrix = chooser.coding.rows(chooser.cells(market))
+    utility = chooser.tastes[3] @ matrix.T
+    p = np.exp(utility) / np.exp(utility).sum(axis=1, keepdims=True)
+    own = int(model._draws_.of_people[2, person])
+    np.testing.assert_allclose(chooser.shares([chooser.cells(market)], weights, 1, 0)[0][3], p[own])
+    np.testing.assert_allclose(next(chooser.utilities(chooser.cells(market)))[3, person], utility[own])
+
+
+def _matrix(model, tasks):
+    return model._coding_.matrix(tasks.products)[tasks.row_product]
+
+
+def test_the_same_seed_gives_the_same_model():
+    data = segments()[0]
+    first, second = (th.LatentClassLogit(2, starts=4).fit(data, random_seed=5, progressbar=False) for _ in range(2))
+    assert first.coef_.equals(second.coef_) and first.run_settings() == {"random_seed": 5}
+    np.testing.assert_array_equal(first._draws_.of_people, second._draws_.of_people)
+
+
+def test_draws_spread_as_the_standard_errors_say():
+    """A mean over D draws has the error sd / sqrt(D), a standard deviation about sd / sqrt(2 D)."""
+    model = fitted()
+    errors = np.sqrt(np.diag(model.covariance_)[2:]).reshape(3, 5)
+    drawn = model._draws_.tastes
+    assert np.abs((drawn.mean(axis=0) - model.coef_) / errors).to_numpy().max() < 4.5 / np.sqrt(DRAWS)
+    assert np.abs(drawn.std(axis=0) / errors - 1).max() < 4.5 / np.sqrt(2 * DRAWS)
+
+
+def test_choices_of_a_class_without_bound_are_said():
+    """Two people always take the dear product, which no choice of theirs speaks against."""
+    rows = []
+    for person in range(12):
+        for task in range(8):
+            dear = person < 2 or task == person % 8
+            product = {"id": person, "task": task}
+            rows += [{**product, "price": 1, "choice": int(not dear)}, {**product, "price": 2, "choice": int(dear)}]
+    data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    with pytest.warns(EstimateWarning, match=r"leave 'class 2: price\[2\]' open"):
+        model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
+    assert model.unbounded_ == ("class 2: price[2]",)
+    assert not model.verdict().agrees and np.isfinite(model._draws_.tastes).all()
+
+
+def test_classes_that_coincide_are_said():
+    """Four tasks of eight people, who take the cheap product thrice or once: one class is likelier than two."""
+    rows = {"id": [n // 8 for n in range(64)], "task": [n // 2 for n in range(64)], "price": [90, 150] * 32}
+    rows["choice"] = [1, 0, 1, 0, 1, 0, 0, 1] * 4 + [0, 1, 0, 1, 0, 1, 1, 0] * 4
+    with pytest.warns(EstimateWarning, match="do not show 2 classes: some have the same tastes, or hold nobody"):
+        model = th.LatentClassLogit(2).fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)), random_seed=1)
+    assert model.log_likelihood_ == pytest.approx(32 * np.log(0.5), abs=1e-6)
+
+
+MISTAKES = [
+    ({"classes": 0}, ArgumentError, "classes must be a whole number of 1 or more; got 0."),
+    ({"classes": [2, 1.5]}, ArgumentError, "classes must be a whole number of 1 or more; got 1.5."),
+    ({"classes": "three"}, ArgumentError, "classes must be a whole number of 1 or more; got 'three'."),
+    ({"classes": []}, ArgumentError, "classes must be a whole number of 1 or more, or several; got none."),
+    ({"classes": 10}, DataError, "10 classes are more than the 9 respondents; ask for fewer by classes."),
+    (
+        {"classes": 8, "choose": "held-out"},
+        DataError,
+        "9 respondents are too few to be left out in 5 parts and fitted by 8 classes; set choose='bic'.",
+    ),
+    ({"choose": "aic"}, ArgumentError, "choose must be one of 'bic', 'held-out'; got 'aic'."),
+    ({"starts": 0}, ArgumentError, "starts must be a whole number of 1 or more; got 0."),
+    ({"linear": "prize"}, ArgumentError, "linear names 'prize', which is no attribute. Did you mean 'price'?"),
+]
+
+
+@pytest.mark.parametrize(("how", "kind", "said"), MISTAKES)
+def test_mistakes(how, kind, said):
+    with pytest.raises(kind) as error:
+        th.LatentClassLogit(**how).fit(small())
+    assert str(error.value) == said
+
+
+@needs_data
+@pytest.mark.long
+def test_camera():
+    """Values of this code; flexmix 2.3-18 of R finds the same of three classes (benchmarks/latent_class.py)."""
+    model = th.LatentClassLogit(3, linear="price").fit(camera(), random_seed=1, progressbar=False)
+    assert model.log_likelihood_ == pytest.approx(-5420.091, abs=0.01)
+    assert climb(panel(camera()), np.zeros((1, 13))).converged

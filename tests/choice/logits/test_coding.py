@@ -1,0 +1,207 @@
+"""Columns of the model matrix: numbers and their pieces, products of columns, constants of alternatives."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.choice.logits.coding import coding_of
+from thali.choice.logits.logit import Tasks, ascend, tasks_of
+from thali.data.experiments.constants import with_constants
+from thali.errors import ArgumentError, DataError, DataWarning
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated())
+
+
+def test_pieces_of_a_number(data):
+    frame = simulated(people=4).assign(price=lambda f: f["price"] + 6 * (f["alt"] == 2))
+    data = th.ChoiceExperiment.from_frame(frame)
+    coding = coding_of(data, knots={"price": [12, 18]})
+    assert coding.names[:3] == ("price[to 12]", "price[12 to 18]", "price[from 18]")
+    products = data.products[data.row_product]
+    x = frame["price"].to_numpy()
+    wanted = np.column_stack([np.minimum(x, 12), np.clip(x - 12, 0, 6), np.maximum(x - 18, 0)])
+    np.testing.assert_array_equal(coding.matrix(products)[:, :3], wanted)
+    np.testing.assert_allclose(coding.scale[:3], coding.matrix(data.products)[:, :3].std(axis=0))
+
+
+def test_as_many_knots_as_levels_allow_fit_like_levels(data):
+    pieces, levels = (th.MultinomialLogit(**asked).fit(data) for asked in ({"knots": {"price": 1}}, {}))
+    assert pieces._coding_.parts[0].knots == (15.0,)
+    assert pieces.log_likelihood_ == pytest.approx(levels.log_likelihood_, rel=1e-10)
+    assert 10 * pieces.coef_.iloc[0] == pytest.approx(levels.coef_["price[15]"], rel=1e-8)
+    between = pd.DataFrame({"price": [10, 25], "brand": "A", "zoom": "no"})
+    utility = pieces.coef_.iloc[:2] @ [5, 10]
+    assert pieces.predict_proba(between)[1] == pytest.approx(1 / (1 + np.exp(-utility)), rel=1e-9)
+
+
+def test_a_number_between_and_beyond_the_tested_ones(data):
+    model = th.MultinomialLogit(knots={"price": [15]}).fit(data)
+    low, high = model.coef_.iloc[:2]
+    for prices, gap in [((10, 20), 5 * low + 5 * high), ((3, 28), 12 * low + 13 * high)]:
+        rows = pd.DataFrame({"price": prices, "brand": "A", "zoom": "no"})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            p = model.predict_proba(rows)
+        assert p[1] == pytest.approx(1 / (1 + np.exp(-gap)), rel=1e-10)
+        assert len(caught) == (prices == (3, 28))
+    with pytest.warns(DataWarning, match="'price' is 28, outside the tested range of 5 to 25") as messages:
+        model.predict_proba(rows)
+    assert messages[0].filename == __file__
+
+
+def test_interactions_are_products_of_columns(data):
+    coding = coding_of(data, "price", interactions=[("price", "brand"), ("brand", "zoom")])
+    assert coding.names[4:] == ("price:brand[B]", "price:brand[C]", "brand[B]:zoom[yes]", "brand[C]:zoom[yes]")
+    x = coding.matrix(data.products)
+    np.testing.assert_array_equal(x[:, 4:], x[:, [0, 0, 1, 2]] * x[:, [1, 2, 3, 3]])
+    np.testing.assert_allclose(coding.scale, [coding.scale[0], 1, 1, 1, coding.scale[0], coding.scale[0], 1, 1])
+
+
+def test_a_slope_of_each_brand_is_found():
+    """Of choices made by known slopes: -.2 of brand A, and .1, -.1 more of B and C; five standard errors."""
+    rng = np.random.default_rng(3)
+    frame = simulated(people=200, seed=1)
+    brand = frame["brand"].map({"A": -0.2, "B": -0.1, "C": -0.3})
+    frame["u"] = brand * frame["price"] + (frame["zoom"] == "yes") + rng.gumbel(size=len(frame))
+    frame["choice"] = (frame["u"] == frame.groupby(["id", "task"])["u"].transform("max")).astype(int)
+    data = th.ChoiceExperiment.from_frame(frame.drop(columns="u"))
+    table = th.MultinomialLogit("price", interactions=[("price", "brand")]).fit(data).summary()
+    wanted = {"price": -0.2, "price:brand[B]": 0.1, "price:brand[C]": -0.1, "zoom[yes]": 1.0, "brand[B]": 0.0}
+    for name, value in wanted.items():
+        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "se"]
+    assert table.loc["price:brand[B]", "se"] < 0.02
+
+
+def travel(labels=("air", "bus", "car"), **columns):
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame({"id": np.repeat(np.arange(300), 3), "task": 1, "mode": list(labels) * 300})
+    rows["cost"] = rng.choice([10, 20, 40], len(rows))
+    rows["u"] = rows["mode"].map(dict(zip(labels, (0.0, -1.0, 0.5), strict=True))) - 0.05 * rows["cost"]
+    rows["u"] += rng.gumbel(size=len(rows))
+    rows["choice"] = (rows["u"] == rows.groupby("id")["u"].transform("max")).astype(int)
+    rows = rows.drop(columns="u").assign(**columns)
+    return th.ChoiceExperiment.from_frame(rows, alternative="mode", chosen="choice"), rows
+
+
+def test_constants_of_alternatives():
+    data, rows = travel()
+    model = th.MultinomialLogit("cost", constants=True).fit(data)
+    table = model.summary()
+    assert list(table.index) == ["cost", "mode[bus]", "mode[car]"]
+    for name, value in (("mode[bus]", -1.0), ("mode[car]", 0.5), ("cost", -0.05)):
+        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "se"]
+    # by hand: columns of 0 and 1 beside the cost
+    x = np.column_stack([rows["cost"], rows["mode"] == "bus", rows["mode"] == "car"]).astype(float)
+    tasks = tasks_of(data, coding_of(data, "cost"))._replace(matrix=x)
+    assert model.log_likelihood_ == pytest.approx(ascend(tasks).log_likelihood, rel=1e-12)
+    # the shares of choices are those of the data, as they are of every logit with constants
+    p = pd.Series(model.predict_proba(data)).groupby(rows["mode"]).mean()
+    np.testing.assert_allclose(p, rows.groupby("mode")["choice"].mean())
+    assert model.predict_proba(rows) == pytest.approx(model.predict_proba(data))
+    market = pd.DataFrame({"mode": ["air", "car"], "cost": [20, 40]})
+    assert list(model.market_shares(market).index) == ["air", "car"]
+    assert (
+        th.MultinomialLogit("cost", constants=True).fit(with_constants(data)).log_likelihood_ == model.log_likelihood_
+    )
+    assert with_constants(data).to_frame()["mode"].astype(str).tolist() == rows["mode"].tolist()
+
+
+def test_the_no_choice_option_has_no_label():
+    frame = simulated(people=10)
+    frame["alt"] = frame["alt"].map({1: "left", 2: "right", 3: "none"})
+    data = th.ChoiceExperiment.from_frame(frame, none="none")
+    model = th.MultinomialLogit("price", constants=True).fit(data)
+    assert list(model.coef_.index) == ["inside", "price", "brand[B]", "brand[C]", "zoom[yes]", "alt[right]"]
+    # nor has it a place, where each row has a number
+    frame = simulated(people=10).astype({"brand": object})
+    frame.loc[frame["alt"] == frame["task"] % 3 + 1, "brand"] = "none"
+    data = with_constants(th.ChoiceExperiment.from_frame(frame, none={"brand": "none"}))
+    assert data.levels["alt"] == ("1", "2", "3")
+    assert (data.products[data.products[:, 0] == 0, 1:] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"linear": "brand"}, "linear names 'brand', whose level 'A' is no number"),
+        ({"knots": {"brand": 1}}, "whose level 'A' is no number"),
+        ({"knots": {"prize": 1}}, "knots names 'prize', which is no attribute. Did you mean 'price'"),
+        ({"knots": {"price": [5]}}, "between its smallest and largest tested value, 5 and 25"),
+        ({"knots": {"price": [20, 10]}}, "increasing numbers"),
+        ({"knots": {"price": [12, 16]}}, "the tested values 5, 15, 25 do not show; give fewer"),
+        ({"knots": {"price": 2}}, "how many there are, 1 to 1; got 2"),
+        ({"knots": {"price": "many"}}, "got 'many'"),
+        ({"knots": [10]}, "knots must map attributes"),
+        ({"interactions": "price"}, "interactions must be pairs"),
+        ({"interactions": [("price",)]}, "interactions must be pairs"),
+        ({"interactions": [("price", "price")]}, "of two attributes"),
+        ({"interactions": [("price", "zoom"), ("zoom", "price")]}, "stands once"),
+        ({"interactions": [("price", "size")]}, "interactions names 'size'"),
+        ({"constants": "mode"}, "constants must be True or False"),
+    ],
+)
+def test_bad_arguments(data, asked, sentence):
+    for model in (th.MultinomialLogit, th.HierarchicalLogit):
+        with pytest.raises(ArgumentError, match=sentence):
+            model(**asked).fit(data)
+
+
+def test_constants_need_labels():
+    data = th.ChoiceExperiment.from_frame(simulated(people=3).drop(columns="alt"))
+    with pytest.raises(ArgumentError, match="the data have none; name their column by alternative"):
+        th.MultinomialLogit(constants=True).fit(data)
+
+
+def swissmetro(**columns):
+    """A table of that shape: a row a task, columns in several orders, a car that may be absent and has no headway."""
+    rng, n = np.random.default_rng(1), 240
+    frame = pd.DataFrame({"ID": np.repeat(np.arange(n // 6), 6), "AGE": np.repeat(rng.integers(1, 5, n // 6), 6)})
+    frame["TRAIN_AV"], frame["CAR_AV"], frame["SM_AV"] = 1, rng.integers(0, 2, n), 1
+    for mode in ("TRAIN", "SM", "CAR"):
+        frame[f"{mode}_TT"], frame[f"{mode}_CO"] = rng.choice([60, 120, 180], n), rng.choice([20, 50, 90], n)
+    frame["TRAIN_HE"], frame["SM_HE"] = rng.choice([30, 60], n), rng.choice([10, 20], n)
+    frame["CHOICE"] = np.where(frame["CAR_AV"] == 1, rng.integers(1, 4, n), rng.integers(1, 3, n))
+    return frame.assign(**columns)
+
+
+ORDER = ["TRAIN", "SM", "CAR"]
+
+
+def test_a_table_of_the_shape_of_swissmetro():
+    frame = swissmetro()
+    data = th.ChoiceExperiment.from_wide(frame, respondent="ID", alternatives=ORDER)
+    assert (data.n_tasks, data.n_respondents) == (240, 40) and list(data.people.columns) == ["AGE"]
+    assert data.n_alternatives == 480 + frame["CAR_AV"].sum()
+    chosen = data.alternative_labels[data.first_row[:-1] + data.chosen]
+    assert chosen.tolist() == [ORDER[k - 1] for k in frame["CHOICE"]]
+    model = th.MultinomialLogit(["TT", "CO", "HE"], constants=True).fit(data)
+    assert list(model.coef_.index) == ["TT", "CO", "HE", "alternative[SM]", "alternative[TRAIN]"]
+    # by hand, row by row of the wide table
+    rows, chosen_rows, ends = [], [], [0]
+    for row in frame.to_dict("records"):
+        offered = [mode for mode in ORDER if row[f"{mode}_AV"]]
+        rows += [(row[f"{m}_TT"], row[f"{m}_CO"], row.get(f"{m}_HE", 0), m == "SM", m == "TRAIN") for m in offered]
+        chosen_rows.append(ends[-1] + offered.index(ORDER[row["CHOICE"] - 1]))
+        ends.append(len(rows))
+    found = ascend(Tasks(np.array(rows, float), np.array(ends), np.array(chosen_rows)))
+    np.testing.assert_allclose(model.coef_, found.beta, rtol=1e-6, atol=1e-9)
+    market = pd.DataFrame({"alternative": ORDER, "TT": [120, 60, 90], "CO": [50, 60, 70], "HE": [30, 10, "(lacks it)"]})
+    u = np.array([[120, 50, 30, 0, 1], [60, 60, 10, 1, 0], [90, 70, 0, 0, 0]]) @ found.beta
+    np.testing.assert_allclose(model.market_shares(market)["share"], np.exp(u) / np.exp(u).sum(), rtol=1e-6)
+    with pytest.raises(DataError, match="lacks 'HE' as no product of the fit does, or has it as none does"):
+        model.market_shares(market.assign(HE=30))
+
+
+def test_swissmetro_as_it_must_not_be_read():
+    with pytest.raises(DataError, match="'TRAIN', 'CAR', 'SM', and from 'TRAIN_TT' on 'TRAIN', 'SM', 'CAR'"):
+        th.ChoiceExperiment.from_wide(swissmetro(), respondent="ID")
+    absent = swissmetro(CAR_AV=0, CHOICE=3)
+    with pytest.raises(DataError, match="'CAR' was chosen in row 0, where it was not available; correct the row"):
+        th.ChoiceExperiment.from_wide(absent, respondent="ID", alternatives=ORDER)

@@ -1,0 +1,88 @@
+"""Directions that the choices speak against: z of a multinomial logit, and what a fit says before it begins."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.choice.logits.directions import contradicted_sentence, direction_scores
+from thali.errors import DataWarning
+from thali.inference.quiet import without_warnings
+
+RIGHT = {"price": "decreasing", "zoom": "increasing"}
+WRONG = {"price": "increasing", "zoom": "decreasing"}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated(), levels={"zoom": ["no", "yes"]})
+
+
+def test_z_of_many_people_is_that_of_the_logit():
+    """One task a person: the prior is then weak, and the two standard errors agree."""
+    data = th.ChoiceExperiment.from_frame(simulated(people=4000, tasks=1, sd=0.0), levels={"zoom": ["no", "yes"]})
+    z = direction_scores(data, ("price", "zoom"))
+    plain = th.MultinomialLogit("price").fit(data).summary()["z"]
+    assert z["price"] == pytest.approx(plain["price"], rel=0.1) and z["price"] < -15
+    assert z["zoom"] == pytest.approx(plain["zoom[yes]"], rel=0.1) and z["zoom"] > 15
+
+
+def test_tasks_of_a_person_are_no_independent_evidence():
+    """The same choices by a tenth of the people, ten times each: z is smaller by the root of ten."""
+    rows = simulated(people=60, tasks=4, sd=0.0)
+    again = pd.concat([rows.assign(task=rows["task"] + 10 * k) for k in range(10)])
+    one, ten = (direction_scores(th.ChoiceExperiment.from_frame(f), ("price",))["price"] for f in (rows, again))
+    assert ten == pytest.approx(one, rel=0.15)
+
+
+def test_separated_choices_speak(data):
+    """Everybody always takes the cheapest, so that the likelihood has no maximum."""
+    rows = simulated(people=20, tasks=5)
+    cheapest = rows.groupby(["id", "task"])["price"].transform("idxmin")
+    data = th.ChoiceExperiment.from_frame(rows.assign(choice=(rows.index == cheapest).astype(int)))
+    assert direction_scores(data, ("price",))["price"] < -4
+
+
+def test_sentence(data):
+    assert contradicted_sentence(data, RIGHT) == "" == contradicted_sentence(data, {})
+    z = direction_scores(data, ("price", "zoom"))
+    assert contradicted_sentence(data, WRONG) == (
+        f"The data speak against increasing 'price' (z = {z['price']:.1f}), decreasing 'zoom' (z = {z['zoom']:.1f}) in "
+        "a multinomial logit; a model that allows only this direction finds no effect there. Check the order of the "
+        "levels, or declare the other direction or none."
+    )
+    assert contradicted_sentence(data, {"price": "decreasing", "zoom": "decreasing"}).count("z = ") == 1
+
+
+def test_false_alarms_are_rare():
+    """Choices at random: of 200 scores none is beyond 4, and about one in 740 beyond 3 on one side."""
+    z = []
+    for seed in range(100):
+        rows = simulated(people=20, tasks=5, seed=seed)
+        chosen = np.random.default_rng(seed).integers(3, size=100)
+        rows["choice"] = (np.arange(3) == chosen[:, None]).ravel().astype(int)
+        data = th.ChoiceExperiment.from_frame(rows, levels={"zoom": ["no", "yes"]})
+        z += direction_scores(data, ("price", "zoom")).values()
+    assert 0.8 < np.std(z) < 1.1 and np.abs(z).max() < 4
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
+    from thali.model import sampling
+
+    class Begun(Exception):
+        pass
+
+    def run(*args, **settings):
+        raise Begun
+
+    monkeypatch.setattr(sampling, "sampled", run)
+    model = th.ProductClasses(WRONG)
+    if silent:
+        with without_warnings(), pytest.raises(Begun):
+            model.fit(data)
+        return
+    with pytest.warns(DataWarning, match="speak against increasing 'price'") as messages, pytest.raises(Begun):
+        model.fit(data)
+    assert messages[0].filename == __file__

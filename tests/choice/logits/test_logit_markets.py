@@ -1,0 +1,147 @@
+"""The rule of logits for markets: the probabilities that the models predict."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.choice.logits import market
+from thali.choice.logits.chooser import LogitChooser
+from thali.choice.logits.coding import coding_of
+from thali.choice.market_draws.logit import Columns, logit_tastes
+from thali.posterior.interval import TAILS
+
+MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
+
+
+def rule_of(model, tastes):
+    """The rule by the columns of a fitted model."""
+    linear = [name in model._coding_.linear for name in model.scheme_.names]
+    return logit_tastes(
+        [Columns(part.table, is_number) for part, is_number in zip(model._coding_.parts, linear, strict=True)], tastes
+    )
+
+
+def table(data, market):
+    names = list(data.levels)
+    return pd.DataFrame([{name: data.levels[name][p[i]] for i, name in enumerate(names)} for p in market])
+
+
+def test_shares_are_the_probabilities_of_the_multinomial_logit():
+    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    model = th.MultinomialLogit().fit(data)
+    rule = rule_of(model, model.coef_.to_numpy()[None, None])
+    wanted = model.predict_proba(table(data, MARKET))
+    np.testing.assert_allclose(rule.shares([MARKET])[0][0], wanted, rtol=0, atol=1e-4)  # tastes are rounded
+
+
+def test_any_number_of_an_attribute_with_a_slope():
+    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    model = th.MultinomialLogit(linear="price").fit(data)
+    rule = rule_of(model, model.coef_.to_numpy()[None, None])
+    place = list(data.levels).index("price")
+    market = [tuple(7.5 if i == place else level for i, level in enumerate(p)) for p in MARKET[:1]]
+    market += [tuple(12.25 if i == place else level for i, level in enumerate(p)) for p in MARKET[1:]]
+    frame = table(data, MARKET).assign(price=[7.5, 12.25, 12.25])
+    np.testing.assert_allclose(rule.shares([market])[0][0], model.predict_proba(frame), rtol=0, atol=1e-4)
+
+
+def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute():
+    rng = np.random.default_rng(1)
+    tables = [np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])]
+    tastes = rng.normal(size=(5, 7, 4))
+    rule = logit_tastes([Columns(tables[0], False), Columns(tables[1], True)], tastes)
+    market = [(1, 0.5), (2, 0.25), (None, None)]
+    matrix = np.array([[1, 0, 0.5, 0], [0, 1, 0.25, 0], [0, 0, 0, 1]])
+    np.testing.assert_array_equal(rule.matrix(market), matrix)
+    odds = np.exp(tastes @ matrix.T)
+    wanted = (odds / odds.sum(axis=-1, keepdims=True)).mean(axis=1)
+    np.testing.assert_allclose(rule.shares([market])[0], wanted, rtol=0, atol=1e-3)
+    assert rule.packed()["people"] == 7 and rule.codes.dtype == np.int16
+
+
+ASKED = [[(5.0, 1, 0), (17.5, 0, 1), (25.0, 2, 1)], [(11.0, 0, 0), (22.0, 1, 1)]]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"linear": "price"}, {"knots": {"price": [15]}, "interactions": [("price", "brand")]}], ids=str
+)
+def test_the_draws_of_a_market_are_those_of_market_shares(asked):
+    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    for model in (th.MultinomialLogit(**asked), th.HierarchicalLogit(**asked)):
+        quick = {"draws": 20, "tune": 20, "chains": 2, "random_seed": 1, "progressbar": False}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(data, **(quick if isinstance(model, th.HierarchicalLogit) else {}))
+        draws = model._market_draws()
+        assert [part.takes_any for part in draws.attributes] == [True, False, False]
+        names, levels = list(data.levels), data.levels
+        for products, found in zip(ASKED, draws.shares(ASKED), strict=True):
+            rows = [(p[0], *(levels[n][c] for n, c in zip(names[1:], p[1:], strict=True))) for p in products]
+            table = model.market_shares(pd.DataFrame(rows, columns=names))
+            # tastes are rounded to a 32,767th of the largest
+            np.testing.assert_allclose(draws.described(found, TAILS)[0], table["share"], rtol=0, atol=2e-3)
+
+
+def of_groups(people=12):
+    """A study whose people have columns."""
+    frame = simulated(people=people, tasks=6, seed=4)
+    person = frame["id"].str[1:].astype(int)
+    frame = frame.assign(sex=np.where(person % 3 == 0, "m", "w"), weight=0.25 * (person % 5))
+    return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
+
+
+ASKS = [("sex == 'w'", None), (None, "weight"), ("sex == 'm'", "weight")]
+
+
+@pytest.mark.fit
+def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_weights():
+    data = of_groups()
+    quick = {"random_seed": 1, "progressbar": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        hierarchical = th.HierarchicalLogit(linear="price").fit(data, draws=20, tune=20, chains=2, **quick)
+        classes = th.LatentClassLogit(2, "price", starts=2).fit(data, **quick)
+    products = pd.DataFrame({"price": [5.0, 17.5, 25.0], "brand": ["B", "A", "C"], "zoom": ["no", "yes", "yes"]})
+    people = data.people.reset_index()
+    for model, kinds in ((hierarchical, ()), (classes, ("class 1", "class 2"))):
+        draws = model._market_draws()
+        assert [column.name for column in draws.people.columns] == ["sex", "weight"] and draws.people.kinds == kinds
+        assert [name for name, _ in draws.people.weights] == ["weight"]
+        for people_asked, weights_asked in [(None, None), *ASKS]:
+            asked = np.ones(12) if people_asked is None else people.eval(people_asked).to_numpy(float)
+            weights = asked if weights_asked is None else asked * people[weights_asked].to_numpy()
+            table = model.market_shares(products, people=people_asked, respondent_weights=weights_asked)
+            found = draws.described(draws.shares(ASKED[:1], weights)[0], TAILS)
+            for values, name in zip(found, ("share", "share_low", "share_high"), strict=True):
+                np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)  # tastes are rounded
+
+
+def test_people_who_are_alike_are_not_told_apart():
+    assert th.MultinomialLogit().fit(of_groups())._market_draws().people is None
+
+
+def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
+    data = th.ChoiceExperiment.from_frame(simulated(people=30, seed=4))
+    coding = coding_of(data)
+    tastes = np.random.default_rng(0).normal(size=(60, 30, 5))
+    chooser = LogitChooser(coding, data, tastes, np.zeros(60, int))
+    monkeypatch.setattr(market, "MAX_TASTES", 40 * 10 * 5)
+    found = market.market_draws(chooser)
+    assert found.rule.codes.shape == (40, 10, 5) and "10 of 30 respondents" in found.size
+
+
+def test_levels_that_no_task_shows_are_not_offered():
+    data = th.ChoiceExperiment.from_frame(simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]})
+    with pytest.warns(th.errors.DataWarning, match="No task shows"):
+        model = th.MultinomialLogit().fit(data)
+    draws = model._market_draws()
+    assert draws.attributes[1].levels == ("A", "B", "C")
+    shown = [draws.attributes[1].levels[product[1]] for product in draws.first_task]
+    assert shown == data.to_frame()["brand"].head(3).tolist()
+    shares = draws.shares([[(0, 0, 0), (0, 1, 0), (0, 2, 0)]])[0][0]
+    rows = pd.DataFrame({"price": 5, "brand": ["A", "B", "C"], "zoom": "no"})
+    np.testing.assert_allclose(shares, model.predict_proba(rows), atol=2e-3)

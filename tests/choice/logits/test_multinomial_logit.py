@@ -1,0 +1,236 @@
+"""The multinomial logit: known values, derivatives, what cannot be estimated, predictions."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import camera, simulated, table
+from real_data import needs_data
+
+import thali as th
+from thali.choice.logits.coding import coding_of
+from thali.choice.logits.logit import ascend, derivatives, tasks_of
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning, NotFittedError
+from thali.testing.naive_choice_models import choice_probability
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated())
+
+
+def two(choices, **columns):
+    """Tasks of two products whose prices are 1 and 2."""
+    n = len(choices)
+    rows = {"id": np.repeat(np.arange(n), 2), "task": [1] * (2 * n), "price": [1, 2] * n}
+    return pd.DataFrame(rows | {"choice": [k for c in choices for k in (c == 0, c == 1)]} | columns)
+
+
+def test_bic_counts_tasks(data):
+    """Not alternatives, three in each of the 240 tasks; price, brand and zoom have 5 coefficients."""
+    model = th.MultinomialLogit().fit(data)
+    assert model.bic_ == pytest.approx(5 * np.log(240) - 2 * model.log_likelihood_, rel=1e-12)
+
+
+@needs_data
+def test_camera():
+    """The published value has the price as a number; 10 free coefficients, 13 with a coefficient for every level."""
+    assert th.MultinomialLogit(linear="price").fit(camera()).log_likelihood_ == pytest.approx(-6503.8, abs=0.1)
+    model = th.MultinomialLogit().fit(camera())
+    assert model.log_likelihood_ == pytest.approx(-6493.43, abs=0.005)
+    assert model.aic_ == pytest.approx(2 * 13 + 2 * 6493.43, abs=0.01)
+    assert model.bic_ == pytest.approx(13 * np.log(5312) + 2 * 6493.43, abs=0.01)
+    assert list(model.coef_.index[:4]) == ["inside", "brand[nikon]", "brand[panasonic]", "brand[sony]"]
+    prices = model.coef_.filter(like="price")
+    assert (np.diff(prices) < 0).all()
+
+
+@needs_data
+def test_electricity():
+    data = th.ChoiceExperiment.from_frame(table("electricity"), attributes=["pf", "cl", "loc", "wk", "tod", "seas"])
+    model = th.MultinomialLogit(linear=["pf", "cl"]).fit(data)
+    assert model.log_likelihood_ == pytest.approx(-4958.65, abs=0.005)
+
+
+def test_closed_form():
+    """Three of four choose the first: odds 3, variance 1/3 + 1/1."""
+    model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(two([0, 0, 0, 1])))
+    row = model.summary().loc["price[2]"]
+    assert row["coef"] == pytest.approx(-np.log(3), rel=1e-9)
+    assert row["se"] == pytest.approx(np.sqrt(4 / 3), rel=1e-6)
+    assert row["z"] == pytest.approx(row["coef"] / row["se"])
+    assert row["p"] == pytest.approx(0.341388, abs=1e-6)  # 2 Phi(-ln 3 / sqrt(4/3))
+    assert model.log_likelihood_ == pytest.approx(3 * np.log(0.75) + np.log(0.25), rel=1e-12)
+    linear = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(two([0, 0, 0, 1])))
+    assert linear.coef_["price"] == pytest.approx(-np.log(3), rel=1e-9)
+
+
+def test_derivatives(data):
+    tasks = tasks_of(data, coding_of(data, "price"))
+    beta = np.array([0.01, 0.4, -0.7, 0.9])
+    value, gradient, hessian = derivatives(tasks, beta)
+    naive = [
+        choice_probability(tasks.matrix[a:b], row - a, beta)
+        for a, b, row in zip(tasks.first_row, tasks.first_row[1:], tasks.chosen_row, strict=False)
+    ]
+    assert value == pytest.approx(np.log(naive).sum(), rel=1e-12)
+    h = 1e-5  # the error of central differences is h^2 times a third derivative: 1e-10 of the largest entry
+    for k, step in enumerate(h * np.eye(4)):
+        up, down = derivatives(tasks, beta + step), derivatives(tasks, beta - step)
+        assert gradient[k] == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-5, abs=1e-4)
+        assert -hessian[k] == pytest.approx((up[1] - down[1]) / (2 * h), rel=1e-5, abs=1e-3)
+
+
+def test_the_maximum_has_no_slope(data):
+    tasks = tasks_of(data, coding_of(data))
+    for ridge in (0.0, 2.0):
+        found = ascend(tasks, ridge)
+        _, gradient, _ = derivatives(tasks, found.beta)
+        assert found.converged
+        assert np.abs(gradient - ridge * found.beta).max() < 1e-4
+    recovered = th.MultinomialLogit().fit(data).coef_
+    assert recovered["zoom[yes]"] > 0 > recovered["price[25]"]
+
+
+def test_what_determines_each_other_is_told_and_costs_no_prediction(data):
+    rows = simulated().assign(cents=lambda f: 100 * f["price"])
+    with pytest.warns(DataWarning, match="cannot tell 'cents' from other coefficients") as messages:
+        model = th.MultinomialLogit(["price", "cents"]).fit(th.ChoiceExperiment.from_frame(rows))
+    assert messages[0].filename == __file__
+    plain = th.MultinomialLogit("price").fit(data)
+    assert np.isnan(model.coef_["cents"]) and np.isnan(model.summary().loc["cents", "se"])
+    assert model.coef_.drop("cents").to_numpy() == pytest.approx(plain.coef_[["price", *plain.coef_.index[1:]]])
+    assert model.predict_proba(rows) == pytest.approx(plain.predict_proba(rows))
+
+
+@pytest.mark.parametrize("choices", [[0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]])
+def test_separated_choices_are_told(choices):
+    with pytest.warns(EstimateWarning, match=r"rises without end along 'price\[2\]'") as messages:
+        model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(two(choices)))
+    assert messages[0].filename == __file__
+    assert model.predict_proba(two([0]))[0] > 0.99
+
+
+def test_strong_tastes_are_no_separation():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(two([0] * 400 + [1], price=[1, 30] * 401)))
+
+
+def test_missing_attributes_have_a_coefficient_of_their_own():
+    rows = simulated(people=20).assign(zoom=lambda f: f["zoom"].where(f["alt"] != 3, "n/a"))
+    data = th.ChoiceExperiment.from_frame(rows, missing="n/a")
+    assert coding_of(data).names == ("price[15]", "price[25]", "brand[B]", "brand[C]", "zoom[yes]", "zoom[missing]")
+    products = coding_of(data).matrix(np.array([[0, 0, 1], [0, 0, -1]]))
+    assert products[:, -2:].tolist() == [[1, 0], [0, 1]]
+
+
+def test_predictions_follow_the_rows(data):
+    model = th.MultinomialLogit().fit(data)
+    rows = data.to_frame()
+    p = model.predict_proba(rows)
+    assert p == pytest.approx(model.predict_proba(data), rel=1e-12)
+    assert rows.assign(p=p).groupby(["id", "task"])["p"].sum().to_numpy() == pytest.approx(1.0)
+    assert np.log(p[rows["choice"] == 1]).sum() == pytest.approx(model.log_likelihood_)
+    order = np.random.default_rng(0).permutation(len(rows))
+    assert model.predict_proba(rows.iloc[order].drop(columns="choice")) == pytest.approx(p[order], rel=1e-12)
+    with pytest.raises(DataError, match="'D', which is not one of its levels"):
+        model.predict_proba(rows.assign(brand="D"))
+
+
+def test_bad_input(data):
+    with pytest.raises(NotFittedError, match="not been fitted yet"):
+        th.MultinomialLogit().predict_proba(data)
+    with pytest.raises(NotFittedError, match="not been fitted yet"):
+        th.MultinomialLogit().summary()
+    with pytest.raises(DataError, match="needs a ChoiceExperiment; got DataFrame"):
+        th.MultinomialLogit().fit(simulated())
+    for linear, sentence in [
+        ("prise", "linear names 'prise', which is no attribute. Did you mean 'price'?"),
+        (["brand"], "linear names 'brand', whose level 'A' is no number; leave it out of the list."),
+        (3, "linear must be a list of attributes; got 3."),
+    ]:
+        with pytest.raises(ArgumentError) as caught:
+            th.MultinomialLogit(linear).fit(data)
+        assert str(caught.value) == sentence
+    same = pd.DataFrame({"id": [1] * 4, "task": [1, 1, 2, 2], "choice": [1, 0] * 2, "price": [1, 1, 2, 2]})
+    with pytest.raises(DataError, match="No attribute differs within a task"):
+        th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(same, levels={"price": [1, 2]}))
+    assert repr(th.MultinomialLogit("price")) == "MultinomialLogit(linear='price')"
+
+
+PRICES = {"price": [5, 15, 25, 35]}  # 35 is never shown
+MODELS = {"multinomial": th.MultinomialLogit, "hierarchical": th.HierarchicalLogit}
+
+
+def fit_quickly(model, data):
+    """A short run, of which nothing is asked but that it does not crash and what it says of the data."""
+    short = {"draws": 20, "tune": 5, "progressbar": False} if isinstance(model, th.HierarchicalLogit) else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(data, random_seed=1, **short)
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_a_level_that_was_never_shown_is_refused(make, data):
+    declared = th.ChoiceExperiment.from_frame(simulated(), levels=PRICES)
+    with pytest.warns(DataWarning, match="^No task shows 'price = 35', so that there is no coefficient") as messages:
+        model = fit_quickly(make(), declared)
+    assert [w.category for w in messages] == [DataWarning]  # nothing of attributes that others determine
+    plain = fit_quickly(make(), data)
+    assert model.coef_.index.tolist() == plain.coef_.index.tolist()
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    rows = simulated().head(6)
+    np.testing.assert_array_equal(model.predict_proba(rows), plain.predict_proba(rows))
+    with pytest.raises(DataError) as caught:
+        model.predict_proba(rows.assign(price=[5, 35, 5, 5, 5, 5]))
+    assert str(caught.value) == (
+        "The tasks of the fit never show 'price' as '35', so that nothing is known of its utility; ask about '5', '15',"
+        " '25', or fit with linear='price', which takes any number."
+    )
+
+
+def test_a_first_level_that_was_never_shown_is_no_reference(data):
+    with pytest.warns(DataWarning, match="No task shows 'price = 1', 'brand = Z'"):
+        model = th.MultinomialLogit().fit(
+            th.ChoiceExperiment.from_frame(simulated(), levels={"price": [1, 5, 15, 25], "brand": list("ZABC")})
+        )
+    assert model.coef_.to_dict() == th.MultinomialLogit().fit(data).coef_.to_dict()
+    with pytest.raises(DataError, match="never show 'brand' as 'Z', .*; ask about 'A', 'B', 'C'\\.$"):
+        model.predict_proba(simulated().head(3).assign(brand="Z"))
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_a_number_takes_any_number(make, data):
+    """On the scale of the numbers: halfway between two levels the log odds are halfway, too."""
+    model = fit_quickly(make("price"), data)
+    rows = pd.DataFrame({"price": [5, 20.5], "brand": "A", "zoom": "no"})
+    p = model.predict_proba(rows)
+    if make is th.MultinomialLogit:
+        assert np.log(p[1] / p[0]) == pytest.approx(15.5 * model.coef_["price"], rel=1e-9)
+    assert model.predict_proba(rows.assign(price=["5.0", "2.05e1"])) == pytest.approx(p)
+    declared = th.ChoiceExperiment.from_frame(simulated(), levels={"price": [5, 15, 25, 20.5]})
+    other = fit_quickly(make("price"), declared)  # a level that is only declared changes nothing, and is no news
+    assert other.predict_proba(rows) == pytest.approx(p)
+    # an experiment with levels of its own
+    new = simulated(people=2, tasks=2).assign(price=lambda f: f["price"] * 0.9 + 1)
+    assert model.predict_proba(th.ChoiceExperiment.from_frame(new)) == pytest.approx(model.predict_proba(new))
+    assert model.predict_proba(new.assign(price=(new["price"] - 1) / 0.9)) == pytest.approx(
+        model.predict_proba(simulated(people=2, tasks=2))
+    )
+    for wrong in ("cheap", "inf", "nan"):
+        with pytest.raises(DataError, match="'price' .* which is not a finite number; the model takes it as a number"):
+            model.predict_proba(rows.astype({"price": object}).assign(price=[5, wrong]))
+
+
+def test_what_nothing_lacked_must_not_be_lacking():
+    rows = simulated(people=20)
+    plain = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(rows, missing="n/a"))
+    with pytest.raises(DataError, match="Some new product lacks 'zoom' as no product of the fit does"):
+        plain.predict_proba(rows.head(3).assign(zoom=["n/a", "yes", "no"]))
+    none = rows.assign(brand=lambda f: f["brand"].where(f["alt"] != 3, "none"))
+    model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(none, none={"brand": "none"}, missing="n/a"))
+    assert model.predict_proba(none.head(3)).sum() == pytest.approx(1.0)
+    with pytest.raises(DataError, match="Some new product lacks 'zoom' as no product of the fit does"):
+        model.predict_proba(none.head(3).assign(zoom=["n/a", "yes", "no"]))

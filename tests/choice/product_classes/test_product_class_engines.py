@@ -1,0 +1,98 @@
+"""ProductClasses from data to predictions by both engines."""
+
+import math
+
+import numpy as np
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.choice.product_classes.engines import smc
+from thali.errors import ConvergenceWarning, InterruptedWarning
+from thali.inference.chains import Watch
+
+SHORT = {
+    "annealed": {"chains": 4, "sweeps_per_step": 3, "sweeps": 120},
+    "smc": {"islands": 4, "particles": 8, "sweeps_per_step": 3, "sweeps": 12},
+}
+MONOTONE = {"price": "decreasing", "zoom": "increasing"}
+
+
+@pytest.fixture(scope="module")
+def data():
+    frame = simulated(people=25, tasks=10, seed=4)
+    return th.ChoiceExperiment.from_frame(frame, levels={"zoom": ["no", "yes"]}).split(tasks=3)
+
+
+def fitted(data, method, lapse=0.02, **run):
+    settings = {"random_seed": 2, "progressbar": False, "cores": 2} | SHORT[method] | run
+    return th.ProductClasses(monotone=MONOTONE, method=method, lapse=lapse).fit(data, **settings)
+
+
+@pytest.mark.first(1)
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+@pytest.mark.parametrize("method", SHORT)
+def test_from_data_to_predictions(data, method, tmp_path):
+    """People who trade price against a feature are predicted better than by tastes that all share."""
+    train, test = data
+    model = fitted(train, method)
+    p = model.predict_proba(test)
+    np.testing.assert_allclose(np.add.reduceat(p, test.first_row[:-1]), 1.0, rtol=1e-9)
+    chosen = test.first_row[:-1] + test.chosen
+    shared = th.MultinomialLogit().fit(train).predict_proba(test)
+    assert np.log(p[chosen]).mean() > np.log(shared[chosen]).mean() > -math.log(3)
+    assert math.isnan(model.log_evidence_) == (method == "annealed") and model.messages_ and not model.interrupted_
+    if method == "smc":
+        found = model.log_evidence()
+        assert (found.value, found.standard_error, found.df) == (model.log_evidence_, model.log_evidence_se_, 3.0)
+        assert len(found.estimates) == 4 and found.usable == (model.evidence_sd_ <= 1.0) and str(found)
+    assert set(model.posterior_["posterior"].data_vars) >= {"n_classes", "value_shape", "stability", "log_likelihood"}
+    model.save(tmp_path / "fit.nc")
+    np.testing.assert_array_equal(th.load(tmp_path / "fit.nc").predict_proba(test), p)
+    assert 0.5 < model.level_effects()["effect"].max() <= 1.0
+    assert len(model.classes()) and len(model.summary()) == 10
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+def test_lapse_zero_satisfies_every_choice(data):
+    """Without lapse every draw gives all choices some probability."""
+    people = data[0].split(respondents=list(data[0].respondents[:6]))[1]
+    for method in SHORT:
+        model = fitted(people, method, lapse=0.0)
+        assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
+
+
+@pytest.mark.parametrize(("method", "watch"), [("annealed", Watch), ("smc", smc._Watch)])
+def test_ctrl_c_keeps_what_was_drawn(data, method, watch, monkeypatch, tmp_path):
+    """A warning says so, predictions can be made, and the run goes on from its job."""
+    update = watch.update
+
+    def interrupt(self, done):
+        update(self, done)
+        if method == "annealed" and min(len(chain.kept) for chain in self._chains) > 2:
+            raise KeyboardInterrupt
+        if method == "smc" and len(self.run.rows) > 2:
+            raise KeyboardInterrupt
+
+    settings = {"sweeps": 3000} if method == "annealed" else {}
+    with monkeypatch.context() as patch:
+        patch.setattr(watch, "update", interrupt)
+        with pytest.warns((InterruptedWarning, ConvergenceWarning)) as said:
+            model = fitted(data[0], method, cores=None, job=tmp_path / "run", **settings)
+    assert any("Stopped early; 4 chains" in str(w.message) for w in said), [str(w.message) for w in said]
+    assert model.interrupted_ and np.isfinite(model.predict_proba(data[1])).all()
+
+
+def test_progress_tells_the_lapse_and_the_time(data, monkeypatch, capsys):
+    """A pilot foretells the time; the minute line says how far the run is."""
+    from thali.inference import progress
+
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "_SILENCE", 0.0)
+    monkeypatch.setattr(smc, "SHORT", 0.0)
+    for method in SHORT:
+        with pytest.warns(ConvergenceWarning):
+            th.ProductClasses(monotone=MONOTONE, method=method, lapse=0.05).fit(data[0], random_seed=1, **SHORT[method])
+    said = capsys.readouterr().err
+    assert "particles: about" in said
+    assert "lapse 0." in said and "accepted" in said and "log evidence -" in said

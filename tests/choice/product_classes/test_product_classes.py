@@ -1,0 +1,270 @@
+"""ProductClasses: its arguments, what it refuses, its posterior, saved and loaded."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
+
+import thali
+from thali.choice.logits.directions import directions_of
+from thali.choice.product_classes.arguments import Run, dominated_choices, dominated_sentence, settings_of
+from thali.choice.product_classes.posterior import trace_of
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
+from thali.model.base import Job
+
+RUN = ("sweeps", "chains", "islands", "particles", "sweeps_per_step")
+BAD_ARGUMENTS = [
+    ({"alpha": 0}, "alpha is the expected number of classes"),
+    ({"alpha": -1.0}, "finite number above 0; got -1.0"),
+    ({"beta": 0.0}, "beta is the second parameter"),
+    ({"beta": float("nan")}, "got nan"),
+    ({"lapse": 1.0}, r"must be in \[0, 1\); got 1.0"),
+    ({"lapse": -0.1}, r"must be in \[0, 1\)"),
+    ({"lapse": "0.1"}, r"must be in \[0, 1\)"),
+    ({"lapse": float("nan")}, r"must be in \[0, 1\)"),
+    ({"method": "gibbs"}, "method must be one of 'annealed', 'smc'"),
+    ({"chains": 0}, "chains must be a whole number of 1 or more"),
+    ({"method": "smc", "islands": 1}, "needs 2 islands of particles or more"),
+    ({"method": "smc", "chains": 4}, "chains belongs to the other method; with method='smc' give islands"),
+    ({"islands": 4}, "islands belongs to the other method; with method='annealed' give chains"),
+    ({"method": "smc", "particles": 1}, "needs 2 particles on each island or more"),
+    ({"method": "smc", "particles": 2.5}, "particles must be a whole number"),
+    ({"particles": 64}, "particles belongs to method='smc'"),
+    ({"schedule": "individual"}, "schedule='individual' belongs to method='smc'"),
+    ({"method": "smc", "schedule": "people"}, "schedule must be one of"),
+    ({"sweeps_per_step": 0}, "sweeps_per_step must be a whole number of 1 or more"),
+    ({"sweeps": 0}, "sweeps must be a whole number of 1 or more"),
+    ({"start": "best"}, "start must be one of 'fixed', 'prior'"),
+    ({"sampler": "fast"}, "sampler must be one of 'recommended', 'paper'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "messages"), BAD_ARGUMENTS)
+def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
+    run = {name: value for name, value in arguments.items() if name in RUN}
+    model = thali.ProductClasses(**{name: value for name, value in arguments.items() if name not in RUN})
+    with pytest.raises(ArgumentError, match=messages) as error:  # as scikit-learn has it, not by the constructor
+        model.fit(experiment(), progressbar=False, **run)
+    assert str(error.value).count(". ") <= 1
+
+
+def test_defaults_of_a_plan():
+    particles = thali.ProductClasses(method="smc")
+    annealed, smc = settings_of(thali.ProductClasses(), Run()), settings_of(particles, Run())
+    assert (annealed.final_sweeps, smc.final_sweeps) == (500, 60)
+    assert (annealed.particles, smc.particles) == (1, None)  # None is settled by the number of people
+    assert annealed.alpha is None and annealed.sampler == "recommended" and annealed.groups == 16
+    assert settings_of(particles, Run(sweeps=0)).final_sweeps == 0
+
+
+BAD_MONOTONE = [
+    ({"prize": "decreasing"}, "no attribute 'prize'.*Did you mean 'price'"),
+    ({"price": "down"}, "must be increasing or decreasing; got 'down'"),
+    ([("price", "decreasing"), ("price", "increasing")], "'price' cannot be both increasing and decreasing"),
+    ({"price": ["increasing", "decreasing"]}, "direction of 'price'"),
+    ("price", "must map attributes to directions"),
+    (3, "must map attributes to directions"),
+]
+
+
+@pytest.mark.parametrize(("monotone", "messages"), BAD_MONOTONE)
+def test_bad_directions_are_refused(monotone, messages):
+    with pytest.raises(ArgumentError, match=messages):
+        thali.ProductClasses(monotone).fit(experiment(), progressbar=False)
+
+
+def test_levels_without_an_order_cannot_be_monotone():
+    frame = experiment().to_frame().astype({"zoom": str})
+    data = thali.ChoiceExperiment.from_frame(frame, levels={k: v for k, v in ATTRIBUTES.items() if k != "zoom"})
+    with pytest.raises(ArgumentError, match="levels of 'zoom' .'no', 'yes'. have no order but the alphabet's"):
+        thali.ProductClasses({"zoom": "increasing"}).fit(data, progressbar=False)
+    assert directions_of("monotone", [("price", "decreasing")], data) == {"price": "decreasing"}
+    with pytest.raises(ArgumentError, match="levels of 'inside'"):
+        directions_of("monotone", {"inside": "increasing"}, experiment(none=True))
+
+
+def test_other_data_are_refused():
+    with pytest.raises(DataError, match="needs a ChoiceExperiment; got DataFrame"):
+        thali.ProductClasses().fit(pd.DataFrame({"id": [1]}))
+
+
+# dominated choices ----------------------------------------------------------------------------------------
+
+
+def of_rows(rows, **options):
+    frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "price", "brand", "zoom"])
+    levels = {"price": [1, 2, 3], "brand": ["A", "B"], "zoom": [0, 1]}
+    return thali.ChoiceExperiment.from_frame(frame, levels=levels, **options)
+
+
+def test_dominated_choices_are_found():
+    data = of_rows(
+        [
+            ("ann", "t1", "a", 1, 2, "A", 1),  # dearer, else the same
+            ("ann", "t1", "b", 0, 1, "A", 1),
+            ("ann", "t2", "a", 1, 2, "A", 1),  # dearer, but another brand
+            ("ann", "t2", "b", 0, 1, "B", 1),
+            ("bob", "t1", "a", 1, 2, "A", 1),  # dearer, but it has a zoom
+            ("bob", "t1", "b", 0, 1, "A", 0),
+            ("bob", "t2", "a", 0, 1, "B", 1),
+            ("bob", "t2", "b", 1, 2, "B", 0),  # dearer and without a zoom
+            ("bob", "t3", "a", 1, 2, "A", 1),  # identical
+            ("bob", "t3", "b", 0, 2, "A", 1),
+        ]
+    )
+    monotone = {"price": "decreasing", "zoom": "increasing"}
+    assert dominated_choices(data, monotone).tolist() == [0, 3]
+    assert dominated_choices(data, {"price": "increasing"}).tolist() == []
+    assert dominated_choices(data, {}).tolist() == []
+    sentence = str(dominated_sentence(data, monotone))
+    assert sentence.startswith("In task 't1' of respondent 'ann', task 't2' of respondent 'bob' the chosen")
+    assert sentence.endswith("Set lapse=0.02.")
+    assert dominated_sentence(data, {}) == ""
+
+
+def test_what_lacks_an_attribute_neither_dominates_nor_is_dominated():
+    rows = [
+        ("ann", "t1", "a", 1, 2, "A", 1),
+        ("ann", "t1", "b", 0, 1, "A", 1),
+        ("ann", "t1", "none", 0, 1, "A", 0),
+        ("ann", "t2", "a", 0, 1, "B", 1),
+        ("ann", "t2", "b", 0, 2, "B", 0),
+        ("ann", "t2", "none", 1, 1, "A", 0),
+    ]
+    assert dominated_choices(of_rows(rows, none="none"), {"price": "decreasing"}).tolist() == [0]
+
+
+def test_dominated_choices_are_named_before_the_run_only_without_lapse():
+    data = of_rows([("ann", "t1", "a", 1, 2, "A", 1), ("ann", "t1", "b", 0, 1, "A", 1)] + _filler())
+    for lapse, messages in ((0.0, 1), (0.02, 0)):
+        model = thali.ProductClasses({"price": "decreasing"}, lapse=lapse)
+        settings, monotone = model._checked(data, Run())
+        assert len(model._remarks(data, settings, monotone)) == messages
+
+
+def _filler():
+    """A task in which all levels occur."""
+    return [("ann", "t9", "a", 1, 1, "A", 0), ("ann", "t9", "b", 0, 3, "B", 1)]
+
+
+# the posterior --------------------------------------------------------------------------------------------
+
+
+def test_the_tree_holds_what_was_promised():
+    model = fitted(draws=7, groups=3)
+    draws, _ = model._fitted_parts()
+    posterior = model.posterior_["posterior"]
+    assert (posterior.sizes["chain"], posterior.sizes["draw"]) == (3, 7)
+    assert set(posterior.data_vars) == {
+        "share",
+        "effect",
+        "n_classes",
+        "classes_per_person",
+        "value_shape",
+        "stability",
+        "alpha",
+        "log_likelihood",
+    }
+    np.testing.assert_array_equal(posterior["value_shape"].values.ravel(), draws.a)
+    np.testing.assert_array_equal(posterior["n_classes"].values.ravel(), np.diff(draws.first_class))
+    per_person = np.diff(draws.first_owned[::8]) / 8
+    np.testing.assert_allclose(posterior["classes_per_person"].values.ravel(), per_person)
+    assert (model.log_evidence_, model.log_evidence_se_, model.evidence_sd_) == (-90.0, 0.4, 0.8)
+    trace = trace_of(model.posterior_)
+    assert trace["log_evidence"].shape == (3, 20) and trace["lapse"].shape == (20,)
+
+
+def test_the_summary_has_what_is_reported():
+    """Shares and level effects, which `level_effects` and predictions give, too, by other random numbers."""
+    model = fitted(draws=400)
+    summary, design = model.summary(), model._design_
+    effects = model.level_effects().set_index(["attribute", "level", "over"])["effect"]
+    for name in summary.index[summary.index.str.startswith("effect")]:
+        attribute, level, other = re.fullmatch(r"effect\[(.*): (.*) over (.*)\]", name).groups()
+        assert summary["mean"][name] == pytest.approx(effects[attribute, level, other], abs=0.02)
+    p = model.predict_proba(experiment())
+    for name in summary.index[summary.index.str.startswith("share")]:
+        attribute, level = name[6:-1].split("=")
+        place = design.attributes.index(attribute)
+        has = design.products[design.row_product, place] == design.scheme.levels[attribute].index(level)
+        assert summary["mean"][name] == pytest.approx(p[has].sum() / len(design.chosen), abs=0.01)
+    assert len(summary) == 2 * sum(len(levels) - 1 for levels in design.scheme.levels.values())
+
+
+def test_the_verdict_names_arguments_that_there_are():
+    verdict = fitted(draws=50).verdict()
+    sentence = str(verdict)
+    assert not verdict.agrees and "sweeps=" in sentence and "draws=" not in sentence and "tune" not in sentence
+    data = experiment()
+    model = hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=200), data)
+    model.posterior_["posterior"]["share"].values[0] += 0.5
+    verdict = model.verdict()
+    sentence = str(verdict)
+    assert "averages over them" in sentence and "chains=4" in sentence and "plots.trace" not in sentence
+    assert not verdict.agrees and [str(warning) for warning in model._outcome(Job(dict))] == [sentence]
+
+
+@pytest.mark.parametrize("none", [False, True])
+def test_saved_and_loaded_it_is_the_same(tmp_path, none):
+    data = experiment(none=none)
+    model = fitted(data, model=thali.ProductClasses(MONOTONE, alpha=3.0, lapse=0.05), lapse=0.05)
+    model.save(tmp_path / "model.nc")
+    again = thali.load(tmp_path / "model.nc")
+    assert repr(again) == repr(model) and again.messages_ == ["One sentence.", "Another."]
+    assert again.log_evidence_ == -90.0 and again.interrupted_ is False
+    np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data.to_frame()))
+    pd.testing.assert_frame_equal(again.classes(), model.classes())
+    pd.testing.assert_frame_equal(again.people(), model.people())
+    pd.testing.assert_frame_equal(again.summary(), model.summary())
+    new = data.to_frame().assign(id="nobody")
+    with pytest.raises(DataError):
+        again.predict_proba(new.assign(price="1"))
+
+
+def test_binned_attributes_survive(tmp_path):
+    frame = experiment().to_frame().astype({"price": float})
+    levels = {name: labels for name, labels in ATTRIBUTES.items() if name != "price"}
+    data = thali.ChoiceExperiment.from_frame(frame, levels=levels, bins={"price": [120, 220]})
+    model = fitted(data, draws=20, alpha=4.0)
+    names = " ".join(model.classes(cover=1.0)["class"])
+    assert "price <= 120" in names and "price > 120" in names and "price > 220" in names and "<= <=" not in names
+    model.save(tmp_path / "model.nc")
+    np.testing.assert_array_equal(thali.load(tmp_path / "model.nc").predict_proba(frame), model.predict_proba(frame))
+
+
+def test_before_the_fit():
+    model = thali.ProductClasses()
+    for ask in (model.classes, model.level_effects, model.attribute_importance, model.people, model.summary):
+        with pytest.raises(NotFittedError, match="call fit"):
+            ask()
+    with pytest.raises(NotFittedError):
+        model.save("model.nc")
+    with pytest.raises(NotFittedError):
+        model.market_shares(pd.DataFrame())
+
+
+def test_parameters_as_scikit_learn_has_them():
+    model = thali.ProductClasses({"price": "decreasing"})
+    assert list(model.get_params()) == [
+        "monotone",
+        "lapse",
+        "alpha",
+        "beta",
+        "method",
+        "schedule",
+        "start",
+        "sampler",
+    ]
+    assert repr(type(model)(**model.get_params())) == repr(model)
+    assert model.set_params(lapse=0.1).lapse == 0.1
+
+
+def test_a_fit_without_final_sweeps_is_judged_all_the_same():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        run = {"islands": 2, "particles": 4, "sweeps_per_step": 1, "sweeps": 0}
+        model = thali.ProductClasses(method="smc").fit(experiment(), random_seed=1, progressbar=False, **run)
+    assert "sweeps=" in str(model.verdict())

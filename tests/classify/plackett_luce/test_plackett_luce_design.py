@@ -1,0 +1,220 @@
+"""How covariates become W, warnings about their scale, and the classifier around the fit."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from plackett_luce_data import frame
+
+import thali as th
+from thali.classify.plackett_luce import map_estimate as pl_map
+from thali.classify.plackett_luce.design import Design
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
+
+X = np.array([[-1.4, 3.0], [-0.6, 1.0], [-0.1, 2.5], [0.3, 0.5], [0.9, 2.0], [1.7, 0.0]])
+Y = ["no", "no", "yes", "no", "yes", "yes"]
+
+
+def model(**arguments):
+    return th.PlackettLuceRegression(**{"method": "map", "a": 1.1, **arguments})
+
+
+@pytest.mark.parametrize("standardize", [False, True])
+def test_exponential_columns(standardize):
+    design = Design.fit(X, ["x", "y"], "exponential", standardize)
+    z = (X - X.mean(axis=0)) / X.std(axis=0) if standardize else X
+    expected = np.column_stack([np.exp(z), np.exp(-z), np.ones(len(X))])
+    assert design.columns == ("exp(x)", "exp(y)", "exp(-x)", "exp(-y)", "1")
+    np.testing.assert_allclose(design.apply(X), expected / expected.max(axis=1, keepdims=True), rtol=1e-13)
+    np.testing.assert_allclose(np.exp(design.logs(X)), design.apply(X), rtol=1e-13)
+    np.testing.assert_allclose(design.apply(X[3:]), design.apply(X)[3:], rtol=1e-13)  # the scale is remembered
+
+
+def test_pairs_of_columns():
+    data = np.column_stack([X, [0.2, -0.1, 0.5, 0.9, -1.0, 0.0]])
+    design = Design.fit(data, ["x", "y", "z"], "exponential-pairs", standardize=False)
+    assert design.columns[6:] == (
+        *("exp(x + y)", "exp(-(x + y))", "exp(x + z)", "exp(-(x + z))", "exp(y + z)", "exp(-(y + z))"),
+        "1",
+    )
+    x, y, z = data.T
+    columns = [x, y, z, -x, -y, -z, x + y, -x - y, x + z, -x - z, y + z, -y - z, 0 * x]
+    expected = np.exp(np.column_stack(columns))
+    np.testing.assert_allclose(design.apply(data), expected / expected.max(axis=1, keepdims=True), rtol=1e-13)
+
+
+@pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_no_scale_overflows(transform, scale, standardize):
+    data = X / 1.7 * scale
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        W = Design.fit(data, ["x", "y"], transform, standardize).apply(data)
+        fitted = model(transform=transform, standardize=standardize).fit(data, Y)
+        probabilities = fitted.predict_proba(np.vstack([data, [[1e308, -1e308]]]))
+    assert np.isfinite(W).all()
+    assert (W.max(axis=1) == 1.0).all()
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_a_function_makes_the_columns():
+    fitted = model(transform=lambda x: np.column_stack([np.exp(x[:, 0]), np.ones(len(x))])).fit(X, Y)
+    same = model(transform=lambda x: pd.DataFrame({"grows": np.exp(x[:, 0]), "one": 1.0})).fit(X, Y)
+    assert fitted.columns_ == ["w0", "w1"]
+    assert same.columns_ == ["grows", "one"]
+    assert fitted.objective_ == same.objective_
+
+
+def test_inputs_as_they_are():
+    counts = np.array([[3.0, 1.0], [2.0, 0.0], [0.0, 4.0], [1.0, 3.0], [1.0, 5.0], [2.0, 1.0]])
+    fitted = model(transform=None).fit(counts, Y)
+    assert fitted.columns_ == ["x0", "x1"]
+    np.testing.assert_allclose(
+        fitted.predict_proba(counts)[:, 0],
+        counts @ fitted.weights_[0] / (counts @ fitted.weights_.sum(axis=0)),
+        rtol=1e-12,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments, data, sentence",
+    [
+        ({"transform": None}, X, r"-1\.4 in row 0, column 'x0'.*not negative; choose transform='exponential'"),
+        ({"transform": None}, np.abs(X) * (np.arange(6) != 3)[:, None], "zero everywhere in row 3"),
+        ({"transform": lambda x: x}, X, r"transformed X is -1\.\d+ in row 0, column 'w0'"),
+        ({"transform": lambda x: x[:2] ** 2}, X, r"returned shape \(2, 2\) for 6 rows"),
+        ({"transform": lambda x: x[:, 0]}, X, r"one row for each row of X"),
+        ({"transform": lambda x: np.full((len(x), 1), np.nan)}, X, "is nan in row 0"),
+        ({}, X * 0.0 + 2.5, r"All columns of X are the same in every row \(column 'x0' holds 2\.5\), so that nothing"),
+    ],
+)
+def test_data_that_cannot_be_transformed(arguments, data, sentence):
+    with pytest.raises(DataError, match=sentence):
+        model(**arguments).fit(data, Y)
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ({"a": None}, "needs a number for a; choose a=1.1"),
+        ({"a": 0}, "finite number above 0; got 0"),
+        ({"a": float("nan")}, "finite number above 0"),
+        ({"b": -1.0}, "finite number above 0; got -1.0"),
+        ({"transform": "exp"}, "transform must be 'exponential', 'exponential-pairs', a function or None; got 'exp'"),
+        ({"method": "newton"}, "method must be one of"),
+        ({"standardize": "yes"}, "standardize must be one of True, False"),
+    ],
+)
+def test_arguments_that_cannot_be_used(arguments, sentence):
+    fitted = model(**arguments)
+    with pytest.raises(ArgumentError, match=sentence):
+        fitted.fit(X, Y)
+    assert not [name for name in vars(fitted) if name.endswith("_")]
+
+
+def test_iris_a_thousand_times_as_large():
+    data, labels = frame("iris")
+    with pytest.warns(DataWarning) as messages:
+        fitted = model(standardize=False).fit(data * 1000.0, labels)
+    assert abs(fitted.log_likelihood_ - -164.7918) < 5e-5
+    assert "'exp(sepal_length)' of W is a million times all others together in 150 of 150 rows" in str(
+        messages[0].message
+    )
+    assert "7 of 9 columns of W are zero in every row" in str(messages[1].message)
+    assert "standardize=True" in str(messages[0].message)
+    assert all(warning.filename == __file__ for warning in messages)
+
+
+def test_raw_wine():
+    data, labels = frame("wine")
+    for a in (0.9, 1.0, 1.1):
+        with pytest.warns(DataWarning, match=r"'exp\(proline\)' of W"):
+            fitted = model(standardize=False, a=a).fit(data, labels)
+        assert abs(fitted.log_likelihood_ - -193.3148) < 1e-4
+        assert np.isfinite(fitted.predict_proba(data)).all()
+
+
+def test_standardised_data_do_not_warn():
+    data, labels = frame("wine")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model().fit(data, labels)
+
+
+def test_a_constant_covariate_that_is_not_standardised_warns():
+    with pytest.warns(DataWarning, match="same in every row: 'x1'") as messages:
+        model(standardize=False).fit(X * [1.0, 0.0] + 0.5, Y)
+    assert messages[0].filename == __file__
+
+
+@pytest.mark.parametrize("constant", [0.0, 2.5, -1e-300])
+@pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
+def test_a_constant_covariate_is_as_if_it_were_not_there(transform, constant):
+    more = np.insert(X, 1, constant, axis=1)
+    with pytest.warns(
+        DataWarning, match=r"predictions do not depend on them: column 1 \(counted from 0\)\."
+    ) as messages:
+        with_it = model(transform=transform).fit(more, Y)
+    assert [each.filename for each in messages] == [__file__]
+    without = model(transform=transform).fit(X, Y)
+    assert np.array_equal(with_it.weights_, without.weights_)
+    assert with_it.n_features_in_ == 3 and not any("x1" in column for column in with_it.columns_)
+    for new in (-1e308, -1.0, constant, 7.0, 1e308):
+        more[:, 1] = new
+        assert np.array_equal(with_it.predict_proba(more), without.predict_proba(X))
+
+
+def test_a_function_gets_zeros_for_a_constant_covariate():
+    seen = []
+
+    def transform(x):
+        seen.append(x[:, 1].copy())
+        return np.exp(x)
+
+    more = X * [1.0, 0.0] + [0.0, 3.0]
+    with pytest.warns(DataWarning, match="predictions do not depend on them"):
+        fitted = model(transform=transform).fit(more, Y)
+    fitted.predict_proba(X)
+    assert not np.concatenate(seen).any()
+
+
+def test_fitted_attributes():
+    data, labels = frame("iris")
+    fitted = model(a=1.0).fit(data, labels)
+    assert isinstance(fitted.weights_, pd.DataFrame)
+    assert fitted.weights_.index.tolist() == fitted.classes_.tolist() == [0, 1, 2]
+    assert fitted.weights_.columns.tolist() == fitted.columns_ == list(fitted.design_.columns)
+    assert abs(fitted.weights_.to_numpy().sum() - 1.0) < 1e-12
+    assert fitted.support_["column"].tolist() == ["exp(-sepal_width)", "exp(petal_width)", "exp(-petal_length)"]
+    assert fitted.support_["class"].tolist() == [1, 2, 0]
+    assert (fitted.a_, fitted.objective_) == (1.0, fitted.log_likelihood_)
+    assert fitted.n_passes_ >= fitted.n_iter_ > 0
+    own = fitted.predict_proba(data)[np.arange(150), labels]
+    assert abs(np.log(own).sum() - fitted.log_likelihood_) < 1e-9
+    assert isinstance(model().fit(X, Y).weights_, np.ndarray)
+
+
+def test_a_row_far_outside_is_predicted_by_logarithms():
+    fitted = model(a=1.0, standardize=False).fit(X[:, :1], Y)
+    assert fitted.columns_ == ["exp(x0)", "exp(-x0)", "1"]
+    fitted.weights_ = np.array([[0.0, 0.0, 0.25], [0.0, 0.0, 0.75]])  # exp(800) leaves no float for the column of ones
+    np.testing.assert_allclose(fitted.predict_proba([[800.0]]), [[0.25, 0.75]], rtol=1e-12)
+
+
+def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
+    fitted = model(transform=None).fit(np.abs(X) + 0.1, ["no", "no", "yes", "yes", "yes", "yes"])
+    fitted.weights_ = np.array([[0.5, 0.0], [0.5, 0.0]])
+    with pytest.warns(DataWarning, match="Rows are zero in every column of W that has a weight"):
+        np.testing.assert_allclose(fitted.predict_proba([[0.0, 1.0]]), [[1 / 3, 2 / 3]], rtol=1e-12)
+
+
+def test_weights_that_have_not_settled_warn(monkeypatch):
+    monkeypatch.setattr(pl_map.maximise, "__kwdefaults__", {"start": None, "max_passes": 3})
+    with pytest.warns(ConvergenceWarning, match="PlackettLuceRegression has not converged; print") as messages:
+        fitted = model().fit(X, Y)
+    assert "have not settled after 3 sweeps" in str(fitted.verdict())
+    assert messages[0].filename == __file__

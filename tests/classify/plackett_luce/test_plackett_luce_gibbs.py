@@ -1,0 +1,312 @@
+"""Gibbs sampling and Hamiltonian Monte Carlo of Plackett–Luce regression, by the checks of its specification."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from arviz_stats.base.array import array_stats
+from plackett_luce_cases import exponential, joint_scores, mean_and_error, one_hot, scaled, tiny, within
+from plackett_luce_data import frame, named, problem
+from plackett_luce_runs import fit_gibbs
+from real_data import needs_data
+
+import thali as th
+from thali.classify.plackett_luce.design import Design
+from thali.classify.plackett_luce.draws import chosen_rows, draws_group, logits_of, mean_probabilities
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
+
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
+
+
+def predicted(draws, W):
+    """Mean class probabilities of rows of W."""
+    weights = draws.weights.reshape(-1, *draws.weights.shape[2:])
+    with np.errstate(divide="ignore"):
+        return mean_probabilities(
+            weights, len(W), lambda part: W[part], lambda part: np.log(W[part]), np.ones(weights.shape[1])
+        )
+
+
+def ess_per_1000(values):
+    """Multi-chain bulk ESS of each quantity (quantity, chain, draw) per 1000 of all draws."""
+    return array_stats.ess(values, method="bulk") / values[0].size * 1000
+
+
+# A1 and A2: posteriors known in closed form or by quadrature
+
+
+def test_a1_learned_shape():
+    W, codes, K = one_hot()
+    draws = fit_gibbs(W, codes, K, a_range=(0.01, 100), draws=12_500, tune=500, thin=1, random_seed=1)
+    log_a = np.log(draws.a)
+    assert within(log_a, 1.290255)
+    assert within((log_a - 1.290255) ** 2, 1.179423**2)
+    assert ess_per_1000(log_a[None])[0] >= 20
+    found = predicted(draws, np.eye(4))
+    assert found[:, 0] == pytest.approx([0.514739, 0.235318, 0.175357, 0.346675], abs=0.006)
+    assert found[:, 1] == pytest.approx([0.217893, 0.529365, 0.333333, 0.346675], abs=0.006)
+
+
+A2 = {
+    1.0: (
+        -3.844194,
+        [[0.110939, 0.228023, 0.166678], [0.223561, 0.112996, 0.157802]],
+        [0.363635, 0.494360, 0.635234],
+    ),
+    0.3: (
+        None,
+        [[0.070515, 0.287153, 0.158251], [0.266725, 0.072878, 0.144478]],
+        [0.262093, 0.484081, 0.730484],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "a, sampler", [(1.0, "hamiltonian"), (1.0, "exchange"), (0.3, "exchange"), (0.3, "hamiltonian"), (0.3, "paper")]
+)
+def test_a2_tiny_quadrature(a, sampler):
+    W, codes, K = tiny()
+    draws = fit_gibbs(W, codes, K, a=a, sampler=sampler, draws=25_000, tune=1000, thin=1, random_seed=2)
+    log_likelihood, weights, probability = A2[a]
+    if log_likelihood is not None:
+        assert within(draws.log_likelihood, log_likelihood)
+    for k in range(2):
+        for j in range(3):
+            assert within(draws.weights[:, :, k, j], weights[k][j])
+            assert draws.weights[:, :, k, j].mean() == pytest.approx(weights[k][j], abs=0.004)
+    assert predicted(draws, exponential([-2.0, 0.0, 2.0]))[:, 1] == pytest.approx(probability, abs=0.004)
+
+
+# A6: posteriors of real data
+
+A6 = {  # E log a, E log-likelihood, mean ln of averaged P(y_i), training error, and what the first two may differ by
+    "iris": (-4.040, -76.49, -0.5057, 0.1733, 0.06, 0.15),
+    "wine": (-5.222, -74.275, -0.4103, 0.0618, 0.06, 0.15),
+    # a long run (3.2 million sweeps) of the published sampler: -4.001 (.017), -119.045 (.025)
+    "heart": (-4.001, -119.045, -0.4236, 0.1741, 0.08, 0.25),
+}
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", named("iris", "wine", "heart"))
+def test_a6_learned_shape(name, seed):
+    W, codes, K = problem(name)
+    draws = fit_gibbs(W, codes, K, draws=7000, tune=500, thin=1, random_seed=seed)
+    log_a, log_likelihood, mean_log, error, near_a, near = A6[name]
+    assert np.log(draws.a).mean() == pytest.approx(log_a, abs=near_a)
+    assert draws.log_likelihood.mean() == pytest.approx(log_likelihood, abs=near)
+    found = predicted(draws, W)
+    assert np.log(found[np.arange(len(codes)), codes]).mean() == pytest.approx(mean_log, abs=0.002)
+    wrong = (found.argmax(axis=1) != codes).mean()
+    assert wrong == pytest.approx(error, abs=1.5 / len(codes))  # a row or two lie on the boundary
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize(
+    "name, a, expected",
+    [
+        ("iris", 1.0, -95.008),
+        pytest.param("iris", 0.1, -78.268, marks=pytest.mark.long),
+        ("iris", 0.01, -76.156),
+        pytest.param("iris", 0.001, -75.939, marks=pytest.mark.long),
+        pytest.param("wine", 1.0, -126.647, marks=pytest.mark.long),
+        ("wine", 0.1, -80.823),
+        pytest.param("wine", 0.01, -74.483, marks=pytest.mark.long),
+        pytest.param("wine", 0.001, -73.875, marks=pytest.mark.long),
+    ],
+)
+def test_a6_fixed_shape(name, a, expected):
+    draws = fit_gibbs(*problem(name), a=a, draws=12_000 if a == 1.0 else 5000, tune=500, thin=2, random_seed=6)
+    _, error = mean_and_error(draws.log_likelihood)
+    assert 4 * error < 0.15
+    assert draws.log_likelihood.mean() == pytest.approx(expected, abs=0.15)
+    assert draws.a == pytest.approx(np.full_like(draws.a, a), rel=1e-14)
+
+
+RAW_HEART = [  # arguments, E log-likelihood, what it may differ by, where a is fixed that of three samplers
+    ({}, -184.8, 0.5, {"thin": 3}),
+    ({"a": 1.0}, -184.05, 0.1, {}),
+    ({"a": 1.0, "sampler": "exchange"}, -184.05, 0.1, {}),
+    ({"a": 1.0, "sampler": "paper"}, -184.05, 0.1, {}),
+    # with a learned it may stay near a = .04 for a hundred thousand sweeps
+    pytest.param({"sampler": "paper"}, -184.8, 0.5, {"thin": 100, "chains": 16}, marks=pytest.mark.long),
+]
+
+
+@needs_data
+@pytest.mark.parametrize("settings, expected, near, length", RAW_HEART)
+def test_a6_raw_heart(settings, expected, near, length):
+    # one column wins every row: sums that are left by a subtraction have no correct digit
+    X, y = frame("heart")
+    W = Design.fit(X.to_numpy(), list(X.columns), standardize=False).apply(X.to_numpy())
+    codes = np.unique(y, return_inverse=True)[1]
+    lengths = {"draws": 4000, "tune": 1000, "thin": 1, "random_seed": 1} | length
+    draws = fit_gibbs(W, codes, 2, **settings, **lengths)
+    assert draws.log_likelihood.mean() == pytest.approx(expected, abs=near)
+    assert np.isfinite(draws.weights).all()
+
+
+def test_dead_columns_and_large_scales():
+    X, y = frame("iris")
+    W = Design.fit(X.to_numpy() * 1000, list(X.columns), standardize=False).apply(X.to_numpy() * 1000)
+    assert (W.max(axis=0) == 0).sum() == 7
+    codes = np.unique(y, return_inverse=True)[1]
+    for settings in ({}, {"a": 1.0}, {"a": 1e-3}, {"sampler": "paper"}):
+        draws = fit_gibbs(W, codes, 3, draws=200, tune=200, thin=1, random_seed=1, **settings)
+        assert np.isfinite(draws.log_likelihood).all()
+        assert np.isfinite(draws.weights).all()
+
+
+# A7: mixing
+
+
+def judged(draws, name):
+    """ln a, log-likelihood and the logits of 40 rows, (quantity, chain, draw)."""
+    W, codes, K = problem(name)
+    columns = [str(j) for j in range(W.shape[1])]
+    chosen = chosen_rows(len(W))
+    logits = chosen, logits_of(draws.weights, W[chosen], codes[chosen])
+    group = draws_group(draws.a, draws.log_likelihood, draws.weights, logits, np.arange(K), columns)
+    return np.stack([np.log(draws.a), draws.log_likelihood, *np.moveaxis(group["logit"].values, 2, 0)])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", named("iris", "wine", "heart"))
+def test_a7_mixing(name):
+    values = judged(fit_gibbs(*problem(name), draws=5000, tune=2000, chains=8, thin=1, random_seed=3), name)
+    r_hat, ess = array_stats.rhat(values), ess_per_1000(values)
+    if name == "heart":
+        assert r_hat.max() <= 1.05
+        assert ess[:2].min() >= 15
+    else:
+        assert r_hat.max() <= 1.01
+        assert ess.min() >= 50
+
+
+def test_paper_sampler_mixes_worse():
+    W, codes, K = problem("iris")
+    settings = {"draws": 1500, "tune": 500, "thin": 1, "random_seed": 3}
+    paper = judged(fit_gibbs(W, codes, K, sampler="paper", **settings), "iris")
+    ours = judged(fit_gibbs(W, codes, K, **settings), "iris")
+    assert ess_per_1000(ours).min() > 10 * ess_per_1000(paper).min()
+
+
+# Joint-distribution tests
+
+JOINT = {
+    "recommended, a learned": (2, "exchange", (0.05, 3.0)),
+    "recommended, three classes": (3, "exchange", (0.05, 3.0)),
+    "recommended, a = .1": (2, "exchange", 0.1),
+    "Hamiltonian, a = 1": (2, "hamiltonian", 1.0),
+    "published, a learned": (2, "paper", (0.05, 3.0)),
+}
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(
+    "rounds, seed",
+    [
+        (20_000, 3),
+        pytest.param(200_000, 1, marks=pytest.mark.long),
+        pytest.param(200_000, 2, marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.parametrize("which", JOINT)
+def test_joint_distribution(which, rounds, seed):
+    W = scaled(exponential([-1.4, -0.6, -0.1, 0.3, 0.9, 1.7, 0.2, -2.0]))
+    scores = joint_scores(W, *JOINT[which], rounds, seed)
+    assert len(scores) >= 7
+    assert max(map(abs, scores.values())) < 4.0, scores
+
+
+# The same draws for any number of threads
+
+
+@pytest.mark.parametrize("settings", [{}, {"a": 1.0}, {"sampler": "paper"}])
+def test_same_seed_same_draws(settings):
+    W, codes, K = problem("iris")
+    settings = {"draws": 60, "tune": 40, "thin": 2, "random_seed": 5, **settings}
+    one, two = (fit_gibbs(W, codes, K, cores=cores, **settings) for cores in (1, 3))
+    assert np.array_equal(one.weights, two.weights)
+    assert np.array_equal(one.a, two.a)
+    other = fit_gibbs(W, codes, K, **{**settings, "random_seed": 6})
+    assert not np.array_equal(one.weights, other.weights)
+    assert not np.array_equal(one.weights[0], one.weights[1])
+
+
+# The classifier
+
+
+def test_classifier():
+    X, y = frame("iris")
+    model = th.PlackettLuceRegression(draws=1000, tune=300, random_seed=1).fit(X, y)
+    assert model.posterior_["posterior"]["weights"].shape == (4, 1000, 3, 9)
+    assert model.posterior_["posterior"]["weights"].sum(["class", "term"]).values == pytest.approx(np.ones((4, 1000)))
+    assert list(model.posterior_["posterior"]["term"].values) == model.columns_
+    assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
+    assert math.log(model.a_) == pytest.approx(-4.04, abs=0.1)
+    assert model.log_likelihood_ == pytest.approx(-76.49, abs=0.3)
+    assert model.n_passes_ == 4 * 1300 * 10
+    summary = model.summary()
+    assert summary.index[0] == "a" and summary.index[1] == "log_likelihood" and len(summary) == 42
+    table = model.weights_table()
+    assert table["column"].iloc[0] == "exp(-sepal_width)"
+    assert (table["weight_low"] <= table["weight_high"]).all()
+    probability = model.predict_proba(X)
+    assert probability.sum(axis=1) == pytest.approx(np.ones(len(X)))
+    assert (probability.argmax(axis=1) != y.to_numpy()).mean() == pytest.approx(0.1733, abs=0.014)
+
+
+def test_classifier_predicts_the_mean_over_draws():
+    X, y = frame("wine")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = th.PlackettLuceRegression(draws=30, tune=30, thin=1, random_seed=1).fit(X, y)
+    weights = model.posterior_["posterior"]["weights"].values.reshape(-1, 3, 27)
+    scores = np.einsum("ij,dkj->dik", model.design_.apply(X.to_numpy()), weights)
+    assert model.predict_proba(X) == pytest.approx((scores / scores.sum(axis=2, keepdims=True)).mean(axis=0), abs=1e-12)
+    far = X.copy()
+    far.iloc[0] = 1e6  # W of the columns with weight is smaller than any float
+    assert np.isfinite(model.predict_proba(far)).all()
+
+
+def test_convergence_warning_and_errors():
+    X, y = frame("iris")
+    with pytest.warns(ConvergenceWarning, match="has not converged"):
+        th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1, sampler="paper").fit(X, y)
+    for settings, sentence in [
+        ({"sampler": "nuts"}, "sampler must be one of"),
+        ({"sampler": "hamiltonian"}, "needs a fixed a"),
+        ({"a_range": (1.0, 0.1)}, "a_range must rise"),
+        ({"a_range": 3.0}, "must be the pair"),
+        ({"a": 1e9}, "a must lie between"),
+        ({"draws": 0}, "draws must be a whole number"),
+        ({"b": -1.0}, "rate of the prior"),
+    ]:
+        with pytest.raises(ArgumentError, match=sentence):
+            th.PlackettLuceRegression(**settings).fit(X, y)
+    with pytest.raises(NotFittedError):
+        th.PlackettLuceRegression().summary()
+    assert list(th.PlackettLuceRegression(method="map", a=1.1).fit(X, y).summary()) == ["mean"]
+    with pytest.raises(DataError):
+        th.PlackettLuceRegression().fit(X, y[:-1])
+
+
+def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
+    from thali.inference import chains
+
+    def interrupted(runs, cores, progress):
+        for run, until in zip(runs, (50, 40, 45, 10), strict=True):
+            run.run_to(until)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(chains, "run_in_threads", interrupted)
+    X, y = frame("iris")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = th.PlackettLuceRegression(draws=60, tune=20, thin=1, random_seed=1).fit(X, y)
+    assert any(w.category is InterruptedWarning and "20 of 60" in str(w.message) for w in caught)
+    assert model.interrupted_
+    assert model.posterior_["posterior"].sizes["chain"] == 3

@@ -1,0 +1,241 @@
+"""The most probable weights: checks A3 and A4 of the specification, and the optimisers against slow evaluations."""
+
+import numpy as np
+import pytest
+from plackett_luce_data import named, problem
+from real_data import needs_data
+
+from thali.classify.plackett_luce.fixed_point import fixed_point
+from thali.classify.plackett_luce.log_weights import LogWeights
+from thali.classify.plackett_luce.map_estimate import _ascend, _near, fit_map, map_path
+from thali.classify.plackett_luce.row_sums import Rows
+from thali.classify.plackett_luce.sparse import sparse_maximum
+from thali.errors import ArgumentError, DataError
+from thali.testing import naive_plackett_luce as naive
+
+# data set: objective at a = 1.1 (lower bound for pima, which has two maxima), at a = 1 (lower bound for heart)
+EXPECTED = {
+    "iris": (-92.0748376646, -74.4212112),
+    "wine": (-129.7908481068, -70.8224071),
+    "heart": (-145.4092502772, -111.3193),
+    "german_numeric": (-546.9562840026, -478.3833147),
+    "pima": (-387.1814819, -364.3573414),
+}
+
+
+def sums_of(W, codes, weights):
+    """Log-likelihood, R and s in plain NumPy."""
+    scores = W @ weights.T
+    own, total = scores[np.arange(len(codes)), codes], scores.sum(axis=1)
+    one_hot = np.zeros_like(scores)
+    one_hot[np.arange(len(codes)), codes] = 1.0 / own
+    return np.log(own / total).sum(), one_hot.T @ W, (1.0 / total) @ W
+
+
+def small_problem(n=40, p=5, n_classes=3, seed=1):
+    rng = np.random.default_rng(seed)
+    W = np.exp(rng.normal(size=(n, p)))
+    return W / W.max(axis=1, keepdims=True), np.arange(n) % n_classes, n_classes
+
+
+@pytest.mark.parametrize("name", named(*EXPECTED))
+def test_a3_maximum_at_a_above_one(name):
+    W, codes, n_classes = problem(name)
+    fit = fit_map(W, codes, n_classes, a=1.1)
+    expected = EXPECTED[name][0]
+    assert fit.converged
+    if name == "pima":
+        assert fit.objective >= expected - 1e-6
+    else:
+        assert abs(fit.objective - expected) <= 1e-6
+    assert fit.n_passes <= 100
+    assert abs(fit.weights.sum() - 1.0) < 1e-12
+    _, R, s = sums_of(W, codes, fit.weights)
+    slope = 0.1 + fit.weights * (R - s) - 0.1 * fit.weights.size * fit.weights
+    assert np.abs(slope).max() <= 1e-8 * len(W)
+    # With b = 1 the total weight is K p (a - 1) / b, and a step of expectation-maximisation changes nothing.
+    assert abs(fit.total - fit.weights.size * 0.1) < 1e-8
+    weights = fit.total * fit.weights
+    stepped = naive.em_step(W, codes, weights, a=1.1, b=1.0)
+    assert abs(stepped.sum() / fit.total - 1.0) < 1e-8
+    assert np.abs(stepped - weights).max() <= 1e-8 * len(W)
+
+
+@pytest.mark.parametrize("name", named(*EXPECTED))
+def test_a4_maximum_likelihood_is_sparse(name):
+    W, codes, n_classes = problem(name)
+    fit = fit_map(W, codes, n_classes, a=1.0)
+    expected = EXPECTED[name][1]
+    assert fit.converged
+    assert fit.objective == fit.log_likelihood >= expected - 1e-4
+    if name != "heart":
+        assert fit.objective <= expected + 1e-4
+    _, R, s = sums_of(W, codes, fit.weights)
+    assert (fit.weights[~fit.support] == 0.0).all()
+    assert (R - s)[~fit.support].max() <= 1e-5 * len(W)
+    assert np.abs(fit.weights * (R - s)).max() <= 1e-8 * len(W)
+
+
+def test_a4_iris_has_three_weights():
+    fit = fit_map(*problem("iris"), a=1.0)
+    assert np.argwhere(fit.support).tolist() == [[0, 6], [1, 5], [2, 3]]
+    np.testing.assert_allclose(fit.weights[fit.support], [0.28738673, 0.37695898, 0.33565430], atol=1e-7)
+
+
+@pytest.mark.long
+def test_a4_the_rule_for_small_a_survives_many_steps():
+    W, codes, n_classes = problem("iris")
+    data = Rows(W, codes, n_classes, threads=1)
+    start = np.full((n_classes, W.shape[1]), 1.0 / (n_classes * W.shape[1]))
+    weights, sums, passes, _ = fixed_point(data, start, 0.5, 100_000, tolerance=-1.0)
+    assert passes == 100_001
+    np.testing.assert_allclose(np.sort(weights[weights > 0.0]), [0.28738673, 0.33565430, 0.37695898], atol=1e-7)
+    assert abs(sums.log_likelihood - -74.4212112203) < 1e-8
+
+
+@needs_data
+def test_a4_colon():
+    W, codes, n_classes = problem("colon")
+    with pytest.raises(DataError, match="all weights of a class to zero"):
+        fit_map(W, codes, n_classes, a=0.9, start=np.ones((2, W.shape[1])))
+    guarded = fit_map(W, codes, n_classes, a=0.9)
+    assert np.isfinite(guarded.weights).all()
+    assert guarded.support.any(axis=1).all()
+    fit = fit_map(W, codes, n_classes, a=0.99)
+    assert abs(fit.log_likelihood - -15.51) <= 0.05
+    assert fit.support.sum() <= 25
+
+
+@pytest.mark.parametrize("a", [0.5, 0.9])
+def test_the_rule_rests_at_its_fixed_point(a):
+    """λ̄ (R − c s) = 1 − a on the support, where the total would otherwise shrink by c = 1 − m (1 − a) / n a step."""
+    W, codes, n_classes = small_problem()
+    fit = fit_map(W, codes, n_classes, a=a)
+    _, R, s = sums_of(W, codes, fit.weights)
+    shrink = 1.0 - fit.support.sum() * (1.0 - a) / len(W)
+    assert fit.converged
+    np.testing.assert_allclose((fit.weights * (R - shrink * s))[fit.support], 1.0 - a, rtol=1e-7)
+
+
+def test_the_rule_is_published_em_divided_by_its_sum():
+    W, codes, n_classes = small_problem()
+    start = np.full((3, 5), 1.0 / 15.0)
+    ours, *_ = fixed_point(Rows(W, codes, n_classes), start, 0.5, 1)
+    theirs = naive.em_step(W, codes, start, a=0.5, b=0.0)
+    np.testing.assert_allclose(ours, theirs / theirs.sum(), rtol=1e-12)
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("a", [1.0, 1.1, 3.0])
+def test_expectation_maximisation_ends_at_the_same_objective(a):
+    W, codes, n_classes = small_problem()
+    fit = fit_map(W, codes, n_classes, a=a)
+    weights = naive.em(W, codes, n_classes, a, 1.0, steps=3000)
+    assert abs(fit.objective - naive.log_posterior(W, codes, fit.weights, a)) < 1e-10
+    # EM approaches from below, at a = 1 by about 1/steps
+    assert 0.0 <= fit.objective - naive.log_posterior(W, codes, weights, a) + 1e-10 < (1e-8 if a > 1.0 else 1e-2)
+
+
+def test_gradient_and_hessian_are_the_differences_of_naive_evaluations():
+    W, codes, n_classes = small_problem()
+    target = LogWeights(Rows(W, codes, n_classes), 1.3, np.ones((3, 5), bool))
+    point = target.at(np.random.default_rng(2).normal(size=15))
+    assert abs(point.value - naive.log_posterior(W, codes, point.weights, 1.3)) < 1e-11
+    curve = target.hessian(point)
+    for j in range(15):
+        h = 1e-5 * np.eye(15)[j]
+        up, down = np.exp(point.logs + h).reshape(3, 5), np.exp(point.logs - h).reshape(3, 5)
+        slope = (naive.log_posterior(W, codes, up, 1.3) - naive.log_posterior(W, codes, down, 1.3)) / 2e-5
+        # a central difference errs by h² and by the rounding of a value of about 50, divided by h
+        assert abs(slope - point.gradient[j]) < 1e-7
+        turned = (target.at(point.logs + h).gradient - target.at(point.logs - h).gradient) / 2e-5
+        np.testing.assert_allclose(curve[j], turned, atol=1e-7)
+
+
+def test_hessian_of_a_part_of_the_weights():
+    W, codes, n_classes = small_problem()
+    active = np.random.default_rng(3).random((3, 5)) < 0.6
+    active[:, 0] = True
+    target = LogWeights(Rows(W, codes, n_classes), 1.0, active)
+    point = target.at(np.random.default_rng(4).normal(size=active.sum()))
+    curve = target.hessian(point)
+    for j in range(len(curve)):
+        h = 1e-5 * np.eye(len(curve))[j]
+        turned = (target.at(point.logs + h).gradient - target.at(point.logs - h).gradient) / 2e-5
+        np.testing.assert_allclose(curve[j], turned, atol=1e-7)
+
+
+def test_a_zero_that_should_grow_is_taken_back():
+    """Started where weights that the maximum needs are exactly zero, the climb takes them back."""
+    W, codes, n_classes = small_problem()
+    best = fit_map(W, codes, n_classes, a=1.0)
+    data = Rows(W, codes, n_classes)
+    for k, j in np.argwhere(best.support):
+        active = np.ones((3, 5), bool)
+        active[k, j] = False
+        start = LogWeights(data, 1.0, active).at(np.zeros(14))
+        point, found, *_, converged = sparse_maximum(data, start, _near, _ascend, 2000, np.zeros((3, 5), bool))
+        assert converged
+        assert abs(point.value - best.objective) < 1e-8
+        assert np.array_equal(found, best.support)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_multiplying_a_row_changes_nothing(scale):
+    W, codes, n_classes = small_problem()
+    factors = np.where(np.arange(len(W)) % 2, 1.0, scale)[:, None]
+    for a in (0.9, 1.0, 1.1):
+        fit, other = fit_map(W, codes, n_classes, a=a), fit_map(W * factors, codes, n_classes, a=a)
+        assert abs(fit.objective - other.objective) < 1e-10 * abs(fit.objective)
+        np.testing.assert_allclose(fit.weights, other.weights, atol=1e-8)
+
+
+def test_many_rows_start_from_a_part_of_them():
+    rng = np.random.default_rng(5)
+    W = np.exp(rng.normal(size=(25_000, 6)))
+    W /= W.max(axis=1, keepdims=True)
+    scores = W @ rng.gamma(0.3, size=(3, 6)).T
+    codes = (scores.cumsum(axis=1) < rng.random((25_000, 1)) * scores.sum(axis=1, keepdims=True)).sum(axis=1)
+    fit = fit_map(W, codes, 3, a=1.1)
+    _, R, s = sums_of(W, codes, fit.weights)
+    assert fit.converged
+    assert np.abs(0.1 + fit.weights * (R - s) - 0.1 * 18 * fit.weights).max() <= 1e-8 * len(W)
+    assert fit_map(W, codes, 3, a=1.0).log_likelihood > fit.log_likelihood
+
+
+def test_path_of_iris_is_a_single_jump():
+    """Figure 2: all 27 weights above a = 1, three and the same three from there on."""
+    W, codes, n_classes = problem("iris")
+    grid = [0.01, 0.5, 0.95, 1.0, 1.1, 2.0]
+    fits = map_path(W, codes, n_classes, grid)
+    assert [fit.a for fit in fits] == grid
+    assert [int(fit.support.sum()) for fit in fits] == [3, 3, 3, 3, 27, 27]
+    for fit in fits[:3]:
+        np.testing.assert_allclose(fit.weights, fits[3].weights, atol=1e-6)
+    assert abs(fits[4].objective - EXPECTED["iris"][0]) < 1e-6
+
+
+def test_path_below_one_alone():
+    W, codes, n_classes = problem("iris")
+    assert [int(fit.support.sum()) for fit in map_path(W, codes, n_classes, [0.5, 0.9])] == [3, 3]
+
+
+@pytest.mark.parametrize("argument", ["a", "b"])
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+def test_shape_and_rate_must_be_positive(argument, value):
+    with pytest.raises(ArgumentError, match=f"{argument} must be a positive number"):
+        fit_map(*small_problem(), **{"a": 1.1, argument: value})
+
+
+def test_too_few_sweeps_are_told():
+    assert not fit_map(*small_problem(), a=1.1, max_passes=3).converged
+    assert not fit_map(*small_problem(), a=1.0, max_passes=6).converged
+    assert not fit_map(*small_problem(), a=0.9, start=np.ones((3, 5)), max_passes=2).converged
+
+
+@pytest.mark.parametrize("a", [1.1, 1.0, 0.5])
+@pytest.mark.parametrize("most", [5, 50, 200])
+def test_the_limit_of_sweeps_holds_for_all_parts_of_a_search_together(a, most):
+    fit = fit_map(*problem("wine"), a=a, max_passes=most)
+    assert fit.n_passes <= most + 5  # each of its stages looks at its start
+    assert fit.n_passes > 0.5 * most or fit.converged

@@ -1,0 +1,353 @@
+"""Every move of the sampler of Plackett–Luce regression leaves its target invariant."""
+
+import math
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import njit
+from plackett_luce_cases import exponential, scaled, tiny
+from scipy import special, stats
+
+from thali.classify.plackett_luce.class_rows import class_rows, dots, opposites
+from thali.classify.plackett_luce.exchange import exchange
+from thali.classify.plackett_luce.hmc import _potential, motion_from
+from thali.classify.plackett_luce.latent import draw_latent, redraw_columns
+from thali.classify.plackett_luce.mirror import mirror
+from thali.classify.plackett_luce.refresh import redraw
+from thali.classify.plackett_luce.shape import published_walk, shape_given_latent, shape_given_weights
+from thali.classify.plackett_luce.state import LOG_LIKELIHOOD, Prior, normalise, state_from
+from thali.classify.plackett_luce.trial_change import GAIN, GAIN_OTHER, NEW, NEW_OTHER, least, trial
+from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.testing.exact import invariance_error
+
+
+def log_likelihood(W, codes, weights):
+    scores = W @ weights.T
+    return float(np.log(scores[np.arange(len(codes)), codes] / scores.sum(axis=1)).sum())
+
+
+def started(W, codes, n_classes, seed=0, spread=1.0):
+    rows = class_rows(W, codes, n_classes)
+    logs = spread * np.random.default_rng(seed).standard_normal((n_classes, W.shape[1]))
+    state = state_from(logs, math.log(0.3), rows)
+    state.real[LOG_LIKELIHOOD] = dots(rows, state.weights, state.totals, state.of_class, state.of_all)
+    return rows, state
+
+
+def small():
+    """Few rows, so that no trial is refused for certain."""
+    return scaled(exponential([-1.4, -0.1, 0.9])), np.array([0, 1, 1])
+
+
+def weights_key(state):
+    return tuple(np.round(state.log_weights, 8).ravel())
+
+
+def sums_are_right(rows, state):
+    of_class, of_all = np.zeros_like(state.of_class), np.zeros_like(state.of_all)
+    found = dots(rows, state.weights, state.weights.sum(axis=0), of_class, of_all)
+    assert state.real[LOG_LIKELIHOOD] == pytest.approx(found, rel=1e-9)
+    assert state.of_class == pytest.approx(of_class, rel=1e-9)
+    assert state.of_all == pytest.approx(of_all, rel=1e-9)
+    assert state.weights == pytest.approx(np.exp(state.log_weights), rel=1e-9)
+    assert state.weights.sum() == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("a", [0.05, 0.3, 2.0])
+def test_exchange_is_exact(a):
+    """The products λ c of a class are permuted: 36 states, all with their exact probabilities."""
+    W, codes = small()
+    rows, state = started(W, codes, 2)
+
+    def step(rng, s):
+        work = s.scratch
+        s.real[LOG_LIKELIHOOD], _ = exchange(
+            rng,
+            rows,
+            a,
+            s.log_weights,
+            s.weights,
+            s.totals,
+            s.of_class,
+            s.of_all,
+            work.new_class,
+            work.new_all,
+            work.change,
+            s.real[LOG_LIKELIHOOD],
+        )
+
+    def target(s):
+        sums_are_right(rows, s)
+        weights = np.exp(s.log_weights)
+        return log_likelihood(W, codes, weights) + 6 * a * math.log(float((weights * rows.mean).sum()))
+
+    assert invariance_error(step, state, weights_key, target) < 1e-12
+
+
+def test_mirror_is_exact():
+    W, codes = small()
+    rows, state = started(W, codes, 2)
+    assert rows.opposite.tolist() == [1, 0, 2]
+
+    def step(rng, s):
+        work = s.scratch
+        s.real[LOG_LIKELIHOOD] = mirror(
+            rng,
+            rows,
+            s.log_weights,
+            s.weights,
+            s.totals,
+            s.of_class,
+            s.of_all,
+            work.new_class,
+            work.new_all,
+            s.real[LOG_LIKELIHOOD],
+        )
+
+    def target(s):
+        sums_are_right(rows, s)
+        return log_likelihood(W, codes, np.exp(s.log_weights))
+
+    assert invariance_error(step, state, weights_key, target) < 1e-12
+
+
+def test_scan_of_columns_is_exact():
+    """All 81 divisions of four rows among three columns."""
+    W = scaled(exponential([-1.4, -0.1, 0.9, 0.2]))
+    codes, a = np.array([0, 1, 1, 0]), 0.3
+    rows, state = started(W, codes, 2)
+    of_row = {}  # place in the blocks -> row
+    for k in range(2):
+        for place, row in enumerate(np.flatnonzero(codes == k)):
+            of_row[k, place] = row
+            state.counts[k, state.columns[k, place]] += 1
+    state.log_rate[:] = [0.7, -0.2, 0.4]
+    small_state = SimpleNamespace(columns=state.columns, counts=state.counts)
+
+    def step(rng, s):
+        redraw_columns(rng, rows, a, state.log_rate, s.columns, s.counts, state.scratch.pull, state.scratch.size)
+
+    def key(s):
+        return tuple(int(s.columns[place]) for place in of_row)
+
+    def target(s):
+        total = 0.0
+        counts = np.zeros((2, 3))
+        for place, row in of_row.items():
+            total += math.log(W[row, s.columns[place]])
+            counts[place[0], s.columns[place]] += 1
+        assert (counts == s.counts).all()
+        return total + float((special.gammaln(a + counts) - (a + counts) * state.log_rate).sum())
+
+    assert invariance_error(step, small_state, key, target) < 1e-12
+
+
+@njit
+def _latent_draws(rng, rows, state, repeats, chosen, times):
+    work = state.scratch
+    for i in range(repeats):
+        draw_latent(
+            rng,
+            rows,
+            state.weights,
+            state.of_class,
+            state.of_all,
+            state.columns,
+            state.times,
+            state.counts,
+            state.s,
+            work.target,
+            work.running,
+            work.place,
+        )
+        chosen[i] = state.columns[1, 2]
+        times[i] = state.times[1, 2]
+
+
+def test_latent_variables():
+    W, codes, K = tiny()
+    rows, state = started(W, codes, K)
+    repeats = 20_000
+    chosen, times = np.zeros(repeats, np.int64), np.zeros(repeats)
+    _latent_draws(np.random.default_rng(1), rows, state, repeats, chosen, times)
+    row = np.flatnonzero(codes == 1)[2]
+    pull = W[row] * state.weights[1]
+    assert stats.chisquare(np.bincount(chosen, minlength=3), repeats * pull / pull.sum()).pvalue > 1e-4
+    assert stats.kstest(times, "expon", args=(0, 1 / (W[row] @ state.totals))).pvalue > 1e-4
+    counts, s = np.zeros((2, 3)), np.zeros(3)
+    for k, place in product(range(2), range(3)):
+        counts[k, state.columns[k, place]] += 1
+        s += state.times[k, place] * W[np.flatnonzero(codes == k)[place]]
+    assert (state.counts == counts).all()
+    assert state.s == pytest.approx(s, rel=1e-12)
+
+
+# The moves of a, against the distribution function on a fine grid
+
+LOW, HIGH = math.log(1e-3), math.log(1e2)
+COUNTS = np.array([[3, 0, 1], [0, 0, 12]])
+LOG_RATE = np.array([0.3, 1.2, 2.5])
+LOG_WEIGHTS = np.array([[-30.0, -1.2, -5.0], [-0.5, -14.0, -2.4]])
+LOG_MASS_NOW = -3.0
+
+
+@njit
+def _moved(rng, kind, starts, counts, log_rate, log_weights, log_mass, low, high, out):
+    room = np.zeros(counts.size, np.int64)
+    for i in range(starts.size):
+        if kind == 0:
+            out[i] = shape_given_latent(rng, starts[i], low, high, counts, log_rate, 0.1, room)
+        elif kind == 1:
+            out[i] = shape_given_weights(rng, starts[i], low, high, log_weights, room)
+        else:
+            out[i], _ = published_walk(rng, starts[i], low, high, 1.5, log_weights, log_mass, 0.1)
+
+
+def _log_target(kind, x):
+    """ln of the density of ln a."""
+    a, size = np.exp(x), COUNTS.size
+    if kind == 0:
+        cells = special.gammaln(a[:, None] + COUNTS.ravel()) - special.gammaln(a[:, None])
+        return cells.sum(axis=1) + a * 2 * (0.1 - LOG_RATE).sum()
+    if kind == 1:
+        return special.gammaln(size * a) - size * special.gammaln(a) + a * LOG_WEIGHTS.sum()
+    return size * (a * 0.1 - special.gammaln(a)) + a * (LOG_WEIGHTS + LOG_MASS_NOW).sum()
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("kind", [0, 1, 2])
+def test_moves_of_the_shape(kind):
+    """Exact draws of a, moved once, are exact draws still; and they have moved."""
+    grid = np.linspace(LOW, HIGH, 400_001)
+    density = np.exp(_log_target(kind, grid) - _log_target(kind, grid).max())
+    cdf = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
+    cdf /= cdf[-1]
+    rng = np.random.default_rng(4)
+    starts = np.interp(rng.random(200_000), cdf, grid)
+    out = np.empty_like(starts)
+    _moved(rng, kind, starts, COUNTS, LOG_RATE, LOG_WEIGHTS, LOG_MASS_NOW, LOW, HIGH, out)
+    assert stats.kstest(np.interp(out, grid, cdf), "uniform").pvalue > 1e-4
+    assert (out != starts).mean() > 0.2
+    forward, back = (
+        np.mean((starts < np.median(starts)) & (out > np.median(starts) + 0.1)),
+        np.mean((out < np.median(starts)) & (starts > np.median(starts) + 0.1)),
+    )
+    assert forward == pytest.approx(back, abs=5 * math.sqrt(forward / starts.size))  # reversible
+
+
+# Numbers
+
+
+@njit
+def _many_logs(rng, shape, out):
+    for i in range(out.size):
+        out[i] = log_gamma_draw(rng, shape)
+
+
+@pytest.mark.parametrize("shape", [1e-3, 0.4, 1.0, 6.5])
+def test_log_gamma_draws(shape):
+    logs = np.empty(100_000)
+    _many_logs(np.random.default_rng(2), shape, logs)
+    assert np.isfinite(logs).all()
+    # E ln Gamma = psi, var = trigamma, without a number ever leaving the range of floats
+    assert logs.mean() == pytest.approx(special.digamma(shape), abs=4.4 * math.sqrt(special.polygamma(1, shape) / 1e5))
+    if shape >= 0.4:
+        assert stats.kstest(np.exp(logs), "gamma", args=(shape,)).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("removed", [1.0, 1 - 1e-3, 1 - 1e-9, 1 - 1e-14])
+def test_a_trial_keeps_its_digits(removed):
+    """A weight that carries nearly all of every sum is taken away: what is left must not be noise."""
+    W = scaled(exponential(np.linspace(-2, 2, 150)))
+    codes = np.arange(150) % 3
+    rows, state = started(W, codes, 3)
+    state.log_weights[:] = -40.0
+    state.log_weights[1, 2] = 0.0
+    state = state_from(state.log_weights, 0.0, rows)
+    state.real[LOG_LIKELIHOOD] = dots(rows, state.weights, state.totals, state.of_class, state.of_all)
+    change = state.scratch.change
+    new = state.weights.copy()
+    new[1, 2] *= 1 - removed
+    for k in range(3):
+        change[k] = 0.0, 0.0, new[k, 2], 0.0
+    change[1, GAIN] = new[1, 2] - state.weights[1, 2]
+    change[3] = change[1, GAIN], 0.0, new[:, 2].sum(), 0.0
+    assert (GAIN, GAIN_OTHER, NEW, NEW_OTHER) == (0, 1, 2, 3)
+    work = state.scratch
+    found = trial(
+        rows,
+        state.weights,
+        state.totals,
+        2,
+        2,
+        1,
+        state.of_class,
+        state.of_all,
+        work.new_class,
+        work.new_all,
+        change,
+        -math.inf,
+    )
+    assert found == pytest.approx(log_likelihood(W, codes, new), rel=1e-7)
+
+
+def test_gradient_of_hamiltonian():
+    W, codes, K = tiny()
+    rows, state = started(W, codes, K)
+    motion, prior, a = motion_from(state), Prior(math.log(1.7), 0.0, 0.0, False), 0.8
+    at = state.log_weights + 0.4
+    force, nothing = np.zeros_like(at), np.zeros_like(at)
+    value, found = _potential(rows, prior, a, at, force, state, motion)
+    assert found == pytest.approx(log_likelihood(W, codes, np.exp(at)), rel=1e-12)
+    naive = -a * at.sum() + 1.7 * np.exp(at).sum() - log_likelihood(W, codes, np.exp(at))
+    assert value == pytest.approx(naive, rel=1e-12)
+    for place in product(range(K), range(3)):
+        step = np.zeros_like(at)
+        step[place] = 1e-5
+        up, down = (_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0] for sign in (1, -1))
+        assert -force[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+
+
+def test_opposite_columns():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((30, 3))
+    W = scaled(np.exp(np.hstack([x, -x, np.zeros((30, 1))])))
+    assert opposites(W).tolist() == [3, 4, 5, 0, 1, 2, 6]
+    assert opposites(np.hstack([W, rng.random((30, 1))])).tolist() == [-1] * 8  # rows no longer balance
+    assert (opposites(np.abs(x)) == -1).all()
+    assert (opposites(np.where(W == W.min(), 0.0, W)) == -1).all()
+
+
+def test_redraws_leave_the_totals_of_their_columns():
+    """Where all weights of a column are tiny, the difference of two has no correct digit."""
+    W, codes, K = tiny()
+    rows, state = started(W, codes, K)
+    state.log_weights[:, 1] -= 80.0
+    normalise(state.log_weights, state.weights, state.totals)
+    sums = state.of_class, state.of_all
+    log_l = dots(rows, state.weights, state.totals, *sums)
+    work = state.scratch
+    rng, smallest, fast = np.random.default_rng(0), least(rows, state.of_class), 0
+    for _ in range(300):
+        before = state.weights[:, 1].copy()
+        args = state.log_weights, state.weights, state.totals, *sums, work.new_class, work.new_all, work.change
+        log_l, _, smallest = redraw(rng, rows, 0.01, 0.0, smallest, *args, log_l)
+        fast += bool((state.weights[:, 1] != before).any() and state.weights[:, 1].max() < 1e-18)
+        assert (state.totals > 0.0).all()
+        assert state.totals == pytest.approx(state.weights.sum(axis=0), rel=1e-9, abs=0.0)
+    assert fast > 20
+
+
+def test_rows_by_class():
+    rng = np.random.default_rng(0)
+    W, codes = rng.random((300, 4)), rng.integers(0, 3, 300)
+    codes[codes == 1] = 2  # a class without members
+    rows = class_rows(W, codes, 3)
+    assert rows.sizes.sum() == 300 and rows.W.shape[2] % 8 == 0
+    for k in (0, 2):
+        found = [
+            rows.W[b, :, : rows.sizes[b]].T for b in range(rows.first[k], rows.first[k + 1]) if rows.of_class[b] == k
+        ]
+        assert np.array_equal(np.concatenate(found), W[codes == k])

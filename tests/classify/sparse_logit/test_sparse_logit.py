@@ -1,0 +1,276 @@
+"""The sparse multinomial logit as a user meets it: estimates, posterior, seeds, Table 2, extreme input."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from plackett_luce_data import frame
+from real_data import needs_data
+from sparse_logit_runs import three_classes
+
+import thali as th
+from thali.classify.sparse_logit.draws import quantities_of
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
+from thali.inference import threads as _threads
+from thali.inference.progress import Progress
+from thali.inference.quiet import without_warnings
+
+X, Y = three_classes(60)
+SHORT = {"draws": 200, "tune": 100, "chains": 2, "thin": 1, "random_seed": 3}
+
+
+def fitted(X=X, y=Y, **arguments):
+    with without_warnings():
+        return th.SparseMultinomialLogit(**(SHORT | arguments)).fit(X, y)
+
+
+def test_what_is_there_after_fit():
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    model = fitted(frame, np.array(["low", "mid", "top"])[Y])
+    assert model.classes_.tolist() == ["low", "mid", "top"] and model.reference_ == "low"
+    assert model.coef_.shape == (2, 2) and model.intercept_.shape == (2,)
+    posterior = model.posterior_["posterior"].dataset
+    assert {name: v.dims for name, v in posterior.data_vars.items()} == {
+        "coef": ("chain", "draw", "class", "covariate"),
+        "intercept": ("chain", "draw", "class"),
+        "eta": ("chain", "draw"),
+        "log_likelihood": ("chain", "draw"),
+    }
+    assert posterior["class"].values.tolist() == ["mid", "top"]
+    assert posterior["covariate"].values.tolist() == ["width", "height"]
+    groups = {"posterior", "observed_data", "constant_data", "sample_stats", "log_likelihood", "log_prior"}
+    assert set(model.posterior_.children) == groups
+    assert model.posterior_["constant_data"]["classes"].values.tolist() == ["low", "mid", "top"]
+    assert (model.posterior_["observed_data"]["label"].values == Y).all()
+    assert model.log_likelihood_ == pytest.approx(float(posterior["log_likelihood"].mean()))
+    rows = ["coef[mid, width]", "coef[mid, height]", "coef[top, width]", "coef[top, height]"]
+    summary = model.summary()
+    assert summary.index.to_list() == ["eta", "log_likelihood", *rows]
+    assert summary.loc["coef[top, width]", "mean"] == pytest.approx(float(posterior["coef"][:, :, 1, 0].mean()))
+    assert not model.interrupted_
+
+
+def test_a_fixed_eta_and_no_intercept_are_left_out():
+    model = fitted(eta=2.0, fit_intercept=False)
+    assert (model.posterior_["posterior"]["eta"].values == 2.0).all()
+    assert "intercept" not in model.posterior_["posterior"]
+    assert np.allclose(model.intercept_, -model.coef_ @ X.mean(0))  # standardising takes the means off
+    assert model.summary().index[0] == "log_likelihood"
+
+
+def test_the_horseshoe_has_scales_of_its_own(tmp_path):
+    model = fitted(prior="horseshoe")
+    assert model.summary().index[:3].to_list() == ["log_tau", "slab", "log_likelihood"]
+    assert (model.posterior_["posterior"]["tau"] > 0).all() and "eta" not in model.posterior_["posterior"]
+    model.save(tmp_path / "fit.nc")
+    again = th.load(tmp_path / "fit.nc")
+    assert again.prior == "horseshoe" and np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    whole = fitted(prior="horseshoe", draws=300)
+    with without_warnings():
+        again.continue_fit(100, progressbar=False)
+    assert np.array_equal(again.posterior_["posterior"]["slab"], whole.posterior_["posterior"]["slab"])
+
+
+def test_the_horseshoe_leaves_large_coefficients_and_shrinks_small_ones():
+    rng = np.random.default_rng(3)
+    data = rng.normal(size=(150, 12))
+    labels = (data[:, 0] * 3 + rng.logistic(size=150) > 0).astype(int)
+    laplace, horseshoe = (fitted(data, labels, prior=each, draws=600) for each in ("laplace", "horseshoe"))
+    small = [np.abs(each.coef_[0, 1:]).mean() for each in (laplace, horseshoe)]
+    assert small[1] < 0.6 * small[0] and horseshoe.coef_[0, 0] > 0.8 * laplace.coef_[0, 0] > 1.5
+
+
+def test_coefficients_apply_to_covariates_as_given():
+    model, scaled = fitted(), fitted(X * [1000.0, 0.01] + [5.0, -3.0])
+    assert np.allclose(scaled.coef_ * [1000.0, 0.01], model.coef_, rtol=1e-6)
+    at = X[:5] @ model.coef_.T + model.intercept_
+    z = (X - X.mean(0)) / X.std(0)
+    posterior = model.posterior_["posterior"].dataset.mean(["chain", "draw"])
+    assert np.allclose(at, z[:5] @ posterior["coef"].values.T + posterior["intercept"].values)
+    assert np.allclose(scaled.predict_proba(X * [1000.0, 0.01] + [5.0, -3.0]), model.predict_proba(X), atol=1e-6)
+
+
+def test_probabilities_are_posterior_means():
+    model = fitted(reference=1)
+    posterior = model.posterior_["posterior"].dataset
+    z = (X[:7] - X.mean(0)) / X.std(0)
+    linear = np.einsum("cdkj,nj->cdnk", posterior["coef"].values, z) + posterior["intercept"].values[:, :, None]
+    scores = np.exp(np.insert(linear, 1, 0.0, axis=-1))
+    expected = (scores / scores.sum(-1, keepdims=True)).mean(axis=(0, 1))
+    assert np.allclose(model.predict_proba(X[:7]), expected, rtol=1e-12)
+    assert np.allclose(np.exp(model.predict_log_proba(X[:7])), expected, rtol=1e-12)
+
+
+def test_two_classes_have_the_sign_of_scikit_learn():
+    y = (X[:, 0] + np.random.default_rng(0).logistic(size=len(X)) > 0).astype(int)
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    theirs = linear_model.LogisticRegression().fit(X, y)
+    model = fitted(y=y)
+    assert model.coef_.shape == (1, 2) and np.sign(model.coef_[0, 0]) == np.sign(theirs.coef_[0, 0]) == 1
+    assert np.corrcoef(model.predict_proba(X)[:, 1], theirs.predict_proba(X)[:, 1])[0, 1] > 0.99
+    assert fitted(y=y, reference=1).coef_[0, 0] < 0
+
+
+def test_the_seed_alone_decides_the_draws():
+    one, two, other = fitted(cores=1), fitted(cores=3), fitted(random_seed=4)
+    first = one.posterior_["posterior"]["coef"].values
+    assert (first == two.posterior_["posterior"]["coef"].values).all()
+    assert (first != other.posterior_["posterior"]["coef"].values).any()
+    assert (first[0] != first[1]).any()
+
+
+def test_how_sweeps_are_sliced_changes_nothing(monkeypatch):
+    whole = fitted().posterior_["posterior"]["coef"].values
+    monkeypatch.setattr(_threads, "SLICE", 1e-5)
+    assert (fitted().posterior_["posterior"]["coef"].values == whole).all()
+
+
+def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
+    class Impatient(Progress):
+        def update(self, done, status=""):
+            if done > 2 * 200:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
+    monkeypatch.setattr(_threads, "SLICE", 1e-3)
+    model = th.SparseMultinomialLogit(**(SHORT | {"draws": 100_000}))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(X, Y)
+    assert any(w.category is InterruptedWarning and "of 100000 draws" in str(w.message) for w in said)
+    assert all(w.filename == __file__ for w in said)
+    kept = model.posterior_["posterior"].sizes["draw"]
+    assert model.interrupted_ and 0 < kept < 100_000
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
+    class Impatient(Progress):
+        def update(self, done, status=""):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
+    model = fitted()
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(tune=10**7).fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_chains_that_are_too_short_are_said_to_be():
+    with pytest.warns(ConvergenceWarning, match="has not converged") as said:
+        th.SparseMultinomialLogit(draws=20, tune=5, chains=2, thin=1, random_seed=1).fit(X, Y)
+    assert said[0].filename == __file__
+
+
+def test_convergence_is_judged_by_the_largest_of_many_coefficients():
+    model = fitted()
+    some = quantities_of(model.posterior_, most=2)
+    means = model.summary()["mean"].drop(["eta", "log_likelihood"]).abs()
+    assert set(some) == {"eta", "log_likelihood", *means.nlargest(2).index}
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("method", ["polya-gamma", "holmes-held"])
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+def test_scales_of_any_size_give_numbers(factor, method, standardize):
+    if factor > 1 and not standardize:
+        with pytest.raises(DataError, match="Column 0.*too large for floats; rescale it"):
+            fitted(X * factor, standardize=False)
+        return
+    model = fitted(X * factor, method=method, standardize=standardize)
+    for rows in (X * factor, np.full((1, 2), 1e308), np.full((1, 2), -1e308), np.zeros((1, 2))):
+        assert np.isfinite(model.predict_proba(rows)).all()
+    assert np.isfinite(model.coef_).all() and np.isfinite(model.posterior_["posterior"]["coef"].values).all()
+
+
+def test_separable_data_are_fitted():
+    model = fitted(X[:, :1], (X[:, 0] > 0).astype(int), draws=500, tune=500)
+    assert model.score(X[:, :1], (X[:, 0] > 0).astype(int)) > 0.95
+    assert np.isfinite(model.posterior_["posterior"]["coef"].values).all()
+
+
+def test_constant_columns():
+    frame = pd.DataFrame({"a": X[:, 0], "b": 2.5, "c": X[:, 1]})
+    with pytest.raises(DataError, match=r"All columns of X are the same in every row \(column 'b' holds 2.5\)"):
+        fitted(frame[["b"]])
+    with warnings.catch_warnings(), pytest.warns(DataWarning, match="do not depend on them: column 'b'") as messages:
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        model = th.SparseMultinomialLogit(**SHORT).fit(frame, Y)
+        alone = th.SparseMultinomialLogit(**SHORT).fit(frame[["a", "c"]], Y)
+    assert [each.filename for each in messages] == [__file__]
+    assert (model.coef_[:, 1] == 0).all() and np.array_equal(model.coef_[:, ::2], alone.coef_)
+    assert model.posterior_["posterior"]["covariate"].values.tolist() == ["a", "c"]
+    for new in (-1e308, 0.0, 2.5, 1e308):
+        assert np.array_equal(model.predict_proba(frame.assign(b=new)), alone.predict_proba(frame[["a", "c"]]))
+    with warnings.catch_warnings(), pytest.warns(DataWarning, match="Column 'b' is constant and says the same"):
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        th.SparseMultinomialLogit(standardize=False, **SHORT).fit(frame, Y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            {"method": "gibbs"},
+            "method must be one of 'polya-gamma', 'holmes-held', 'laplace', 'variational', 'map', 'auto'; got 'gibbs'",
+        ),
+        ({"eta": 0.0}, "eta is a rate and must be a finite number above 0; got 0.0"),
+        ({"shape": -1}, "shape is a parameter of the Gamma prior of eta and must be a finite number above 0"),
+        ({"rate": "1"}, "rate is a parameter of the Gamma prior of eta"),
+        ({"prior": "ridge"}, "prior must be one of 'laplace', 'horseshoe'; got 'ridge'"),
+        ({"prior": "horseshoe", "eta": 1.0}, "eta is of the Laplace prior; with prior='horseshoe' leave it out"),
+        ({"prior": "horseshoe", "method": "map"}, "method='map' is for the Laplace prior; got prior='horseshoe'"),
+        ({"prior": "horseshoe", "method": "laplace"}, "method='laplace' is for the Laplace prior"),
+        ({"method": "laplace", "thin": 2}, "thin belongs to method='polya-gamma'; leave it out"),
+        ({"global_scale": 0}, "global_scale is the scale of the prior of tau and must be a finite number above 0"),
+        ({"reference": 7}, "reference must be one of the classes, 0, 1, 2; got 7"),
+        ({"fit_intercept": None}, "fit_intercept must be one of True, False; got None"),
+        ({"standardize": "yes"}, "standardize must be one of True, False"),
+        ({"draws": 0}, "draws must be a whole number of 1 or more; got 0"),
+        ({"tune": -1}, "tune must be a whole number of 0 or more"),
+        ({"chains": 1.5}, "chains must be a whole number of 1 or more"),
+        ({"thin": 0}, "thin must be a whole number of 1 or more"),
+        ({"cores": 0}, "cores must be a whole number of 1 or more"),
+        ({"random_seed": -3}, "random_seed must be a whole number of 0 or more; got -3"),
+    ],
+)
+def test_bad_arguments(arguments, sentence):
+    model = th.SparseMultinomialLogit(**arguments)
+    with pytest.raises(ArgumentError, match=sentence):
+        model.fit(X, Y)
+    with pytest.raises(NotFittedError, match=r"has not been fitted yet; call fit\(X, y\) first"):
+        model.summary()
+
+
+def check_error_rate(name, published, splits, **lengths):
+    """Hold the mean test error over random halves against that over 20 others, the last class as the reference."""
+    data, labels = (part.to_numpy() for part in frame(name))
+    errors = []
+    for split in range(splits):
+        order = np.random.default_rng(split).permutation(len(labels))
+        train, test = order[: len(order) // 2], order[len(order) // 2 :]
+        model = fitted(data[train], labels[train], reference=labels.max(), chains=1, **lengths)
+        errors.append(1 - model.score(data[test], labels[test]))
+    error = np.std(errors, ddof=1) * np.sqrt(1 / splits + 1 / 20)
+    assert abs(np.mean(errors) - published) <= 3 * error, (np.mean(errors), error)
+
+
+def test_a8_error_rate_of_table_2():
+    check_error_rate("iris", 0.040, 20, draws=500, tune=200)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [
+        ("iris", 0.040),
+        ("wine", 0.019),
+        pytest.param("heart", 0.169, marks=needs_data),
+        pytest.param("german", 0.240, marks=needs_data),
+    ],
+)
+def test_a8_error_rates_of_table_2_over_more_splits(name, published):
+    # wine comes out at .028: single sets of 20 halves range from .020 to .033
+    check_error_rate(name, published, 60, draws=1500, tune=1000)

@@ -1,0 +1,121 @@
+"""Laplace's approximation of the posterior of the sparse logit."""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+from sparse_logit_runs import three_classes
+
+import thali as th
+from thali.classify.sparse_logit import approximation, expansion, normal
+from thali.classify.sparse_logit.chain import Prior, problem_of
+from thali.classify.sparse_logit.expansion import expansion_at
+from thali.classify.sparse_logit.normal import normal_posterior
+from thali.errors import DataError, DataWarning
+from thali.inference.quiet import without_warnings
+
+X, Y = three_classes(400)
+
+
+LEARNED = Prior(None, 1, 1, True)
+
+
+def of(reference=1, prior=LEARNED, X=X, y=Y, classes=3, counts=None):
+    return problem_of(X, y, classes, reference, prior, "polya-gamma", False, counts)
+
+
+def naive(coef, counts, reference=1):
+    """Log-likelihood of coef (q, m), row by row."""
+    whole = np.insert(coef, reference, 0.0, axis=0)
+    total = 0.0
+    for x, label, count in zip(np.column_stack([X, np.ones(len(X))]), Y, counts, strict=True):
+        scores = whole @ x
+        total += count * (scores[label] - special.logsumexp(scores))
+    return total
+
+
+def test_the_expansion_is_that_of_the_log_likelihood(monkeypatch):
+    rng = np.random.default_rng(0)
+    counts = rng.random(len(X)) + 0.5
+    problem, coef = of(counts=counts), rng.normal(size=(2, 3))
+    at = expansion_at(problem, coef)
+    assert at.log_likelihood == pytest.approx(naive(coef, counts), rel=1e-12)
+    for place in range(6):
+        step = np.zeros(6)
+        step[place] = 1e-5
+        up, down = (expansion_at(problem, coef + sign * step.reshape(2, 3)) for sign in (1, -1))
+        assert at.gradient[place] == pytest.approx((up.log_likelihood - down.log_likelihood) / 2e-5, abs=1e-5)
+        np.testing.assert_allclose(at.curvature[place], (down.gradient - up.gradient) / 2e-5, atol=1e-5)
+    monkeypatch.setattr(expansion, "ROWS", 7)
+    np.testing.assert_allclose(expansion_at(problem, coef).curvature, at.curvature, rtol=1e-10)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.7])
+def test_one_coefficient_of_many_rows_has_the_moments_of_quadrature(slope):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=400)
+    y = (slope * x + rng.logistic(size=400) > 0).astype(int)
+    beta = np.linspace(-1, 2, 1501)
+    log_likelihood = -np.logaddexp(0, -np.outer(beta, x) * (2 * y - 1)).sum(axis=1)
+    for eta in (2.0, 60.0):
+        posterior = np.exp(log_likelihood - np.sqrt(eta) * np.abs(beta) - log_likelihood.max())
+        posterior /= posterior.sum()
+        mean = (beta * posterior).sum()
+        sd = np.sqrt(((beta - mean) ** 2 * posterior).sum())
+        found = normal_posterior(of(0, Prior(eta, 1, 1, False), x[:, None], y, 2), eta)
+        assert found.converged and found.mean[0] == pytest.approx(mean, abs=0.05 * sd)
+        assert 1 / found.factor[0, 0] == pytest.approx(sd, rel=0.05)
+
+
+def test_eta_given_the_coefficients_has_the_law_of_quadrature():
+    etas, shares = approximation.law_of_eta(2.0 * 1.5 + 6, 4.0, 0.8)
+    grid = np.linspace(1e-6, 60, 200_001)
+    density = grid ** (1.5 - 1 + 3) * np.exp(-0.8 * grid - 4.0 * np.sqrt(grid))
+    assert shares @ etas == pytest.approx((grid * density).sum() / density.sum(), rel=1e-6)
+    assert shares @ np.sqrt(etas) == pytest.approx((np.sqrt(grid) * density).sum() / density.sum(), rel=1e-6)
+
+
+def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
+    model = th.SparseMultinomialLogit(method="laplace", random_seed=1, cores=2).fit(X, Y)
+    again = th.SparseMultinomialLogit(method="laplace", random_seed=1, draws=400, cores=1).fit(X, Y)
+    again.continue_fit(600, progressbar=False)
+    draws = model.posterior_["posterior"].dataset
+    assert np.array_equal(draws["coef"], again.posterior_["posterior"]["coef"])
+    z = (X - X.mean(0)) / X.std(0)
+    normal = normal_posterior(of(0, X=z), None)
+    covariance = np.linalg.inv(normal.factor @ normal.factor.T)
+    whole = np.concatenate([draws["coef"].values, draws["intercept"].values[..., None]], axis=-1).reshape(-1, 6)
+    white = (whole - normal.mean) @ np.linalg.cholesky(np.linalg.inv(covariance))
+    assert np.abs(white.mean(axis=0)).max() < 4.5 / np.sqrt(len(white))
+    assert np.abs(white.T @ white / len(white) - np.eye(6)).max() < 4.5 * np.sqrt(2 / len(white))
+    exact = np.array([naive_of(each, z) for each in whole[:40]])
+    assert np.abs(draws["log_likelihood"].values.ravel()[:40] - exact).mean() < 0.2
+    assert model.converged_ and model.verdict().agrees
+    assert "independent draws from a normal approximation of the posterior" in str(model.verdict())
+
+
+def naive_of(coef, z):
+    scores = np.insert(np.column_stack([z, np.ones(len(z))]) @ coef.reshape(2, 3).T, 0, 0.0, axis=1)
+    return (scores[np.arange(len(z)), Y] - special.logsumexp(scores, axis=1)).sum()
+
+
+def test_it_agrees_with_the_sampler_where_there_are_many_rows():
+    rng = np.random.default_rng(7)
+    data = rng.normal(size=(800, 3))
+    labels = (data @ [1.0, -0.5, 0.0] + rng.logistic(size=800) > 0).astype(int)
+    fits = [
+        th.SparseMultinomialLogit(method=method, random_seed=1, draws=500, chains=2, tune=100).fit(data, labels)
+        for method in ("polya-gamma", "laplace")
+    ]
+    exact, normal = (each.summary() for each in fits)
+    assert (np.abs(normal["sd"] / exact["sd"] - 1) < 0.1).all()
+    assert (np.abs(normal["mean"] - exact["mean"]) < 0.15 * exact["sd"]).all()
+    np.testing.assert_allclose(*(each.predict_proba(data[:50]) for each in fits), atol=0.01)
+
+
+def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
+    few = stats.norm.rvs(size=(30, 4), random_state=1)
+    with pytest.warns(DataWarning, match="30 rows are fewer than 20 for each of 5 coefficients.*'polya-gamma'"):
+        th.SparseMultinomialLogit(method="laplace", draws=100, random_seed=1).fit(few, few[:, 0] > 0)
+    monkeypatch.setattr(normal, "MOST", 4)
+    with without_warnings(), pytest.raises(DataError, match="at most 4 coefficients of all classes, and these are 5"):
+        th.SparseMultinomialLogit(method="laplace").fit(few, few[:, 0] > 0)

@@ -1,0 +1,200 @@
+"""The samplers of the sparse logit: check A9, the joint-distribution test, agreement of the two, speed."""
+
+import math
+import time
+from itertools import combinations
+
+import numpy as np
+import pytest
+from arviz_stats.base.array import array_stats
+from scipy import special, stats
+from scipy.integrate import quad
+from sparse_logit_runs import METHODS, WAYS, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
+
+from thali.classify.sparse_logit.horseshoe import SLAB_SQUARE, TAU_SQUARE
+from thali.classify.sparse_logit.sweep import ETA, run
+from thali.classify.sparse_logit.trajectory import see_curvature
+
+X = np.array([-1.2, -0.7, -0.3, 0.1, 0.4, 0.8, 1.1, 1.5])[:, None]
+Y = np.array([1, 1, 0, 1, 0, 0, 1, 0])
+FOUR = 4.0  # standard errors
+
+
+def far(draws, expected):
+    """Standard errors between the mean of draws (chain, draw) and what it should be."""
+    return abs(np.mean(draws) - expected) / mcse(draws)
+
+
+@pytest.mark.parametrize("method, trajectories", WAYS)
+def test_a9_eta_fixed(method, trajectories):
+    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), method, 40_000, trajectories=trajectories)
+    beta = np.stack([c.record.coef[:, 0, 0] for c in chains])
+    assert mcse(beta) < 0.004
+    assert far(beta, 0.536084) < FOUR
+    assert far((beta - 0.536084) ** 2, 0.446652) < FOUR
+
+
+@pytest.mark.parametrize("method, trajectories", WAYS)
+def test_a9_eta_learned(method, trajectories):
+    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), method, 40_000, trajectories=trajectories)
+    beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
+    assert far(beta, 0.757483) < FOUR
+    assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
+    assert far(log_eta, -0.320814) < FOUR
+    assert far((log_eta + 0.320814) ** 2, 1.067672**2) < FOUR
+
+
+def test_a9_the_samplers_agree_on_three_classes():
+    found = []
+    for method, trajectories in WAYS:
+        prior = Prior(None, 2, 1, True)
+        chains = chains_of(*three_classes(), 3, 0, prior, method, 6_000, trajectories=trajectories)
+        coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
+        assert (np.stack([c.record.coef[:, 0] for c in chains]) == 0).all()
+        others = [np.stack([c.record.log_likelihood for c in chains]), np.log([c.record.scales[:, 0] for c in chains])]
+        figures = [*np.moveaxis(coefs, -1, 0), *np.moveaxis(coefs**2, -1, 0), *others]
+        found.append(([f.mean() for f in figures], [mcse(f) for f in figures]))
+    for (first, e), (second, f) in combinations([tuple(map(np.array, one)) for one in found], 2):
+        assert (np.abs(first - second) < FOUR * np.hypot(e, f)).all()
+
+
+def test_the_recorded_likelihood_is_that_of_the_recorded_coefficients():
+    data, labels = three_classes()
+    (chain,) = chains_of(data, labels, 3, 1, Prior(None, 1, 1, True), METHODS[0], 50, count=1)
+    linear = np.einsum("nd,rkd->rkn", np.column_stack([data, np.ones(len(data))]), chain.record.coef)
+    own = linear[:, labels, np.arange(len(data))]
+    expected = (own - np.log(np.exp(linear).sum(axis=1))).sum(axis=1)
+    assert np.allclose(chain.record.log_likelihood, expected, rtol=1e-10)
+
+
+def shape_three(function):
+    """The mean of a function of a standard Laplace variable's scale over eta ~ Gamma(3, 2)."""
+    return quad(lambda eta: function(math.sqrt(eta)) * 4 * eta * eta * math.exp(-2 * eta), 0, 40)[0]
+
+
+@pytest.mark.first(3)
+@pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("wide, method, trajectories", [*((w, m, 0) for w in WIDE for m in METHODS), (False, *WAYS[2])])
+@pytest.mark.parametrize("learned", [True, False])
+def test_joint_distribution(method, learned, wide, trajectories, rounds):
+    """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
+    rng, n = np.random.default_rng(11), 4
+    covariates = rng.normal(size=(n, 2))
+    prior = Prior(None if learned else 1.5, 3, 2, True)
+    problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, method, wide, trajectories=trajectories)
+    chain = Chain(problem, prior.eta, rng, 1, 0, 1)
+    if trajectories:
+        see_curvature(problem, chain.state, chain.motion)
+    chain.state.real[1] = math.log(0.5)
+    record = (chain.record.coef, chain.record.log_likelihood, chain.record.scales)
+    coefs, etas, variances = np.empty((rounds, 3, 3)), np.empty(rounds), np.empty(rounds)
+    for t in range(rounds):
+        scores = chain.state.linear + rng.gumbel(size=(3, n))
+        problem.codes[:] = scores.argmax(axis=0)
+        run(rng, problem, chain.state, chain.motion, *record, 0, 1, 0, 10**9)
+        coefs[t], etas[t], variances[t] = chain.state.coef, chain.state.real[ETA], chain.state.variance[0, 0]
+    beta, intercept = coefs[:, [0, 2], :2], coefs[:, [0, 2], 2]
+    size = np.abs(beta[:, 0, 0])
+    over = shape_three if learned else lambda f: f(math.sqrt(1.5))
+    expected = {
+        "exp(-|beta|)": (np.exp(-size), over(lambda root: root / (1 + root))),
+        "|beta| at most 1": (size < 1, over(lambda root: -math.expm1(-root))),
+        "sign": (np.sign(beta[:, 1, 1]), 0.0),
+        "difference": (beta[:, 0, 1] < beta[:, 1, 1], 0.5),
+        "|beta| sqrt(eta)": (size * np.sqrt(etas), 1.0),
+        "exp(-tau eta / 2)": (np.exp(-0.5 * variances * etas), 0.5),
+        "intercept": (np.abs(intercept[:, 0]) < 10, math.erf(math.sqrt(0.5))),
+    }
+    if learned:
+        expected |= {"eta": (etas, 1.5), "ln eta": (np.log(etas), 1.5 - np.euler_gamma - math.log(2))}
+    for name, (values, mean) in expected.items():
+        values = np.asarray(values, float)
+        error = values.std() / math.sqrt(array_stats.ess(values[None], method="mean"))
+        assert abs(values.mean() - mean) < 4 * error, (name, values.mean(), mean, error)
+
+
+HORSESHOE = Prior(None, 1, 1, False, "horseshoe")
+
+
+def over_spreads(function):
+    """The prior mean of a function of (sqrt(u), c) at a global scale of 1, by quadrature.
+
+    sqrt(u) is a product of two half-Cauchys, of density (4/pi²) ln(x)/(x² - 1).
+    """
+    s, t = np.linspace(-40, 40, 1601), np.linspace(-3, 12, 301)
+    x, c = np.exp(s)[:, None], np.exp(t)
+    weight = np.exp(s) * 4 / math.pi**2 * np.divide(s, np.expm1(2 * s), out=np.full_like(s, 0.5), where=s != 0)
+    weight = weight[:, None] * stats.invgamma.pdf(c**2, 2, scale=2 * 2.5**2) * 2 * c**2
+    assert weight.sum() * (s[1] - s[0]) * (t[1] - t[0]) == pytest.approx(1, abs=1e-6)
+    return (function(x, c) * weight).sum(axis=(-2, -1)) / weight.sum()
+
+
+def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
+    z, log_sd = np.linspace(-9, 9, 1001), np.linspace(-45, 5, 1001)
+    beta = np.exp(log_sd)[:, None] * z
+    signed = (1 - 2 * Y) * X[:, 0]
+    terms = np.exp(-0.5 * z * z - sum(np.logaddexp(0, -each * beta) for each in signed))
+    moments = [(beta**power * terms).sum(axis=1) for power in range(3)]
+
+    def mean_of(values):
+        return lambda x, c: np.interp(-0.5 * np.log(x**-2 + c**-2), log_sd, values)
+
+    whole, mean, square = (over_spreads(mean_of(values)) for values in moments)
+    mean, square = mean / whole, square / whole
+    # ln tau and ln lambda are exchangeable given their sum ln sqrt(u)
+    log_tau = 0.5 * over_spreads(lambda x, c: np.log(x) * mean_of(moments[0])(x, c)) / whole
+    chains = chains_of(X, Y, 2, 1, HORSESHOE, METHODS[0], 60_000)
+    drawn = np.stack([c.record.coef[:, 0, 0] for c in chains])
+    assert far(drawn, mean) < FOUR and far(drawn**2, square) < FOUR
+    assert far(np.log([c.record.scales[:, 0] for c in chains]), log_tau) < FOUR
+
+
+@pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("wide, trajectories", [(True, 0), (False, 0), (False, 2)])
+def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
+    """Geweke (2004), as above."""
+    rng, n = np.random.default_rng(12), 4
+    rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1
+    problem = problem_of(*rows, HORSESHOE, METHODS[0], wide, trajectories=trajectories)
+    chain = Chain(problem, None, rng, 1, 0, 1)
+    if trajectories:
+        see_curvature(problem, chain.state, chain.motion)
+    chain.state.real[1] = math.log(0.5)
+    draws = np.empty((rounds, 4))
+    for t in range(rounds):
+        problem.codes[:] = (chain.state.linear + rng.gumbel(size=(3, n))).argmax(axis=0)
+        run(rng, problem, chain.state, chain.motion, *chain.record, 0, 1, 0, 10**9)
+        tau, slab = chain.state.real[TAU_SQUARE], chain.state.real[SLAB_SQUARE]
+        draws[t] = tau, slab, chain.state.spread[0, 0], abs(chain.state.coef[2, 1])
+    tau, slab, spread, size = draws.T
+    inside = [over_spreads(lambda x, c, b=b: special.erf(b * np.sqrt(0.5 * (x**-2 + c**-2)))) for b in (0.2, 2.0)]
+    expected = {
+        "tau below 1": (tau < 1, 0.5),
+        "tau below 1/10": (tau < 0.01, 2 / math.pi * math.atan(0.1)),
+        "lambda below 1": (spread < tau, 0.5),
+        "lambda below 10": (spread < 100 * tau, 2 / math.pi * math.atan(10)),
+        "1 / c^2": (1 / slab, 1 / 2.5**2),
+        "slab": (slab < 10, stats.invgamma.cdf(10, 2, scale=12.5)),
+        "|beta| below 0.2": (size < 0.2, inside[0]),
+        "|beta| below 2": (size < 2, inside[1]),
+    }
+    for name, (values, mean) in expected.items():
+        values = np.asarray(values, float)
+        error = values.std() / math.sqrt(array_stats.ess(values[None], method="mean"))
+        assert abs(values.mean() - mean) < 4 * error, (name, values.mean(), mean, error)
+
+
+def test_a9_more_covariates_than_rows_cost_no_more_than_rows():
+    rng = np.random.default_rng(0)
+    data, labels = rng.normal(size=(50, 2000)), np.arange(50) % 2
+
+    def seconds(wide, sweeps):
+        problem = problem_of(data, labels, 2, 0, Prior(None, 1, 1, True), "polya-gamma", wide)
+        chain = Chain(problem, None, np.random.default_rng(1), sweeps, 0, 1)
+        chain.run_to(0)
+        began = time.thread_time()
+        chain.run_to(sweeps)
+        return (time.thread_time() - began) / sweeps
+
+    # 750 times on the machine this was measured on: n²J against nJ² + J³/3
+    assert seconds(None, 50) < seconds(False, 1) / 20

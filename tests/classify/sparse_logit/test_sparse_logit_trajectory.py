@@ -1,0 +1,82 @@
+"""Trajectories of the sparse logit's coefficients: energy, slopes, curvature, and that they can be followed back."""
+
+import numpy as np
+import pytest
+from sparse_logit_runs import Chain, Prior, problem_of, three_classes
+
+from thali.classify.sparse_logit.expansion import expansion_at
+from thali.classify.sparse_logit.trajectory import leapfrog, potential, see_curvature
+from thali.compile.jit import compiled
+
+CASES = {"two classes": (2, 0), "reference last": (2, 1), "three classes": (3, 1)}
+
+
+@compiled
+def energy_at(problem, state, motion):
+    return potential(problem, state, motion)
+
+
+@compiled
+def follow(problem, state, motion, step, count):
+    return leapfrog(problem, state, motion, step, count)
+
+
+@pytest.fixture(params=CASES)
+def chain(request):
+    classes, reference = CASES[request.param]
+    X, y = three_classes()
+    rng = np.random.default_rng(3)
+    prior, counts = Prior(None, 1, 1, True), rng.integers(1, 4, len(y)).astype(float)
+    problem = problem_of(X, y % classes, classes, reference, prior, "polya-gamma", False, counts, trajectories=2)
+    made = Chain(problem, None, rng, 1, 20, 1)
+    made.run_to(20)
+    made.motion.coef[:] = rng.normal(size=made.motion.coef.size)
+    return made
+
+
+def others(problem):
+    return np.arange(problem.classes) != problem.reference
+
+
+def test_the_energy_and_its_slopes(chain):
+    problem, motion = chain.problem, chain.motion
+
+    def naive(coef):
+        linear = np.zeros((problem.classes, len(problem.codes)))
+        linear[others(problem)] = coef.reshape(problem.classes - 1, -1) @ problem.covariates
+        own = linear[problem.codes, np.arange(len(problem.codes))]
+        fit = problem.counts @ (own - np.logaddexp.reduce(linear, axis=0))
+        return 0.5 * (coef**2 / chain.state.variance[others(problem)].ravel()).sum() - fit
+
+    coef = motion.coef.copy()
+    assert energy_at(problem, chain.state, motion) == pytest.approx(naive(coef), rel=1e-12)
+    for place in range(len(coef)):
+        step = np.zeros(len(coef))
+        step[place] = 1e-5
+        assert motion.slope[place] == pytest.approx(
+            (naive(coef + step) - naive(coef - step)) / 2e-5, rel=1e-6, abs=1e-6
+        )
+
+
+def test_a_trajectory_can_be_followed_back_and_keeps_its_energy(chain):
+    problem, state, motion = chain.problem, chain.state, chain.motion
+    start = motion.coef.copy()
+    motion.root[:] = np.sqrt(state.variance[others(problem)].ravel())
+    D = len(start)
+    inside = np.tril(motion.curvature) + np.tril(motion.curvature, -1).T
+    motion.factor[:] = np.linalg.cholesky(np.eye(D) + motion.root[:, None] * inside * motion.root)
+    motion.momentum[:] = momentum = np.random.default_rng(4).normal(size=D)
+    before = energy_at(problem, state, motion) + 0.5 * momentum @ momentum
+    after = follow(problem, state, motion, 0.01, 30) + 0.5 * motion.momentum @ motion.momentum
+    assert after == pytest.approx(before, abs=2e-3) and np.abs(motion.coef - start).max() > 0.1
+    motion.momentum[:] = -motion.momentum
+    follow(problem, state, motion, 0.01, 30)
+    assert np.allclose(motion.coef, start, atol=1e-11) and np.allclose(motion.momentum, -momentum, atol=1e-11)
+
+
+def test_the_curvature_is_that_of_the_likelihood(chain):
+    problem, motion = chain.problem, chain.motion
+    motion.real[:] = 0.0
+    see_curvature(problem, chain.state, motion)
+    expected = expansion_at(problem, chain.state.coef[others(problem)]).curvature
+    assert np.allclose(np.tril(motion.curvature), np.tril(expected))

@@ -1,0 +1,142 @@
+"""The variational normal posterior of the sparse logit, and the method that "auto" chooses."""
+
+import numpy as np
+import pytest
+from scipy.special import gammaln, logsumexp
+from sparse_logit_runs import Prior, chains_of, problem_of, three_classes
+
+import thali as th
+from thali.classify.sparse_logit import method as methods
+from thali.classify.sparse_logit import variational
+from thali.classify.sparse_logit.expansion import expansion_at, rule_of
+from thali.classify.sparse_logit.method import method_for
+from thali.classify.sparse_logit.normal import normal_posterior
+from thali.errors import ArgumentError
+from thali.inference.quiet import without_warnings
+
+QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_mean_expansion_is_that_of_the_normal_law(classes):
+    """By 100,000 draws; the rule is exact to third degree, and these variances are small."""
+    X, y = three_classes()
+    problem = problem_of(X, y % classes, classes, 0, Prior(None, 1, 1, True), "polya-gamma", False)
+    rng, size = np.random.default_rng(1), 3 * (classes - 1)
+    mean, root = rng.normal(size=size), (np.tril(rng.normal(size=(size, size))) + np.eye(size)) * 0.1
+    found = expansion_at(problem, mean.reshape(-1, 3), root @ root.T)
+    drawn = mean + rng.normal(size=(100_000, size)) @ root.T
+    linear = np.zeros((len(drawn), classes))
+    total, gradient = np.zeros(len(drawn)), np.zeros((len(drawn), classes - 1, 3))
+    for z, label in zip(problem.covariates.T, problem.codes, strict=True):
+        linear[:, 1:] = drawn.reshape(len(drawn), classes - 1, 3) @ z
+        log_p = linear - logsumexp(linear, axis=1, keepdims=True)
+        total += log_p[:, label]
+        gradient += ((np.arange(1, classes) == label) - np.exp(log_p[:, 1:]))[:, :, None] * z
+    of_slopes = zip(found.gradient, gradient.reshape(len(drawn), -1).T, strict=True)
+    for got, draws in [(found.log_likelihood, total), *of_slopes]:
+        assert abs(got - draws.mean()) < 4.5 * draws.std() / np.sqrt(len(draws)) + 1e-3 * np.abs(gradient).mean()
+    step = 1e-6
+    for row, column in np.argwhere(np.tri(size)):
+        way = np.zeros((size, size))
+        way[row, column] = way[column, row] = step if row == column else 0.5 * step
+        up, down = (expansion_at(problem, mean.reshape(-1, 3), root @ root.T + sign * way) for sign in (1, -1))
+        slope = (up.log_likelihood - down.log_likelihood) / (2.0 * step)
+        assert found.curvature[row, column] == pytest.approx(-2.0 * slope, abs=1e-4)
+
+
+@pytest.mark.parametrize("radii", [1, 3])
+@pytest.mark.parametrize("q", [1, 2, 9])
+def test_the_rule_has_the_moments_of_the_normal_law(q, radii):
+    places, weights = rule_of(q, radii)
+    assert weights.sum() == pytest.approx(1.0) and (weights > 0).all()
+    np.testing.assert_allclose(weights @ places, 0.0, atol=1e-12)
+    np.testing.assert_allclose((places.T * weights) @ places, np.eye(q), atol=1e-12)
+    lengths = (places**2).sum(axis=1)
+    if radii == 3:
+        assert weights @ lengths**2 == pytest.approx(q * (q + 2))
+        assert weights @ lengths**5 == pytest.approx(q * (q + 2) * (q + 4) * (q + 6) * (q + 8))
+
+
+@pytest.mark.parametrize("eta", [4.0, None])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_no_round_lowers_the_bound_even_of_separable_classes(classes, eta, monkeypatch):
+    rng, rounds = np.random.default_rng(2), []
+    X = rng.normal(size=(40, 12))
+    y = np.argmax(np.column_stack([X[:, : classes - 1], np.zeros(40)]), axis=1)
+    is_flat = variational._is_flat
+    monkeypatch.setattr(variational, "_is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m))
+    found = normal_posterior(problem_of(X, y, classes, 0, Prior(eta, 1, 1, True), "polya-gamma", False), eta, True)
+    bounds = np.array([each[-1] for each in rounds])
+    assert len(bounds) > 5 and (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()
+    assert found.converged and found.lower_bound >= bounds[-1] - 1e-6
+
+
+@pytest.mark.parametrize("eta", [2.0, None])
+def test_the_bound_is_just_below_the_evidence(eta):
+    x = np.array([-1.2, -0.7, -0.3, 0.1, 0.4, 0.8, 1.1, 1.5])
+    y = np.array([1, 1, 0, 1, 0, 0, 1, 0])
+    beta, step = np.linspace(-30, 30, 6_001, retstep=True)
+    log_p = -np.logaddexp(0, -np.outer(beta, x) * (2 * y - 1)).sum(axis=1)
+    v, width = np.linspace(1e-4, 8, 801, retstep=True)  # the root of eta
+    if eta is None:  # Gamma(2, 1)
+        of_root = 0.5 * v * 2 * v**3 * np.exp(-(v**2) - gammaln(2))
+        prior = (np.exp(-np.abs(beta)[:, None] * v) * of_root).sum(axis=1) * width
+    else:
+        prior = 0.5 * np.sqrt(eta) * np.exp(-np.sqrt(eta) * np.abs(beta))
+    evidence = np.log((np.exp(log_p) * prior).sum() * step)
+    problem = problem_of(x[:, None], y, 2, 0, Prior(eta, 2, 1, False), "polya-gamma", False)
+    found = normal_posterior(problem, eta, is_variational=True)
+    assert found.converged and evidence - 0.1 < found.lower_bound < evidence
+
+
+def test_standard_deviations_agree_with_the_sampler_even_of_few_rows():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(150, 8))
+    y = (X @ [2.0, -1.0, 0.5, 0, 0, 0, 0, 0] + rng.logistic(size=150) > 0).astype(int)
+    prior = Prior(None, 1, 1, True)
+    chains = chains_of(X, y, 2, 0, prior, "polya-gamma", 4000, False, trajectories=2)
+    coefs = np.concatenate([chain.record.coef[:, 1] for chain in chains])
+    problem = problem_of(X, y, 2, 0, prior, "polya-gamma", False)
+    far, sds = {}, {}
+    for is_variational in (False, True):
+        normal = normal_posterior(problem, None, is_variational)
+        sds[is_variational] = np.sqrt(np.diag(np.linalg.inv(normal.factor @ normal.factor.T))) / coefs.std(axis=0)
+        far[is_variational] = np.abs((normal.mean - coefs.mean(axis=0)) / coefs.std(axis=0)).max()
+    assert (np.abs(sds[True] - 1) < 0.12).all() and far[True] < 0.2
+    assert sds[True].min() > sds[False].min() and far[True] < far[False]
+
+
+def test_a_fit_says_its_bound_and_what_it_is():
+    X, y = three_classes(400)
+    model = th.SparseMultinomialLogit(method="variational", **QUICK).fit(X, y)
+    assert model.converged_ and model.lower_bound_ < model.log_likelihood_ and model.method_ == "variational"
+    assert "independent draws from a normal approximation" in str(model.verdict())
+    assert model.posterior_.attrs["method"] == "variational"
+    with pytest.raises(ArgumentError, match="is for the Laplace prior"):
+        th.SparseMultinomialLogit(method="variational", prior="horseshoe").fit(X, y)
+    with pytest.raises(ArgumentError, match="thin belongs to"):
+        th.SparseMultinomialLogit(method="variational", thin=2).fit(X, y)
+
+
+def test_what_auto_chooses():
+    assert method_for("auto", "laplace", 20_000, 10) == "polya-gamma"
+    assert method_for("auto", "laplace", 20_001, 1000) == "variational"
+    assert method_for("auto", "laplace", 20_001, 1001) == "polya-gamma"
+    assert method_for("auto", "laplace", 10**6, 5001) == "polya-gamma"
+    assert method_for("auto", "horseshoe", 10**6, 10) == "polya-gamma"
+    assert method_for("map", "laplace", 10**6, 10) == "map"
+
+
+def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
+    X, y = three_classes(200)
+    for many, method in ((200, "polya-gamma"), (199, "variational")):
+        monkeypatch.setattr(methods, "MANY", many)
+        with without_warnings():
+            auto = th.SparseMultinomialLogit(method="auto", **QUICK).fit(X, y)
+            own = th.SparseMultinomialLogit(method=method, **QUICK).fit(X, y)
+        assert auto.method_ == method and np.array_equal(auto.coef_, own.coef_)
+        assert f"{method}, chosen by the size of the data" in dict(auto._answers())["method"]
+        auto.save(tmp_path / "auto.nc")
+        again = th.load(tmp_path / "auto.nc")
+        assert again.method_ == method and str(again.verdict()) == str(auto.verdict())

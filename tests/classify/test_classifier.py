@@ -1,0 +1,323 @@
+"""What every classifier shares: what it refuses and how, data frames, labels, and scikit-learn's tools and checks."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import thali as th
+from thali.classify.classifier import Classifier
+from thali.errors import DataError, DataWarning, NotFittedError, ThaliError
+from thali.model.base import Job
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(12, 2))
+Y = np.arange(12) % 2
+FRAME = pd.DataFrame(X, columns=["width", "height"])
+# Checks of scikit-learn that cannot apply, and why.
+CANNOT_APPLY = {"check_array_api_input": "asks for arrays of other libraries, and SciPy's switch for them is off"}
+
+
+class Nearest(Classifier):
+    """Classes by the distance to their means."""
+
+    def __init__(self, sharpness=1.0):
+        self.sharpness = sharpness
+
+    def _job(self, data):
+        matrix, codes, counts = data[:3]
+        assert matrix.flags.c_contiguous and matrix.dtype == np.float64 and codes.dtype == np.int64
+        own = [codes == k for k in range(len(self.classes_))]
+        means = np.array([np.average(matrix[k], axis=0, weights=counts[k]) for k in own])
+        return Job(lambda: {"means_": means})
+
+    def _probabilities(self, matrix):
+        logits = -self.sharpness * ((matrix[:, None] - self.means_) ** 2).sum(axis=2)
+        scores = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return scores / scores.sum(axis=1, keepdims=True)
+
+
+def small(**arguments):
+    return th.SparseMultinomialLogit(
+        **({"draws": 30, "tune": 30, "chains": 1, "thin": 1, "random_seed": 1} | arguments)
+    )
+
+
+def plackett_luce(**arguments):
+    short = {"draws": 30, "tune": 30, "chains": 1, "thin": 1, "random_seed": 1}
+    return th.PlackettLuceRegression(**(short | arguments))
+
+
+def with_entry(value, dtype=float):
+    changed = X.astype(dtype)
+    changed[3, 1] = value
+    return changed
+
+
+BAD = [
+    (with_entry(np.nan), Y, r"X is NaN in row 3, column 1 \(counted from 0\); fill it in or leave the row out"),
+    (with_entry(-np.inf), Y, r"X is inf in row 3, column 1 \(counted from 0\)"),
+    (X * [[np.nan, 1.0]], Y, "column 0 .*, and 11 further entries are NaN or infinite"),
+    (FRAME.assign(height=[None] + [1.0] * 11), Y, "X is NaN in row 0, column 'height'; fill it in"),
+    (FRAME.assign(height=pd.array([pd.NA] + [1] * 11, "Int64")), Y, "X is NaN in row 0, column 'height'"),
+    (FRAME.assign(height=["tall"] * 12), Y, "Row 0, column 'height', is 'tall'; every entry .* must be a number"),
+    (FRAME.assign(height=pd.date_range("2020", periods=12)), Y, "column 'height', is .*Encode categories"),
+    (with_entry({"foo": 1}, object), Y, "is {'foo': 1}; every entry of this argument must be a number, or a string"),
+    (X[0], Y, r"two-dimensional, one row an observation .* got shape \(2,\). Reshape your data"),
+    (X[None], Y, r"must be two-dimensional.* got shape \(1, 12, 2\)"),
+    ([[1.0], [1.0, 2.0]], [0, 1], "X must have rows of one length"),
+    (np.empty((12, 0)), Y, r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required: X needs a column"),
+    (np.empty((0, 2)), [], "X has no rows"),
+    (X + 1j, Y, "Complex data not supported: X must hold real numbers"),
+    (X, Y[:11], "X has 12 rows and y has 11 labels; each row of X needs one label"),
+    (X, None, "requires y to be passed, but the target y is None; pass a label for each row"),
+    (X, np.zeros((12, 2)), r"y should be a 1d array of labels, one for each row of X; got shape \(12, 2\)"),
+    (X, [1] * 12, "y holds one class only, 1; a classifier needs two or more classes"),
+    (X[:1], ["a"], "y holds one class only, 'a'"),
+    (X, ["a", 1] * 6, r"mixed type, 'a' \(string\) and 1 \(number\); make them one type"),
+    (X, [True, 2] * 6, r"mixed type, True \(boolean\) and 2 \(number\)"),
+    (X, ["a", None] * 6, "Input y contains NaN: the label of row 1 is missing; leave such rows out"),
+    (X, pd.array(["a", pd.NA] * 6, "string"), "Input y contains NaN: the label of row 1 is missing"),
+    (X, [0, np.nan] * 6, "Input y contains NaN: the label of row 1 is no class"),
+    (X, [0, np.inf] * 6, "Input y contains infinity"),
+    (X, X[:, 0], "Unknown label type: continuous, such as .* in row 0 of y; .* Cut a continuous target into classes"),
+    (X, [{1}, {2}] * 6, "Unknown label type: set; labels must be strings, whole numbers or booleans"),
+    (X, Y + 1j, "Complex data not supported: labels"),
+]
+
+
+@pytest.mark.parametrize(("covariates", "labels", "sentence"), BAD)
+def test_bad_input(covariates, labels, sentence):
+    model = Nearest()
+    with pytest.raises(DataError, match=sentence) as failure:
+        model.fit(covariates, labels)
+    assert isinstance(failure.value, ThaliError) and len(str(failure.value)) < 300
+    assert not vars(model).keys() - {"sharpness"}
+
+
+def test_sparse_matrices_are_refused():
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(
+        DataError, match=r"sparse matrix .* a dense one is expected, which takes .*; pass X.toarray\(\)"
+    ):
+        Nearest().fit(csr_matrix(X), Y)
+    with pytest.raises(DataError, match=r"which takes 80 GB; pass"):
+        Nearest().fit(csr_matrix((10**6, 10**4)), np.arange(10**6) % 2)
+
+
+def test_a_class_with_one_member_is_warned_of():
+    with pytest.warns(DataWarning, match="a single member in y: 'c', 'd'. Their probabilities rest on one row") as said:
+        Nearest().fit(X, ["a", "b"] * 5 + ["c", "d"])
+    assert said[0].filename == __file__
+
+
+def test_a_column_of_labels_is_taken_with_a_warning():
+    with pytest.warns(DataConversionWarning, match=r"column-vector y .* pass y.ravel\(\)") as said:
+        model = Nearest().fit(X, Y[:, None])
+    assert isinstance(said[0].message, DataWarning) and said[0].filename == __file__
+    assert (model.predict(X) == Nearest().fit(X, Y).predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["b", "a"] * 6, ["a", "b"]),
+        (np.array(["b", "a"] * 6, dtype=object), ["a", "b"]),
+        (pd.Series(["b", "a"] * 6, index=range(5, 17)), ["a", "b"]),
+        (pd.Categorical(["b", "a"] * 6, categories=["b", "a", "none"]), ["a", "b"]),
+        ([True, False] * 6, [False, True]),
+        ([7, -3] * 6, [-3, 7]),
+        ([1.0, 2.0] * 6, [1.0, 2.0]),
+        (np.array([7, -3] * 6, dtype=object), [-3, 7]),
+        (pd.array([7, -3] * 6, "Int64"), [-3, 7]),
+    ],
+)
+def test_labels_of_any_kind_come_back(labels, classes):
+    model = Nearest(50.0).fit(np.array([[0.0], [1.0]] * 6), labels)
+    assert model.classes_.tolist() == classes
+    predicted = model.predict([[0.0], [1.0]])
+    assert predicted.tolist() == list(labels[:2] if not isinstance(labels, pd.Series) else labels.iloc[:2])
+    assert model.score([[0.0], [1.0]] * 6, labels) == 1.0
+
+
+def test_covariates_of_any_kind_are_the_same():
+    expected = Nearest().fit(X, Y).predict_proba(X)
+    for given in (X.tolist(), FRAME, np.asfortranarray(X), X.astype(object), FRAME.astype(object)):
+        assert (Nearest().fit(given, Y).predict_proba(given) == expected).all()
+    mixed = pd.DataFrame({"a": X[:, 0] > 0, "b": np.arange(12), "c": X[:, 1].astype("float32")})
+    assert Nearest().fit(mixed, Y).means_.shape == (2, 3)
+
+
+def test_names_of_columns():
+    model = Nearest().fit(FRAME, Y)
+    assert model.feature_names_in_.tolist() == ["width", "height"] and model.feature_names_in_.dtype == object
+    assert model.n_features_in_ == 2
+    assert not hasattr(model.fit(pd.DataFrame(X), Y), "feature_names_in_")  # numbered, not named
+    assert model._column_names() == ["x0", "x1"]
+
+
+@pytest.mark.fit
+def test_warnings_of_every_model_name_the_line_that_fits():
+    for model in (small(), plackett_luce(), plackett_luce(method="map", a=1.1), plackett_luce(method="variational")):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            model.fit(FRAME, ["a"] * 6 + ["b"] * 5 + ["c"])
+        assert any("single member" in str(w.message) for w in said)
+        assert {w.filename for w in said} == {__file__}, model
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
+def test_prediction_wants_the_columns_of_the_fit(method):
+    predict = getattr(Nearest().fit(FRAME, Y), method)
+    predict(FRAME)
+    with pytest.raises(DataError, match="match those .*\nFeature names must be in the same order as they were in fit"):
+        predict(FRAME[["height", "width"]])
+    with pytest.raises(
+        DataError, match="unseen at fit time:\n- depth\nFeature names seen .* missing:\n- height\nPass X"
+    ):
+        predict(FRAME.rename(columns={"height": "depth"}))
+    with pytest.raises(DataError, match="yet now missing:\n- height\n"):
+        predict(FRAME[["width"]])
+    with pytest.raises(DataError, match="X has 3 features, but Nearest is expecting 2 features as input; pass"):
+        Nearest().fit(X, Y).predict(np.hstack([X, X[:, :1]]))
+    with pytest.raises(DataError, match="X is NaN in row 0"):
+        predict(FRAME * np.nan)
+    with pytest.warns(DataWarning, match="does not have valid feature names.*order of feature_names_in_") as said:
+        predict(X)
+    assert said[0].filename == __file__
+
+
+def test_before_fit():
+    for model in (Nearest(), small(), plackett_luce()):
+        with pytest.raises(NotFittedError, match=r"has not been fitted yet; call fit\(X, y\) first") as failure:
+            model.predict(X)
+        assert isinstance(failure.value, SklearnNotFittedError)
+        assert type(pickle.loads(pickle.dumps(failure.value))) is NotFittedError
+
+
+def test_a_failed_fit_leaves_nothing_of_the_one_before():
+    class Fragile(Nearest):
+        def _job(self, data):
+            if self.sharpness == 0:
+                raise RuntimeError("broken")
+            return super()._job(data)
+
+    model = Fragile().fit(FRAME, Y)
+    with pytest.raises(RuntimeError):
+        model.set_params(sharpness=0).fit(FRAME, Y)
+    assert vars(model).keys() == {"sharpness"}
+
+
+def test_score_is_the_share_of_right_labels():
+    model = Nearest().fit(X, Y)
+    right = model.predict(X) == Y
+    assert model.score(X, Y) == right.mean() and model.score(X, Y.tolist()) == right.mean()
+    weight = np.arange(12)
+    assert model.score(X, Y, sample_weight=weight) == pytest.approx((right * weight).sum() / weight.sum())
+    with pytest.raises(DataError, match=r"12 rows and y has shape \(3,\)"):
+        model.score(X, Y[:3])
+
+
+@pytest.mark.fit
+def test_scikit_learn_is_not_needed():
+    code = (
+        "import sys, numpy as np\n"
+        "sys.modules['sklearn'] = None\n"
+        "import thali\n"
+        "model = thali.SparseMultinomialLogit(draws=5, tune=5, chains=1, thin=1)\n"
+        "from thali.inference.quiet import without_warnings\n"
+        "try: model.predict([[1.0]])\n"
+        "except thali.errors.NotFittedError: pass\n"
+        "with without_warnings(): model.fit([[0.0], [1.0], [2.0], [3.0]], ['a', 'b', 'a', 'b'])\n"
+        "assert model.predict([[1.0]])[0] in 'ab'\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "small, grid",
+    [
+        (small, {"eta": [0.5, 500.0], "method": ["polya-gamma", "holmes-held"]}),
+        (plackett_luce, {"a": [0.05, 50.0], "method": ["gibbs", "map", "variational"]}),
+    ],
+    ids=["SparseMultinomialLogit", "PlackettLuceRegression"],
+)
+def test_pipelines_searches_and_copies(small, grid):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    labels = np.where(frame["a"] + 0.3 * rng.normal(size=60) > 0, "yes", "no")
+    pipeline = make_pipeline(StandardScaler(), small(standardize=False))
+    assert cross_val_score(pipeline, frame, labels, cv=3).mean() > 0.7
+    assert cross_val_score(small(), frame, labels, cv=3, scoring="neg_log_loss").mean() > -0.6
+    search = GridSearchCV(small(), grid, cv=3, error_score="raise").fit(frame, labels)
+    name, values = next(iter(grid.items()))
+    assert is_classifier(search.best_estimator_) and search.best_params_[name] == values[0]
+    model = small(**{name: 3.0}, random_seed=2)
+    twin = clone(model)
+    assert twin is not model and twin.get_params() == model.get_params()
+    assert not hasattr(clone(model.fit(frame, labels)), "classes_")
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert (other.predict_proba(frame) == model.predict_proba(frame)).all()
+
+
+CHECKED = {
+    "Nearest": Nearest(),
+    "SparseMultinomialLogit": small(),
+    "maximum of the logit": th.SparseMultinomialLogit(method="map", eta=1.0),
+    "gibbs": plackett_luce(),
+    "map": plackett_luce(method="map", a=1.1),
+    "maximum likelihood": plackett_luce(method="map", a=1.0),
+    "variational": plackett_luce(method="variational"),
+    "variational normal": small(method="variational", thin=None),
+    "auto": small(method="auto"),
+    "horseshoe": small(prior="horseshoe"),
+    "laplace": small(method="laplace", thin=None),
+    "holmes-held": small(method="holmes-held", thin=None),
+}
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize(
+    "model", [small(), plackett_luce(), plackett_luce(method="map", a=1.1), plackett_luce(method="variational", a=1.1)]
+)
+def test_a_rare_level_that_a_fold_lacks_is_no_reason_to_fail(model):
+    """In the first of these folds a column of 0 and 1 is 0 in all training rows, and 1 in a test row."""
+    table = pd.get_dummies(pd.DataFrame({"x": RNG.normal(size=40), "level": ["rare"] + ["b", "c", "c"] * 13}))
+    scores = cross_val_score(model, table, (table["x"] > 0).astype(int), cv=5)
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.fit
+@pytest.mark.first(3)
+@pytest.mark.parametrize("name", CHECKED)
+def test_checks_of_scikit_learn(name):
+    model, failures, passed = CHECKED[name], {}, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for estimator, check in estimator_checks_generator(model):
+            name = check.func.__name__
+            if name in CANNOT_APPLY:
+                continue
+            try:
+                check(estimator)
+                passed += 1
+            except Exception as failure:
+                failures[name] = failure
+    assert not failures and passed > 50

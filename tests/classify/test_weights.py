@@ -1,0 +1,257 @@
+"""Weights of rows and classes, and what scikit-learn's tools do with a classifier besides fitting it."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from scipy.integrate import quad
+from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.model_selection import cross_validate
+from sparse_logit_runs import METHODS, Chain, Prior, mcse, problem_of
+from test_classifier import Nearest, plackett_luce, small
+
+from thali.classify.scikit_learn import seed_from
+from thali.data.training_data import merged
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
+from thali.inference.numerics import polya_gamma
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(40, 2)).round(1)
+Y = np.array(["a", "b", "c"])[RNG.integers(0, 3, 40)]
+WEIGHT = RNG.integers(0, 4, 40)
+ROW = np.repeat(np.arange(40), WEIGHT)
+
+MODELS = {
+    "polya-gamma": small(),
+    "holmes-held": small(method="holmes-held"),
+    "horseshoe": small(prior="horseshoe"),
+    "normal": small(method="laplace", thin=None),
+    "variational normal": small(method="variational", thin=None),
+    "auto": small(method="auto"),
+    "maximum": small(method="map", eta=1.0),
+    "gibbs": plackett_luce(),
+    "hamiltonian": plackett_luce(a=1.0),
+    "map": plackett_luce(method="map", a=1.1),
+    "variational": plackett_luce(method="variational"),
+}
+
+
+def test_equal_rows_are_merged_in_an_order_that_only_rows_decide():
+    data = merged(np.array([[2.0, 0.0], [1.0, 5.0], [2.0, -0.0], [2.0, 0.0], [9.0, 9.0]]), np.array([0, 0, 0, 1, 1]))
+    assert data.matrix.shape == (4, 2) and sorted(data.counts) == [1, 1, 1, 2]
+    assert data.row[0] == data.row[2] != data.row[3] and data.counts[data.row].tolist() == [2, 1, 2, 1, 1]
+    assert (data.codes[data.row] == [0, 0, 0, 1, 1]).all()
+
+
+def test_sums_of_weights_do_not_depend_on_the_order_of_rows():
+    weight = RNG.random(1000)
+    found = [merged(np.ones((1000, 1)), np.zeros(1000, int), w).counts for w in (weight, weight[::-1], np.sort(weight))]
+    assert found[0] == found[1] == found[2] == pytest.approx(weight.sum())
+    assert merged(X, WEIGHT, np.where(WEIGHT, 1.0, 0.0)).row.size == (WEIGHT > 0).sum()
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_copies_weights_and_other_orders_give_the_same_fit_to_the_bit(name):
+    model, other = clone(MODELS[name]), RNG.permutation(ROW)
+    weighted = model.fit(X, Y, sample_weight=WEIGHT).predict_proba(X)
+    if name in ("polya-gamma", "holmes-held", "gibbs"):
+        tree = model.posterior_
+        in_all = (tree["log_likelihood"]["label"] * tree["constant_data"]["weight"]).sum("row")
+        assert np.allclose(in_all, tree["posterior"]["log_likelihood"])
+    assert (model.fit(X[ROW], Y[ROW]).predict_proba(X) == weighted).all()
+    assert (model.fit(X[other], Y[other]).predict_proba(X) == weighted).all()
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("name", ["polya-gamma", "maximum", "map", "variational"])
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_weights_need_not_be_whole(name):
+    shares = WEIGHT / 7
+    assert np.isfinite(clone(MODELS[name]).fit(X, Y, sample_weight=shares).predict_proba(X)).all()
+
+
+def test_draws_of_plackett_luce_regression_want_whole_weights():
+    with pytest.raises(DataError, match="weight of 0.5, and .* draws a variable for each copy .* pass whole numbers"):
+        clone(MODELS["gibbs"]).fit(X, Y, sample_weight=np.full(40, 0.5))
+
+
+def test_more_copies_than_memory_holds_are_refused_with_their_size():
+    with pytest.raises(DataError, match=r"add up to 4e\+10 rows, which would take 1,600 GB; divide the weights"):
+        plackett_luce().fit(X, Y, sample_weight=np.full(40, 1e9))
+
+
+@pytest.mark.parametrize("c", [0.0, 0.05, 0.11, 3.0, 60.0])
+def test_polya_gamma_of_any_shape_has_the_right_transform(c):
+    r"""E exp(-t PG(b, c)) = (cosh(c/2) / cosh(sqrt(c^2/4 + t/2)))^b."""
+    first = polya_gamma.FIRST_TERMS + int(c / math.pi)
+    mean, variance = polya_gamma.rest_of_series(c, first)
+    terms = np.array([polya_gamma.denominator(k, c) for k in range(first)])
+
+    def log_cosh(x):
+        return x + math.log1p(math.exp(-2 * x)) - math.log(2)
+
+    for t in (0.1, 1.0, 10.0):
+        ours = -np.log1p(t / terms).sum() - mean**2 / variance * math.log1p(t * variance / mean)
+        assert abs(ours - log_cosh(c / 2) + log_cosh(math.sqrt(c * c / 4 + t / 2))) < 1e-11 * t**3 + 1e-13
+
+
+@pytest.mark.fit
+@pytest.mark.exact
+@pytest.mark.parametrize("method", METHODS)
+def test_posterior_of_weighted_rows(method):
+    """Against quadrature: weights below 1, between, and above those that are drawn as sums."""
+    x, codes = np.array([-1.2, -0.3, 0.4, 0.8, 1.5]), np.array([1, 0, 1, 1, 0])
+    counts, eta = np.array([0.4, 2.7, 1.0, 3.0, 25.5]), 2.0
+
+    def density(beta):
+        signs = np.where(codes == 1, 1.0, -1.0)
+        return math.exp(-counts @ np.logaddexp(0, -signs * beta * x) - math.sqrt(eta) * abs(beta) + 17.0)
+
+    norm, first, second = (quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(3))
+    problem = problem_of(x[:, None], codes, 2, 0, Prior(eta, 1, 1, False), method, False, counts)
+    chains = [Chain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1) for seed in range(2)]
+    for chain in chains:
+        chain.run_to(chain.total)
+    beta = np.stack([chain.record.coef[:, 1, 0] for chain in chains])
+    assert mcse(beta) < 0.005
+    assert abs(beta.mean() - first / norm) < 4.5 * mcse(beta)
+    assert abs((beta**2).mean() - second / norm) < 4.5 * mcse(beta**2)
+
+
+@pytest.mark.fit
+def test_weights_that_are_shares_are_warned_of_once():
+    model = small(method="map", eta=1.0)
+    with pytest.warns(
+        DataWarning, match=r"of 40 rows sum to 1, and count as so many rows: the fit is nearly the prior"
+    ):
+        model.fit(X, Y, sample_weight=np.full(40, 1 / 40))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, Y, sample_weight=np.full(40, 0.5))  # half rows, twenty in all
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("default")
+        AdaBoostClassifier(model, n_estimators=3, random_state=1).fit(X, Y)
+    assert len(given) == 1 and "pass sample_weight *" in str(given[0].message)
+
+
+BAD = [
+    (np.full(40, -1.0), "sample_weight is -1 in row 0; every weight must be a finite number of 0 or more"),
+    (np.full(40, np.nan), "sample_weight is nan in row 0"),
+    (np.zeros(40), "All sample weights are zero, so that no row is left"),
+    (np.ones(39), r"one-dimensional, with one number for each of 40 rows of X; got shape \(39,\)"),
+    (np.ones((40, 2)), r"got shape \(40, 2\)"),
+    (["many"] * 40, "sample_weight must hold numbers"),
+    ((Y != "b") * 1.0, "The class 'b' has rows of weight 0 only; leave it out of y, or give it a weight above 0"),
+]
+
+
+@pytest.mark.parametrize(("weight", "sentence"), BAD)
+def test_bad_weights(weight, sentence):
+    with pytest.raises(DataError, match=sentence) as failure:
+        Nearest().fit(X, Y, sample_weight=weight)
+    assert isinstance(failure.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"d": 2.0}, "class_weight has a weight for 'd', and y has only 'a', 'b', 'c'"),
+        ({"a": -1.0}, "class_weight of 'a' must be a finite number of 0 or more; got -1.0"),
+        ("equal", "class_weight must be a dict of labels and weights, 'balanced' or None; got 'equal'"),
+    ],
+)
+def test_bad_class_weights(given, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        small(class_weight=given).fit(X, Y)
+    with pytest.raises(DataError, match="The class 'a' has rows of weight 0 only"):
+        small(class_weight={"a": 0}).fit(X, Y)
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_weights_of_classes_multiply_those_of_rows():
+    factor = {"a": 3, "b": 1, "c": 2}
+    by_class = small(class_weight=factor).fit(X, Y, sample_weight=WEIGHT).predict_proba(X)
+    assert (small().fit(X, Y, sample_weight=WEIGHT * [factor[label] for label in Y]).predict_proba(X) == by_class).all()
+    balanced = small(class_weight="balanced").fit(X, Y, sample_weight=WEIGHT)
+    totals = [(balanced.posterior_["constant_data"]["weight"].values * (Y[WEIGHT > 0] == k)).sum() for k in "abc"]
+    assert np.allclose(totals, WEIGHT.sum() / 3)
+
+
+def test_scores_of_decisions_order_rows_as_probabilities_do():
+    three, two = Nearest().fit(X, Y), Nearest().fit(X, Y == "a")
+    assert three.decision_function(X).shape == (40, 3) and two.decision_function(X).shape == (40,)
+    assert (three.classes_[three.decision_function(X).argmax(axis=1)] == three.predict(X)).all()
+    assert ((two.decision_function(X) > 0) == two.predict(X)).all()
+    assert np.allclose(two.decision_function(X), np.diff(two.predict_log_proba(X))[:, 0])
+
+
+def test_a_seed_may_have_scikit_learn_s_name():
+    assert seed_from(3, 4) == 3 and seed_from(None, 4) == 4 and seed_from(None, None) is None
+    assert seed_from(None, np.random.RandomState(1)) == seed_from(None, np.random.RandomState(1))
+    with pytest.raises(ArgumentError, match="random_state must be None, a whole number, or .*; got 'one'"):
+        seed_from(None, "one")
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_selection_of_covariates():
+    rng = np.random.default_rng(1)
+    covariates = rng.normal(size=(120, 4))
+    labels = covariates[:, 2] > 0.1
+    for model in (small(), plackett_luce(), plackett_luce(method="map", a=1.1, transform="exponential-pairs")):
+        assert SelectFromModel(model, max_features=1).fit(covariates, labels).get_support().tolist() == [0, 0, 1, 0]
+        assert RFE(model, n_features_to_select=1).fit(covariates, labels).ranking_[2] == 1
+    shares = plackett_luce(method="map", a=1.1).fit(covariates, labels).feature_importances_
+    assert shares.sum() == pytest.approx(1.0) and shares.argmax() == 2
+    own = plackett_luce(method="map", a=1.1, transform=np.exp).fit(covariates, labels)
+    assert not hasattr(own, "feature_importances_")
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_metadata_are_routed():
+    weight = np.where(WEIGHT, WEIGHT, 1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.raises(ValueError, match="not explicitly set as requested or not requested"):
+            cross_validate(Nearest(), X, Y, params={"sample_weight": weight}, cv=2, error_score="raise")
+        asked = Nearest().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        routed = cross_validate(asked, X, Y, params={"sample_weight": weight}, cv=2, return_estimator=True)
+        plain = cross_validate(Nearest(), X, Y, cv=2, return_estimator=True)
+    means = [[each.means_ for each in found["estimator"]] for found in (routed, plain)]
+    assert not np.allclose(means[0], means[1])
+
+
+@pytest.mark.fit
+def test_warnings_of_convergence_have_one_text():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ConvergenceWarning)
+        for seed in range(2):
+            model = small(random_seed=seed).fit(X, Y)
+    texts = {str(each.message) for each in said if issubclass(each.category, ConvergenceWarning)}
+    assert texts == {
+        "SparseMultinomialLogit has not converged; print(model.verdict()) says by how much, and what to do."
+    }
+    assert "ess" in str(model.verdict())
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_the_table_of_coefficients():
+    covariates = np.column_stack([X, np.zeros(40)])
+    model = small(draws=200).fit(covariates, Y)
+    table = model.coefficients(0.2)
+    draws = model.posterior_["posterior"]["coef"].sel({"class": "c"}, drop=True).sel(covariate="x1").values[0]
+    row = table[(table["class"] == "c") & (table["covariate"] == "x1")].iloc[0]
+    assert row["probability"] == (np.abs(draws) > 0.2).mean() and row["positive"] == (draws > 0).mean()
+    assert row["coef"] == pytest.approx(draws.mean()) and row["sd"] == pytest.approx(draws.std(ddof=1))
+    assert row["excludes_0"] == (row["low"] > 0 or row["high"] < 0) and row["original"] == model.coef_[1, 1]
+    assert table["probability"].is_monotonic_decreasing and len(table) == 4
+    with pytest.raises(ArgumentError, match="delta must be a number of 0 or more; got -1"):
+        model.coefficients(-1)
