@@ -23,10 +23,10 @@ from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 
 from thali.aspects.maximum_likelihood import goodness
-from thali.cli import app
 from thali.compile import jit
 from thali.compile.store import KernelCache
 from thali.model.spec import ModelSpec
+from thali.surfaces.cli import app
 
 KINDS = ("unit", "fit", "exact")
 _running = {"unit": ""}  # the unit test that is running, if one is

@@ -8,10 +8,10 @@ import thali as th
 from thali.aspects.findings import open as of_open
 from thali.aspects.models.additive import AdditiveClustering
 from thali.aspects.spec import ADDITIVE
-from thali.cli.messages import OptionWords
 from thali.errors import PYTHON, ArgumentError, IncompleteWarning, Message
 from thali.model.finding import FILES, PAGE, Findings
 from thali.model.settings import USUAL, Settings
+from thali.surfaces.cli.messages import OptionWords
 
 OPTIONS = OptionWords(ADDITIVE.options)
 KEYS = ["asked", "features", "n_features", "estimate", "similarity", "parameters", "check", "tempering", "summary"]

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali.cli.classical import TESTS
-from thali.cli.models import TYPED
 from thali.comparison.ways import SUBJECT, WAYS
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.surfaces.cli.classical import TESTS
+from thali.surfaces.cli.models import TYPED
 from thali.testing.smallest import simulated
 
 PEOPLE = [f"p{k}" for k in range(4)]

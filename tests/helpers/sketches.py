@@ -9,7 +9,11 @@ from contextlib import contextmanager
 
 import pytest
 
-FOLDERS = ("app", "cli", "reproduce")  # whose tests ask which pictures there are, and not what is to be seen in them
+FOLDERS = (
+    "surfaces/app",
+    "surfaces/cli",
+    "reproduce",
+)  # whose tests ask which pictures there are, and not what is to be seen in them
 _DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 _EMPTY = {
     "png": base64.b64decode(_DOT),
@@ -40,7 +44,7 @@ def _sketching(make):
 @contextmanager
 def instead_of_pictures():
     """Within the block files and reports hold sketches."""
-    from thali.cli import files
+    from thali.surfaces.cli import files
     from thali.surfaces.html import page
 
     with pytest.MonkeyPatch.context() as patch:

@@ -50,7 +50,7 @@ def write_and_stop(self, states, draws, recorded, *rest, **how):
         jobs.FitFolder.write = write
         os.kill(os.getpid(), signal.SIGSTOP)
 jobs.FitFolder.write = write_and_stop
-from thali.cli import main
+from thali.surfaces.cli import main
 main()
 """
 

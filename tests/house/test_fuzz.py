@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 import thali
 from thali._source import Source
-from thali.cli import app
 from thali.data import kinds
 from thali.errors import LONGEST, ThaliError
 from thali.reading.recognise import read
 from thali.reading.table import read_table
+from thali.surfaces.cli import app
 
 LIMIT = 20  # seconds of one input
 

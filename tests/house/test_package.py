@@ -28,7 +28,7 @@ def python(code):
     return result.stdout
 
 
-@pytest.mark.parametrize("statement", ["import thali", "import thali.cli", "import thali.errors"])
+@pytest.mark.parametrize("statement", ["import thali", "import thali.surfaces.cli", "import thali.errors"])
 def test_importing_loads_nothing_heavy(statement):
     loaded = python(f"import sys; {statement}; print(*sys.modules)").split()
     assert not set(HEAVY) & set(loaded)
@@ -77,7 +77,8 @@ def test_help_takes_half_a_second_at_most():
 
     def share():
         code = "import sys, time; began = time.process_time(); import numpy; ours = time.process_time()\n"
-        code += "sys.argv = ['thali', '--help']\nfrom thali.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+        code += "sys.argv = ['thali', '--help']\n"
+        code += "from thali.surfaces.cli import main\ntry: main()\nexcept SystemExit: pass\n"
         printed = python(code + "print((time.process_time() - ours) / (ours - began))").splitlines()
         assert printed[0].startswith("Usage: thali")
         return float(printed[-1])
@@ -87,7 +88,7 @@ def test_help_takes_half_a_second_at_most():
 
 def test_the_command_line_leaves_its_memory_to_the_system():
     code = "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000))\n"  # runs last
-    code += "sys.argv = ['thali', 'fit', '--help']\nfrom thali.cli import main\nmain()"
+    code += "sys.argv = ['thali', 'fit', '--help']\nfrom thali.surfaces.cli import main\nmain()"
     assert python(code).splitlines()[-1] == "True"
 
 
@@ -102,7 +103,7 @@ def test_every_public_name_loads():
 def test_what_is_installed_is_what_is_imported():
     assert metadata.version("thali") == thali.__version__
     commands = metadata.entry_points(group="console_scripts", name="thali")
-    assert {command.value for command in commands} == {"thali.cli:main"}
+    assert {command.value for command in commands} == {"thali.surfaces.cli:main"}
     assert (PACKAGE / "py.typed").exists()
 
 

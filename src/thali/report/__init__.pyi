@@ -1,1 +1,0 @@
-from .write import report as report

@@ -1,0 +1,248 @@
+"""`thali compare`: leave pairs, choices, tasks or rows out, and say which model predicts them best."""
+
+import contextlib
+import copy
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from thali._arguments import one_of
+from thali.data.kinds import EXPERIMENTS, OF_GROUPS, PAIR_GROUPS, PAIRS, SPECS, spec_of_kind
+from thali.errors import Argument, ArgumentError, Setting
+from thali.inference.jobs import read_index
+from thali.model.registry import features_of
+from thali.model.spec import DATA, ModelSpec, Option
+
+from ..boundary import INTERRUPTED, Terminal, notify
+from ..files import check_folder
+from ..loading import Found, find_data, kind_of_data, load
+from ..models import model_for
+from ..naming_models import parse_models, specs_in
+from ..options import COMPARED, by_word, said_of_table
+from ..values import value_of
+from .jobs import JOB, OVERWRITE, job_in, noted
+
+if TYPE_CHECKING:
+    import pandas
+
+_RUN = ("draws", "tune", "chains", "thin")
+_BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
+# How models are compared, by default.
+_OF_PREDICTION = ("leave_out", "folds")  # what a comparison by evidence has not
+UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))
+_OWN = (
+    *(Option(name, "", bool if name == "sensitivity" else str) for name in ("models", *UNSAID)),
+    Option("job", "", typed="out"),
+)
+
+
+def run_compare(
+    terminal: Terminal,
+    data_name: str,
+    models: str | None,
+    own: dict[str, Any],
+    typed: dict[str, Any],
+    out: Path | None,
+    overwrite: bool = False,
+    formats: Sequence[str] = ("csv",),
+) -> None:
+    """Compare models on the data of that name and print the answer.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    data_name : str
+        A bundled data set or a file.
+    models : str or None
+        What `--models` says; None: those that are usual for such data.
+    own : dict
+        leave_out, folds, shard, by and sensitivity, which no model has.
+    typed : dict
+        The options of the models that were typed, by their words.
+    out : Path or None
+        Folder for the results, and the job while it runs.
+    overwrite : bool
+        Whether another job there gives way.
+    formats : sequence of str
+        Of the table.
+
+    Raises
+    ------
+    ThaliError
+        If the data, a name or an argument cannot be used; nothing has been written then.
+    typer.Exit
+        With 130, after everything was printed and written, if Ctrl-C stopped the run.
+    """
+    import thali
+    from thali.comparison.by_evidence import EVIDENCE
+    from thali.comparison.compare import PREDICTION
+    from thali.comparison.shards import ELSEWHERE, checked_shard
+    from thali.comparison.ways import SUBJECT, WAYS, as_left_out, kind_of
+
+    specs = specs_in(models or "")
+    terminal.know(_known(specs, OVERWRITE))
+    values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
+    by_evidence = one_of("by", own["by"] or PREDICTION, (PREDICTION, EVIDENCE)) == EVIDENCE
+    (_refuse_prediction if by_evidence else _refuse_sensitivity)(own)
+    shard = checked_shard(_shard(own["shard"]), out, values.get("seed"))
+    if out is not None:
+        check_folder(out)
+    found = find_data(data_name)
+    spec = _spec_of_data(found, specs, values)
+    data: Any
+    data, recognised = load(found, spec, _arguments(spec, values, DATA))
+    data, leave_out = as_left_out(data, own["leave_out"])
+    kind = kind_of(data)
+    of_data = spec_of_kind(kind)
+    notify(f"{data_name}: {recognised}")
+    _refuse_others(kind, data_name, typed, own)
+    if leave_out not in (None, *WAYS[kind]):
+        wanted = " or ".join([*WAYS[kind], *[SUBJECT] * of_data.by_people])
+        raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
+    usual = of_data.compared_by_group if kind in OF_GROUPS else of_data.compared
+    named = parse_models(models or usual, values, kind, getattr(data, "labels", ()))
+    run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
+    if by_evidence:
+        run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
+    else:
+        _say_fits(named, data, kind)
+        run = (_BUDGET if features_of(of_data.kind) else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
+    run |= {"shard": shard, "random_seed": values.get("seed")}
+    with contextlib.ExitStack() as stack:
+        if out is not None:
+            command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
+            command["formats"] = list(formats)
+            run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
+        table = thali.compare(named, data, progressbar=True, **run)
+    fits = table.attrs["fits"]
+    finished = fits - int((table.attrs["missing"]["why"] != ELSEWHERE).sum())
+    done = f"{finished:,} of {fits:,} {'models' if by_evidence else 'fits'} are"
+    if shard is None:
+        _finish(terminal, table, out, formats)
+    elif not table.attrs["interrupted"]:
+        print(f"shard {own['shard']}: {done} finished, in {out}; thali merge joins the shards.")
+    if table.attrs["interrupted"]:
+        if out is not None:
+            notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
+        else:
+            notify(f"stopped by Ctrl-C; {done} finished; with --out DIR it could go on.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
+    """Join the shards of a comparison in these folders and print the answer.
+
+    Raises
+    ------
+    ThaliError
+        If they are not all the shards of one comparison; nothing has been written then.
+    """
+    import thali
+
+    terminal.know(_known([]))
+    check_folder(out)
+    first = read_index(folders[0] / JOB)
+    command = copy.deepcopy(first["command"]) if first is not None else None
+    if command is not None:  # the whole goes on by the command of a shard without --shard
+        command["arguments"].get("own", {})["shard"] = None
+    with job_in(out, False, command) as job:
+        table = thali.merge([folder / JOB for folder in folders], job)
+    _finish(terminal, table, out)
+
+
+def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
+    """Say how many fits there are."""
+    if kind == PAIRS:
+        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
+    if kind == PAIR_GROUPS:
+        pairs = sum(each.n_pairs for each in data.data)
+        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
+
+
+def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, formats: Sequence[str] = ("csv",)) -> None:
+    """Write the results to the folder, if there is one, and print the answer."""
+    from thali.comparison.by_evidence import EVIDENCE
+    from thali.comparison.findings import findings_of
+
+    from ...report.write import page_of
+    from ...text import text_of
+    from ..files import write_all, write_findings
+
+    findings = findings_of(table)
+    try:
+        if out is not None:
+            wrote = f"the tables{' and the pictures' * bool(write_findings(findings, out, formats))}"
+            if table.attrs.get("by") == EVIDENCE:
+                write_all(out, {"report.html": page_of(table)})
+                wrote += " and the report"
+            notify(f"wrote {wrote} to {out}.")
+    finally:  # a full disk must not cost the answer of a long run
+        print(text_of(findings, terminal.words))
+
+
+def _refuse_prediction(own: dict[str, Any]) -> None:
+    """Refuse options that are for a comparison by prediction."""
+    for name in _OF_PREDICTION:
+        if own[name] is not None:
+            raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
+
+
+def _refuse_sensitivity(own: dict[str, Any]) -> None:
+    """Refuse the option that is for a comparison by evidence."""
+    if own["sensitivity"]:
+        raise ArgumentError(Argument("sensitivity"), " goes with ", Setting("by", "evidence"), ".")
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    """The shard that was typed."""
+    if text is None:
+        return None
+    if not (found := re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)):
+        raise ArgumentError(Argument("shard"), f" must be K/N, the K-th of N shards, such as 1/4; got {text!r}.")
+    return int(found[1]), int(found[2])
+
+
+def _known(specs: list[ModelSpec], *more: Option) -> list[Option]:
+    """What messages may name here: the command's own options, and those of the models."""
+    return [*_OWN, *more, *(_option(word, specs) for word in COMPARED)]
+
+
+def _option(word: str, specs: list[ModelSpec]) -> Option:
+    """The option of that word, of one of these models if they have it."""
+    owned = by_word()[word]
+    return next((option for spec, option in owned if spec in specs), owned[0][1])
+
+
+def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) -> ModelSpec:
+    """The model whose data these are: one that was named, that an option implies, or the first for such data."""
+    for spec in specs:
+        if not features_of(spec.data[0]):
+            return spec
+    of_experiments = ("attributes", "levels", "none", "bins", "monotone")
+    for each in SPECS:
+        if each.by_name in values:
+            return model_for(each.kind)
+    if set(of_experiments) & set(values):
+        return model_for(EXPERIMENTS)
+    return kind_of_data(found, leave_out=True, wanted=said_of_table(values))
+
+
+def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
+    """The arguments for one place that were typed."""
+    return {option.name: values[option.word] for option in spec.options if option.to == to and option.word in values}
+
+
+def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[str, Any]) -> None:
+    """Refuse options that models of such data have not."""
+    owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
+    for word, of_models in owners.items():
+        if not any(OF_GROUPS.get(kind, kind) in spec.data for spec in of_models):
+            named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
+            raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
+    if "method" in typed and kind != PAIRS:
+        raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
+    if kind in (PAIRS, PAIR_GROUPS) and own["folds"] is not None:
+        raise ArgumentError(f"--folds is not for {kind}, of which {data_name} holds some; leave it out.")

@@ -1,0 +1,196 @@
+"""`thali fit`: find the data, fit the model, print what was found, write it down."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from thali._labels import plural
+from thali.data.kinds import CLASSES
+from thali.errors import Argument, ArgumentError
+from thali.inference.files import check_place
+from thali.inference.jobs import read_index
+from thali.model.finding import TEXT
+from thali.model.options import OF_TABLES
+from thali.model.spec import DATA, FIT, MODEL, ModelSpec
+
+from ...figures import Figures
+from ...text import text_of
+from ..boundary import INTERRUPTED, Terminal, notify
+from ..files import check_folder, write_model, write_results
+from ..loading import find_data, kind_of_data, load
+from ..models import model_implied, model_named
+from ..options import by_word, said_of_table
+from ..values import value_of
+from .asked import OWN, Asked, asked_of
+from .jobs import COMMAND, JOB, as_typed, job_in, noted
+from .report import UNTITLED, write_report
+
+
+def run_fit(
+    terminal: Terminal,
+    data_name: str,
+    model_name: str | None,
+    typed: dict[str, Any],
+    out: Path | None,
+    overwrite: bool = False,
+    formats: Sequence[str] = ("csv",),
+    page: Path | None = None,
+    cover: dict[str, str] = UNTITLED,
+) -> None:
+    """Fit a model to the data of that name and print the answer.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    data_name : str
+        A bundled data set or a file.
+    model_name : str or None
+        A name or an alias; None is the model that an option implies, or the first one for these data.
+    typed : dict
+        The options that were typed, by their words.
+    out : Path or None
+        Folder for the results, and the job while it runs.
+    overwrite : bool
+        Whether another job there gives way.
+    formats : sequence of str
+        Of the tables.
+    page : Path or None
+        The report; None: none is written.
+    cover : dict
+        Its title, author and question; "" each: what thali says.
+
+    Raises
+    ------
+    ThaliError
+        If the data, a name or an argument cannot be used; nothing has been written then.
+    typer.Exit
+        With 130, after everything was printed and written, if the fit was stopped by Ctrl-C.
+    """
+    from thali.model.saved import tree_of_model
+
+    spec, alias = (model_implied(typed), "") if model_name is None else model_named(model_name)
+    wanted: dict[str, Any] = {}
+    # Whatever the data are: options are looked at before a large file is read.
+    if spec is None:
+        possible = {word: owned[0][1] for word, owned in by_word().items()}
+        terminal.know([*OWN, *OF_TABLES, *possible.values()])  # who answered is the --subject of most tables
+        read = {word: value_of(possible[word], value) for word, value in typed.items()}
+        wanted = said_of_table(read)
+    asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)
+    if out is not None:
+        check_folder(out)
+    if page is not None:
+        check_place(page.absolute())
+    elif named := next((name for name, text in cover.items() if text), ""):
+        raise ArgumentError(f"--{named} is of the report; name its file with --report.")
+    found = find_data(data_name)
+    if asked is None:
+        asked = asked_of(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
+    spec, values, of = asked.spec, asked.values, asked.arguments
+    data, recognised = load(found, spec, of(DATA))
+    notify(f"{data_name}: {recognised}")
+    model = _made(spec, of(MODEL), values, data)
+    settings = model._settings_for(data, asked.settings())
+    if values.get("sampler") == "paper" and spec.paper:
+        notify(f"the published sampler {spec.paper}; use it for comparison only.")
+    command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
+    command |= {} if page is None else {"page": page.absolute(), "cover": cover}
+    note = noted("fit", command)
+    with _job_in(asked, out, overwrite, note) as job:
+        _fit(spec, model, data, of(FIT), job)
+    interrupted = model.interrupted_
+    if interrupted:
+        kept = model.posterior_["posterior"].sizes
+        more = f"; thali resume {out} goes on" if out is not None else ""
+        notify(
+            f"stopped early; kept {plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}{more}. Answers"
+            " are computed from these; Ctrl-C leaves them out."
+        )
+    try:
+        findings = model._findings_with(settings)
+        answer = text_of(findings, terminal.words)
+    except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
+        stopped = isinstance(fault, KeyboardInterrupt)
+        if stopped:
+            notify("stopped by Ctrl-C while answers were computed." + (" Nothing was written." if out is None else ""))
+        if out is not None:
+            write_model(tree_of_model(model), out)
+            notify(f"the answers could not be computed; the fit is in {out}, and thali.load reads it.")
+        if stopped:
+            raise typer.Exit(INTERRUPTED) from None
+        raise
+    try:
+        with Figures() as figures:
+            if out is not None:
+                tree = tree_of_model(model)
+                noting = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
+                drawn = write_results(tree, findings, out, formats, noting, figures)
+                wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
+                wrote += ["the pictures"] * bool(drawn)
+                notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
+            if page is not None:
+                repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
+                write_report(model, page, repeats, terminal, settings, figures, cover)
+    except KeyboardInterrupt:
+        notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
+        raise typer.Exit(INTERRUPTED) from None
+    finally:  # a full disk must not cost the answer of a long run
+        print(answer)
+    if (interrupted and "max-time" not in asked.values) or any(found.stopped for found in findings.of(TEXT)):
+        raise typer.Exit(INTERRUPTED)
+
+
+def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
+    """What was typed, and the seed that was drawn where none was typed."""
+    seed = model.run_settings().get("random_seed")
+    return typed if seed is None or "seed" in typed else typed | {"seed": seed}
+
+
+def _made(spec: ModelSpec, arguments: dict[str, Any], values: dict[str, Any], data: Any) -> Any:
+    """The model with these arguments."""
+    if spec.features:
+        arguments |= _features(spec, values, data.labels)
+    return spec.load()(**arguments)
+
+
+def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
+    """The argument for the features, from the option of its name or the tree that takes its place."""
+    from ..aspects import parse_aspects
+    from ..relations import read_tree
+
+    name = spec.features
+    tree, leaf_length = values.get("tree"), values.get("leaf-length")
+    if tree is None:
+        if leaf_length is not None:
+            raise ArgumentError(
+                Argument("leaf_length"), " belongs to a tree of groups; name its file with ", Argument("tree"), "."
+            )
+        words = next(tuple(option.words) for option in spec.options if option.name == name)
+        return {name: parse_aspects(values[name], labels, f"--{name}", words)} if name in values else {}
+    if name in values:
+        raise ArgumentError(Argument("tree"), " takes the place of ", Argument(name), "; give one of the two.")
+    found = read_tree(tree, leaf_length)
+    found.for_labels(labels)  # every mismatch is named before anything runs
+    return {name: found}
+
+
+@contextmanager
+def _job_in(asked: Asked, out: Path | None, overwrite: bool, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The argument that says where the job lies, for a model with chains."""
+    if out is None or not any(option.name == "cores" for option in asked.spec.options_of(asked.method)):
+        yield {}
+        return
+    with job_in(out, overwrite, command) as job:
+        yield {"job": job}
+
+
+def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:
+    if spec.data == (CLASSES,):
+        model.set_params(**job).fit(data.covariates, data.labels, **arguments)
+        model.set_params(**dict.fromkeys(job))  # its place is no part of the model, nor of its file
+    else:
+        model.fit(data, **arguments, **job)

@@ -1,0 +1,84 @@
+"""`thali report`: one HTML file about the results of a fit or a comparison."""
+
+from pathlib import Path
+from typing import Any
+
+from thali.errors import DataError
+from thali.inference.files import atomic_write, check_place
+from thali.model.registry import spec_of
+from thali.model.settings import USUAL, Settings
+
+from ..boundary import Terminal, notify
+from .asked import asked_of
+from .jobs import COVER, JOB, as_typed, command_of
+
+UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls it
+
+
+def run_report(terminal: Terminal, results: Path, out: Path | None, cover: dict[str, str] = UNTITLED) -> None:
+    """Write the report of what a folder or a file holds.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    results : Path
+        A folder that `--out` of fit or compare named, or a file that `save` wrote.
+    out : Path or None
+        The report; None: report.html in the folder, or beside the file under its name.
+    cover : dict
+        Its title, author and question; "" each: what was said with the fit, or what thali says.
+
+    Raises
+    ------
+    DataError
+        If there are no results, or the report cannot be written.
+    """
+    file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
+    check_place(file)
+    what = _results(results)
+    found = command_of(results) if results.is_dir() else None
+    if found is None:
+        write_report(what, file, "", terminal, cover=cover)
+        return
+    name, arguments, folder = found
+    settings = USUAL
+    cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
+    if name == "fit" and (spec := spec_of(what)) is not None:
+        settings = asked_of(terminal, spec, "", arguments["typed"], None).settings(folder)
+    write_report(what, file, as_typed(name, arguments), terminal, settings, cover=cover)
+
+
+def write_report(
+    what: Any,
+    file: Path,
+    command: str,
+    terminal: Terminal,
+    settings: Settings = USUAL,
+    figures: Any = None,
+    cover: dict[str, str] = UNTITLED,
+) -> None:
+    """Write the report of a fitted model or of the table of a comparison; `figures`: those that are drawn already."""
+    from ...html.document import Cover
+    from ...report.write import page_of
+
+    if (spec := spec_of(what)) is not None:
+        terminal.know(spec.options)
+    atomic_write(file, page_of(what, command, terminal.words, settings, figures, Cover(**cover)))
+    notify(f"wrote the report to {file}.")
+
+
+def _results(results: Path) -> Any:
+    """The model, or the table of a comparison."""
+    from thali.comparison.merge import OF_KIND, table_of_job
+    from thali.inference.jobs import read_index
+    from thali.model.saved import load, model_in
+
+    if not results.is_dir() or model_in(results) is not None:
+        return load(results)
+    index = read_index(results / JOB)
+    if index is not None and index["stamp"]["kind"] in OF_KIND:
+        return table_of_job(results / JOB)
+    raise DataError(
+        f"There are no results in '{results}'; give the folder that --out of thali fit or compare named, or a file that"
+        " save wrote."
+    )

@@ -1,0 +1,1 @@
+"""Reports to mail: one HTML file each."""

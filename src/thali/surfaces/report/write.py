@@ -1,0 +1,75 @@
+"""`report`: a fitted model as one HTML file."""
+
+from pathlib import Path
+from typing import Any
+
+from thali.errors import PYTHON, Words
+from thali.inference.files import atomic_write
+from thali.model.base import Model
+from thali.model.settings import USUAL, Settings
+
+from ..figures import Figures
+from ..findings import findings
+from ..html.document import Cover, Document
+from ..html.page import rendered
+from ..html.report import document_of, document_of_answer
+
+UNTITLED = Cover()
+
+
+def report(what: Any, path: Any, *, title: str = "", author: str = "", question: str = "") -> None:
+    """Write a report: one HTML file that needs nothing from anywhere, to mail, to print, to read on a phone.
+
+    Its first screen answers what was asked, with a picture, and says in a line each how sure that is. Then come all
+    answers, what the model misses, the data, what a paper would say of the methods, every quantity with its
+    convergence, how to repeat the fit, and references. The same fit gives the same file, to the byte.
+
+    Parameters
+    ----------
+    what : fitted model, table of thali.compare, leaderboard, or result of a function of thali.paired or thali.designs
+    path : str or path
+        Of the file; one that exists is replaced.
+    title, author, question : str
+        What the report is called, whose it is, and what was asked, in your words; "": in those of thali.
+
+    Raises
+    ------
+    NotFittedError
+        Before `fit`.
+    ArgumentError
+        If there is no report of such a thing.
+    DataError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, thali as th
+    >>> model = th.EliminationByAspects("unique")
+    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "report.html"
+    ...     report(model, file)
+    ...     file.read_text("utf-8").startswith("<!doctype html>")
+    True
+    """
+    atomic_write(Path(path), page_of(what, cover=Cover(title, author, question)))
+
+
+def page_of(
+    what: Any,
+    command: str = "",
+    words: Words = PYTHON,
+    settings: Settings = USUAL,
+    figures: Figures | None = None,
+    cover: Cover = UNTITLED,
+) -> bytes:
+    """The report as HTML; `command` is what was typed to make the fit, `settings` are those of a model's answer."""
+    return rendered(_document(what, command, words, settings, cover), figures).encode()
+
+
+def _document(what: Any, command: str, words: Words, settings: Settings, cover: Cover) -> Document:
+    if isinstance(what, Model):
+        what._require_fitted()
+        found = what._findings_with(what._settings_for(what._data_of_fit(), settings))
+        return document_of(what, found, command, words, cover)
+    return document_of_answer(findings(what), command, words, cover)

@@ -1,0 +1,89 @@
+"""The app without a network: requests in this process, children too."""
+
+import os
+
+import pytest
+from starlette.testclient import TestClient
+
+from thali.surfaces.app import child, runs
+from thali.surfaces.app.server import application
+from thali.surfaces.app.studies import Studies
+
+SECRET = "a-key-of-the-tests"
+
+
+class Ended:
+    """A child that has ended."""
+
+    pid = 0
+
+    def poll(self):
+        return 0
+
+    def wait(self, timeout=None):
+        return 0
+
+
+@pytest.fixture
+def children_here(monkeypatch):
+    """Children run in this process, at once."""
+
+    def begin(self, study, name):
+        study.remove(f"{name}.queued")
+        here = os.getcwd()
+        os.chdir(study.path)
+        try:
+            study.write(f"{name}.end", child.carried_out(child.DO[name], study, 1))
+        finally:
+            os.chdir(here)
+        self._children[study.name, name] = Ended()
+        return Ended()
+
+    monkeypatch.setattr(runs.Runs, "_begin", begin)
+
+
+@pytest.fixture
+def childless(monkeypatch):
+    """Children end before they do anything."""
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: Ended())
+
+
+class Client(TestClient):
+    """A browser with the key, which knows the studies on disk."""
+
+    studies: Studies
+
+    def go(self, path, **form):
+        """Send a form; returns the address to go to, or the problem."""
+        found = self.post(f"/api{path}", json=form)
+        return found.json().get("go") or found.json()["problem"]
+
+    def drop(self, name, content):
+        """Drop a file; returns the address of the study."""
+        from urllib.parse import quote
+
+        sent = self.post("/api/upload", content=content, headers={"x-name": quote(name)})
+        return sent.json()["go"]
+
+    def page(self, address):
+        """The page at an address: that where a study stands, or one of its screens."""
+        found = self.get(f"/api{address}")
+        assert found.status_code == 200, found.text
+        return found.text
+
+    def file(self, address, what):
+        """A file of a study, by a ticket."""
+        ticket = self.post(f"/api{address}/ticket", json={"what": what}).json()["address"]
+        return self.get(ticket)
+
+
+@pytest.fixture
+def app(tmp_path):
+    return application(tmp_path / "studies", SECRET)
+
+
+@pytest.fixture
+def client(app, tmp_path):
+    found = Client(app, base_url="http://127.0.0.1:8000", headers={"x-thali-key": SECRET})
+    found.studies = Studies(tmp_path / "studies")
+    return found

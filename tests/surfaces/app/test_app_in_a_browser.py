@@ -1,0 +1,604 @@
+"""The app as people use it: a real server, real children, a real browser."""
+
+import base64
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import chromium
+import pytest
+from patience import PATIENCE
+from test_who_answered import trials
+
+from thali.surfaces.app import child
+from thali.surfaces.app.comparisons import asked_to_compare, ticked
+from thali.surfaces.app.studies import EVIDENCE, Studies
+
+pytestmark = [pytest.mark.fit, pytest.mark.rendered]
+
+ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000)
+PAIRS = "winner,loser,times\ntea,milk,30\nmilk,tea,11\ntea,beer,22\nbeer,milk,25\nmilk,beer,12\nbeer,tea,13\n"
+SQUARE = ",tea,milk,beer,wine\ntea,1,.7,.1,.2\nmilk,.7,1,.2,.1\nbeer,.1,.2,1,.8\nwine,.2,.1,.8,1\n"
+RANKING = "person,1st,2nd,3rd\n" + "".join(
+    f"p{k},{','.join(('tea', 'milk', 'beer') if k % 3 else ('beer', 'tea', 'milk'))}\n" for k in range(12)
+)
+TRIPLETS = "left,middle,right,odd\n" + "".join(
+    f"{a},{b},{c},{odd}\n" * 6
+    for a, b, c, odd in (
+        ("tea", "milk", "beer", "beer"),
+        ("wine", "tea", "milk", "wine"),
+        ("beer", "tea", "wine", "tea"),
+        ("milk", "wine", "beer", "milk"),
+    )
+)
+EXPERIMENT = "respondent,task,alternative,chosen,price,size\n" + "".join(
+    f"r{r},{t},{a},{int(a == (t + r) % 2)},{1 + (t + a * r) % 3},{'SL'[(t + r + a) % 2]}\n"
+    for r in range(6)
+    for t in range(6)
+    for a in range(2)
+)
+WIDTHS = (1200, 820, 390)
+SCREENSHOTS = os.environ.get("THALI_SCREENSHOTS")  # a folder, for whoever wants to look
+
+
+class Server:
+    """`thali app`, and what it printed."""
+
+    def __init__(self, folder, *options):
+        command = [sys.executable, "-m", "thali", "app", "--no-browser", "--folder", str(folder), *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert self.process.stdout is not None
+        self.address = re.search(r"http\S+", self.process.stdout.readline())[0]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Of studies; children that are left are ended."""
+    found = tmp_path / "studies"
+    yield found
+    for file in found.glob("*/*.process.json"):
+        if not (file.parent / file.name.replace(".process.", ".end.")).exists():
+            try:
+                os.kill(int(re.search(r"\d+", file.read_text())[0]), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+
+@pytest.fixture
+def start(folder):
+    """Start a server; it ends with the test."""
+    begun = []
+
+    def started():
+        begun.append(Server(folder))
+        return begun[-1]
+
+    yield started
+    for each in begun:
+        each.kill()
+
+
+@pytest.fixture
+def server(start):
+    return start()
+
+
+class User:
+    """Somebody before the screen, who sees what goes wrong."""
+
+    def __init__(self, browser, server, language="en-US"):
+        seen = {"width": WIDTHS[0], "height": 900}
+        self.page = browser.new_page(viewport=seen, accept_downloads=True, locale=language)
+        self.page.set_default_timeout(1000.0 * PATIENCE)
+        self.home = server.address.partition("#")[0]
+        self.said, self.asked, self.looks = [], [], 0
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("dialog", self._answer)
+        self.page.goto(server.address)
+        self.page.locator(".drop").wait_for()
+
+    def _answer(self, dialog):
+        if dialog.type != "confirm":
+            self.said.append(dialog.message)
+        dialog.accept()
+
+    def heading(self, name, **more):
+        self.page.get_by_role("heading", name=name, **more).first.wait_for()
+
+    def sees(self, text):
+        self.page.locator("main").get_by_text(text).locator("visible=true").first.wait_for()
+
+    def drop(self, name, content):
+        self.page.locator("#upload").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content.encode()})
+        self.heading("What was read")
+
+    def click(self, name):
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    def ask(self):
+        """Go on from what was read to the question."""
+        self.page.get_by_role("link", name="That is right: go on").click()
+        self.heading("What do you want to know?")
+
+    def screen(self, name, among="This study"):
+        """Another screen of the study."""
+        self.page.get_by_role("navigation", name=among).get_by_role("link", name=name, exact=True).click()
+        self.page.locator(".screens a[aria-current]", has_text=re.compile(f"^{name}$")).wait_for()
+
+    def report(self):
+        """The text of the report, once it is there."""
+        frame = self.page.frame_locator("iframe[title=Report]")
+        frame.get_by_role("heading", level=1).first.wait_for()
+        return frame.locator("body").inner_text()
+
+    def look(self, name="", widths=WIDTHS[:1], schemes=("light",)):
+        """Nothing is wrong with the page, at these widths."""
+        assert self.said == []
+        assert [url for url in self.asked if not url.startswith((self.home, "data:", "blob:"))] == []
+        for width in widths:
+            for scheme in schemes:
+                self.page.set_viewport_size({"width": width, "height": 900})
+                self.page.emulate_media(color_scheme=scheme)
+                if SCREENSHOTS and name:
+                    file = Path(SCREENSHOTS) / f"{name}-{width}-{scheme}.png"
+                    self.page.screenshot(path=file, full_page=True)
+                wide = self.page.evaluate(
+                    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+                )
+                assert wide[0] <= wide[1], (name, width)
+                assert chromium.faults(self.page) == [], (name, width, scheme)
+        self.page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+
+
+@pytest.fixture
+def user(browser, server):
+    return User(browser, server)
+
+
+def everywhere(user, name):
+    user.look(name, WIDTHS, ("light", "dark"))
+
+
+def test_from_a_file_to_its_report(user):
+    user.look()
+    user.drop("drinks.csv", PAIRS)
+    assert "These are paired comparisons" in user.page.inner_text("main")
+    user.look()
+    user.ask()
+    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.click("Find out")
+    assert "tea" in user.report()
+    tall, window = user.page.evaluate("[document.querySelector('iframe').clientHeight, innerHeight]")
+    assert tall > 0.7 * window and user.page.evaluate("document.documentElement.scrollHeight") <= window
+    with user.page.expect_download() as sent:
+        user.click("Download the report")
+    assert Path(sent.value.path()).read_text().startswith("<!doctype html>")
+    user.look()
+
+
+def focused(user):
+    """The name of the field that has the focus, and what its part of the page says."""
+    return user.page.evaluate(
+        "[document.activeElement.name, document.activeElement.closest('.field')?.innerText || '']"
+    )
+
+
+@pytest.mark.long
+def test_a_study_is_mended_compared_renamed_and_taken_along(user):
+    user.drop("drinks.csv", PAIRS)
+    user.ask()
+    user.page.get_by_text("More options").locator("visible=true").click()
+    user.page.get_by_label("Probability of a blind choice", exact=True).fill("2")
+    user.page.get_by_text("More options").locator("visible=true").click()
+    user.click("Find out")
+    user.sees("is the probability of a blind choice and must be")
+    name, said = focused(user)
+    assert name == "lapse" and "and must be" in said
+    user.said.clear()  # the browser's console names the answer 400
+    everywhere(user, "fault-at-once")
+    user.page.get_by_label("Probability of a blind choice", exact=True).fill("")
+    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.page.get_by_label("Aspects", exact=True).select_option("ibp")
+    user.click("Find out")
+    user.sees("Maximum likelihood needs aspects that are known")
+    name, said = focused(user)
+    assert name == "aspects" and "Maximum likelihood needs" in said
+    assert "finished" not in user.page.locator("body").inner_text()
+    everywhere(user, "fault-of-a-fit")
+    user.page.get_by_label("Aspects", exact=True).select_option("unique")
+    user.click("Find out")
+    user.report()
+    user.screen("Compare")
+    user.sees("2 models, 6 fits")
+    user.page.get_by_label("three shared aspects").first.check()
+    user.sees("3 models, 9 fits")
+    for box in ("Bradley-Terry-Luce", "shared aspects", "three shared aspects"):
+        user.page.get_by_label(box, exact=True).first.uncheck()
+    user.sees("No model is ticked.")
+    user.click("Compare models")
+    user.sees("must have a tick at one model or more")
+    assert focused(user)[0] == "models"
+    user.said.clear()
+    everywhere(user, "compare")
+    user.screen("Files")
+    user.page.get_by_label("Name of the study").fill(ATTACKS[0])
+    everywhere(user, "results-of-a-study")
+    user.click("Rename")
+    user.heading(ATTACKS[0])
+    with user.page.expect_download() as sent:
+        user.click("Download the folder")
+    assert sent.value.suggested_filename.endswith(".zip") and Path(sent.value.path()).stat().st_size > 10_000
+    user.look()
+
+
+@pytest.mark.long
+def test_who_answered_is_asked_and_groups_are_chosen(user):
+    user.drop("klasse.csv", trials("Kürzel").decode())
+    user.sees("Does column “Kürzel” say who answered?")
+    everywhere(user, "who-answered")
+    user.click("Yes")
+    user.sees("24 comparisons of 6 people")
+    user.ask()
+    user.page.get_by_label("Aspects", exact=True).select_option("=other")
+    user.click("Find out")
+    user.sees("Write the value of your own beside it.")
+    user.page.get_by_label("Aspects", exact=True).select_option("ibp")
+    user.page.get_by_label("Groups of people").locator("visible=true").select_option("Geschlecht")
+    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.screen("The table")
+    user.page.go_back()
+    user.page.reload()
+    user.sees("What do you want to know?")
+    assert user.page.get_by_label("Groups of people").locator("visible=true").input_value() == "Geschlecht"
+    assert user.page.get_by_label("Method").input_value() == "maximum-likelihood"
+    everywhere(user, "groups")
+    user.click("Find out")
+    user.sees("leave it out")
+    assert focused(user)[0] == "group"
+    user.screen("The table")
+    user.sees("2 groups")
+    user.screen("Tests")
+    user.page.get_by_label("Question").select_option("group")
+    user.click("Answer")
+    user.page.frame_locator("iframe[title='Answer of the test']").get_by_role("heading").first.wait_for()
+    user.look("test-of-groups")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name, content, options",
+    [
+        ("pairs", PAIRS, {}),
+        ("square", SQUARE, {"Standard deviation of a similarity": "0.1"}),
+        ("ranking", RANKING, {}),
+        ("triplets", TRIPLETS, {}),
+        ("experiment", EXPERIMENT, {}),
+    ],
+)
+def test_the_whole_path(user, name, content, options):
+    everywhere(user, "home")
+    user.drop(f"{name}.csv", content)
+    if name == "experiment":
+        user.click("These are choice experiments")
+        everywhere(user, "experiment-read")
+        user.ask()
+        user.page.get_by_label("price").locator("visible=true").select_option("less is better")
+        everywhere(user, "experiment-classes")
+        user.page.get_by_label("Multinomial logit").check()
+    everywhere(user, f"{name}-setup")
+    if name != "experiment":
+        user.ask()
+        user.page.get_by_text("More options").locator("visible=true").click()
+        everywhere(user, f"{name}-options")
+    for label, value in options.items():
+        user.page.get_by_label(label, exact=True).select_option("=other")
+        user.page.get_by_label(f"{label}, my own").fill(value)
+    if name != "experiment":
+        user.page.get_by_label("Draws of each chain", exact=True).locator("visible=true").fill("1000")
+    user.click("Find out")
+    assert "tea" in user.report() or name == "experiment"
+    everywhere(user, f"{name}-results")
+    if name == "square":
+        user.screen("More draws")
+        everywhere(user, "more-draws")
+        user.page.get_by_label("Draws of each chain, in all").fill("3000")
+        user.click("Continue")
+        user.heading("Fitting")
+        assert "3,000" in user.report()
+    if name == "pairs":
+        user.screen("Tests")
+        user.page.get_by_label("Question").select_option("transitivity")
+        user.click("Answer")
+        user.page.frame_locator("iframe[title='Answer of the test']").get_by_role("heading").first.wait_for()
+        user.screen("Compare")
+        user.click("Compare models")
+        user.page.frame_locator("iframe[title='Report of the comparison']").get_by_role("heading").first.wait_for()
+        everywhere(user, f"{name}-compared")
+        user.screen("Files")
+        everywhere(user, f"{name}-files")
+        for button in ("Tables for Excel", "Tables as CSV", "Posterior (netCDF)"):
+            with user.page.expect_download() as sent:
+                user.click(button)
+            assert Path(sent.value.path()).stat().st_size > 500
+
+
+def test_an_interview(user, folder, start):
+    user.page.get_by_text("Begin an interview").click()
+    user.page.get_by_label("The options, one a line").fill("tea\ntea")
+    user.click("Begin")
+    user.sees("both 'tea'")
+    user.said.clear()  # the browser's console names the answer 400
+    user.page.get_by_label("The options, one a line").fill("tea\n<b>milk</b>\n\nbeer")
+    everywhere(user, "interview-begin")
+    user.click("Begin")
+    user.heading("Which do you choose?")
+    user.sees("Question 1.")
+    user.look("interview-first")
+    asked = user.page.locator(".choice").all_inner_texts()
+    user.page.keyboard.press("1")
+    user.sees("Question 2.")
+    everywhere(user, "interview")
+    user.page.locator(".choice").nth(1).click()
+    user.sees("Question 3.")
+    user.page.keyboard.press("Backspace")
+    user.sees("Question 2.")
+    user.page.keyboard.press("3")
+    user.sees("Question 3.")
+    (log,) = folder.glob("*/answers.csv")
+    rows = log.read_text().splitlines()
+    assert rows[1] == ",".join([*asked, asked[0]]) and rows[2].endswith(",tie") and len(rows) == 3
+    user.page.reload()
+    user.sees("Question 3.")
+    user.click("End, and look at the answers")
+    user.heading("What was read")
+    user.sees("2 comparisons (1 tie)")
+    user.look()
+
+
+@pytest.mark.long
+def test_an_interview_of_three_at_a_time(user, folder):
+    user.page.get_by_text("Begin an interview").click()
+    user.page.get_by_label("The options, one a line").fill("tea\n<b>milk</b>\nbeer\nwater with a long name")
+    user.page.get_by_label("Options are shown").select_option("three at a time")
+    user.click("Begin")
+    user.sees("1, 2 and 3 for the three")
+    assert user.page.locator(".choice").count() == 3 and user.page.get_by_text("Neither").count() == 0
+    asked = user.page.locator(".choice").all_inner_texts()
+    user.page.keyboard.press("3")
+    user.sees("Question 2.")
+    everywhere(user, "interview-of-three")
+    user.page.keyboard.press("Backspace")
+    user.sees("Question 1.")
+    user.page.keyboard.press("3")
+    user.sees("Question 2.")
+    user.page.locator(".choice").nth(1).click()
+    user.sees("Question 3.")
+    (log,) = folder.glob("*/answers.csv")
+    rows = log.read_text().splitlines()
+    assert rows[1:4] == [f"1,{option},{int(k == 2)}" for k, option in enumerate(asked)] and len(rows) == 7
+    user.click("End, and look at the answers")
+    user.heading("What was read")
+    user.sees("choices out of sets")
+    user.look()
+
+
+@pytest.mark.long
+def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
+    """Table, picture and other priors, of chains as short as they can be."""
+    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    user.drop("drinks.csv", PAIRS)
+    user.ask()
+    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.click("Find out")
+    user.report()
+    user.screen("Evidence")
+    user.look("evidence-asked")
+    (study,) = Studies(folder).all()
+    study.write(EVIDENCE, asked_to_compare(study, EVIDENCE, ticked(study, EVIDENCE), sensitivity=True))
+    monkeypatch.chdir(study.path)
+    study.write(f"{EVIDENCE}.end", child.carried_out(child.DO[EVIDENCE], study, 1))
+    user.page.reload()
+    frame = user.page.frame_locator("iframe[title='Report of the comparison']")
+    frame.get_by_role("heading").first.wait_for()
+    said = frame.locator("body").inner_text()
+    assert "three shared aspects" in said and "rate of alpha x 2" in said
+    assert frame.locator("img, svg").count() >= 1
+    everywhere(user, "evidence")
+    if SCREENSHOTS:
+        for width in WIDTHS:
+            user.page.set_viewport_size({"width": width, "height": 900})
+            user.page.locator("iframe[title='Report of the comparison']").screenshot(
+                path=Path(SCREENSHOTS) / f"evidence-report-{width}.png"
+            )
+
+
+def begin_long_fit(user, draws):
+    user.click("Use celebrities")
+    user.heading("What was read")
+    user.ask()
+    user.page.get_by_text("More options").click()
+    user.page.get_by_label("Draws of each chain", exact=True).fill(str(draws))
+    user.click("Find out")
+    user.sees(re.compile(" of .* sweeps"))
+
+
+@pytest.mark.long
+def test_stopping_keeps_what_there_is(user):
+    begin_long_fit(user, 100_000)
+    user.sees(re.compile("about .* left"))
+    everywhere(user, "running")
+    user.click("Look at what there is so far")
+    frame = user.page.frame_locator("iframe[title='First results']")
+    frame.get_by_role("heading", level=1).first.wait_for()
+    everywhere(user, "first-results")
+    user.click("Stop and keep what there is")
+    assert "draws" in user.report()
+    assert "stopped early" in user.page.inner_text("main")
+    everywhere(user, "stopped")
+
+
+@pytest.mark.long
+def test_killing_the_server_costs_nothing(browser, start, folder):
+    first = start()
+    user = User(browser, first)
+    begin_long_fit(user, 20_000)
+    first.kill()
+    user.sees("The app does not answer")
+    user.page.close()
+    again = User(browser, start())
+    assert "running" in again.page.inner_text("main")
+    again.page.get_by_role("link", name="celebrities").click()
+    again.sees(re.compile(" of .* sweeps"))
+    (process,) = folder.glob("*/fit.process.json")
+    os.kill(int(re.search(r"\d+", process.read_text())[0]), signal.SIGKILL)
+    again.heading("The fit was stopped")
+    everywhere(again, "killed")
+    again.click("Go on")
+    again.heading("Fitting")
+    assert "20,000" in again.report()
+
+
+SCRIPT = """
+const say = (text) => {
+  const line = document.createElement("p");
+  line.textContent = text;
+  document.body.append(line);
+};
+say("the simulator runs");
+try { parent.document.title; say("reached the app"); } catch { say("kept from the app"); }
+try { localStorage.getItem("thali-key"); say("read the key"); } catch { say("kept from the key"); }
+fetch("/api/home").then(() => say("asked the app"), () => say("kept from the network"));
+"""
+
+
+@pytest.mark.long
+def test_a_report_runs_its_own_script_which_reaches_nothing(browser, server, folder):
+    study = Studies(folder).new("a study", dataset="celebrities")
+    for name, content in {
+        "reading": {"kind": "paired comparisons"},
+        "fit": {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True},
+        "fit.end": {"code": 0},
+    }.items():
+        study.write(name, content)
+    hashed = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hashed}'"
+    (study.path / "fit").mkdir()
+    (study.path / "fit" / "report.html").write_text(
+        f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}"><body><h2>The answer</h2>'
+        f"<script>{SCRIPT}</script><script>say('another script runs')</script>"
+    )
+    user = User(browser, server)
+    user.page.get_by_role("link", name="a study").click()
+    frame = user.page.frame_locator("iframe[title=Report]")
+    frame.get_by_text("kept from the network").wait_for()
+    said = frame.locator("p").all_inner_texts()
+    assert said == ["the simulator runs", "kept from the app", "kept from the key", "kept from the network"]
+    with user.page.expect_popup() as opened:
+        user.click("Open in a page of its own")
+    opened.value.get_by_text("kept from the network").wait_for()
+    said = opened.value.locator("p").all_inner_texts()
+    assert "the simulator runs" in said and not {"read the key", "asked the app"} & set(said)
+
+
+@pytest.mark.long
+def test_labels_that_attack_stay_labels(user):
+    cells = ['"' + attack.replace('"', '""') + '"' for attack in ATTACKS]
+    rows = [f"{a},{b}" for a in cells for b in cells if a != b]
+    user.drop(f"{ATTACKS[0]}{ATTACKS[1]}.csv", "winner,loser\n" + "\n".join(rows))
+    everywhere(user, "attack-setup")
+    user.ask()
+    everywhere(user, "attack-question")
+    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.click("Find out")
+    user.report()
+    everywhere(user, "attack-results")
+    user.page.goto(user.home)
+    user.heading("What do people choose")
+    everywhere(user, "attack-home")
+
+
+@pytest.mark.long
+def test_the_keyboard_is_enough(user):
+    user.page.keyboard.press("Tab")
+    assert user.page.evaluate("document.activeElement.className") == "skip"
+    for _ in range(12):
+        user.page.keyboard.press("Tab")
+        if user.page.evaluate("document.activeElement.textContent").startswith("Use celebrities"):
+            break
+    user.page.keyboard.press("Enter")
+    user.heading("What was read")
+    assert user.page.evaluate("document.activeElement.tagName") == "H1"
+    user.page.get_by_role("link", name="That is right: go on").focus()
+    user.page.keyboard.press("Enter")
+    user.heading("What do you want to know?")
+    user.page.get_by_label("Method").focus()
+    for _ in range(3):
+        user.page.keyboard.press("ArrowDown")
+    button = user.page.get_by_role("button", name="Find out", exact=True)
+    for _ in range(10):
+        user.page.keyboard.press("Tab")
+        if button.evaluate("button => button === document.activeElement"):
+            break
+    user.page.keyboard.press("Enter")
+    user.report()
+
+
+@pytest.mark.long
+def test_a_stranger_sees_a_question_for_the_key(browser, server):
+    page = browser.new_page()
+    page.goto(server.address.partition("#")[0])
+    page.get_by_role("heading", name="Which key?").wait_for()
+    assert chromium.faults(page) == []
+    page.get_by_label("Key or password").fill("wrong")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_text("That is not the key").wait_for()
+    page.get_by_label("Key or password").fill(server.address.partition("#key=")[2])
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("heading", name="What do people choose").wait_for()
+
+
+@pytest.mark.long
+def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
+    command = [sys.executable, "-m", "thali", "app", "--no-browser", "--folder", str(folder), "--host", "0.0.0.0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(4)]
+        assert said[0].startswith("WARNING: ") and "#key" not in "".join(said)
+        password = said[3].removeprefix("password: ").strip()
+        assert re.fullmatch(r"(\w{4}-){3}\w{4}", password)
+        page = browser.new_page()
+        port = re.search(r":(\d+)/", said[2])[1]
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.get_by_label("Key or password").fill(password)
+        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("heading", name="What do people choose").wait_for()
+        process.kill()
+
+
+@pytest.mark.long
+def test_a_browser_in_german_sees_german(browser, server):
+    """On every screen but for what the library says of data and fits, and at the width of a telephone."""
+    user = User(browser, server, "de-CH")
+    user.page.locator("#upload").set_input_files({"name": "d.csv", "mimeType": "text/csv", "buffer": PAIRS.encode()})
+    user.heading("Was gelesen wurde")
+    assert user.page.evaluate("document.documentElement.lang") == "de"
+    everywhere(user, "german-table")
+    user.page.get_by_role("link", name="Das stimmt: weiter").click()
+    user.page.get_by_label("Methode").select_option("maximum-likelihood")
+    everywhere(user, "german-question")
+    user.click("Herausfinden")
+    user.page.locator(".filled iframe").wait_for()
+    everywhere(user, "german-report")
+    for screen in ("Vergleich", "Evidenz", "Tests", "Dateien"):
+        user.screen(screen, "Diese Studie")
+        user.look(f"german-{screen}", (390,))

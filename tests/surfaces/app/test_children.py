@@ -1,0 +1,264 @@
+"""Processes of the app: what they import, and that a stop ends them wherever they are."""
+
+import http.client
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from patience import PATIENCE
+
+from thali.errors import PYTHON
+from thali.surfaces.app import child, runs, start
+from thali.surfaces.app.connections import MOST
+from thali.surfaces.app.runs import Runs
+from thali.surfaces.app.studies import FIT, READ, Studies
+from thali.surfaces.cli.boundary import Terminal
+
+pytestmark = pytest.mark.fit
+PAIRS = "winner,loser\n" + "".join(f"{a},{b}\n" for a, b in ("ab", "bc", "ac", "ca", "ba") for _ in range(6))
+ASKED = {"model": "elimination-by-aspects", "typed": {"draws": 300_000, "seed": 1}, "paths": [], "has_cores": True}
+PLANTED = "raise ImportError('this file was run')\n"
+
+
+def waited_for(happened):
+    """What it gives, as soon as that is true."""
+    end = time.monotonic() + PATIENCE
+    while not (found := happened()) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert found, "it never happened"
+    return found
+
+
+@pytest.fixture
+def among_planted_files(tmp_path, monkeypatch):
+    """The folder where people are: files in it are called as modules of Python and of the app."""
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    for name in ("random", "statistics", "secrets", "typer", "numpy", "json", "thali"):
+        (folder / f"{name}.py").write_text(PLANTED)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
+    study = Studies(tmp_path / "studies").new("celebrities", dataset="celebrities")
+    study.write(READ, {})
+    Runs(Studies(tmp_path / "studies")).read(study)
+    assert study.read("reading")["kind"] == "paired comparisons"
+    assert "was run" not in study.log(READ)
+
+
+@pytest.mark.long
+def test_no_file_of_the_folder_is_run_by_a_worker_of_a_comparison(among_planted_files):
+    (among_planted_files / "t.csv").write_text(PAIRS)
+    command = "import sys; sys.path.pop(0); from thali.surfaces.cli import main; main()"  # as the script `thali` has it
+    words = "compare t.csv --models unique,1 --draws 20 --tune 5 --chains 1 --cores 2 --seed 1".split()
+    done = subprocess.run([sys.executable, "-c", command, *words], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0 and "was run" not in done.stderr, done.stderr
+
+
+def test_a_child_that_dies_says_why(client, monkeypatch):
+    def dies(self, study, name):
+        (study.path / f"{name}.log").write_text("Traceback\nImportError: planted\n")
+        return subprocess.Popen(["true"])
+
+    monkeypatch.setattr(Runs, "_begin", dies)
+    page = client.page(client.drop("table.csv", b"winner,loser\na,b\n"))
+    assert "The table could not be read: ImportError: planted" in page
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script as a browser")
+def test_the_key_is_in_no_list_of_processes(tmp_path):
+    browser, told = tmp_path / "browser", tmp_path / "told"
+    browser.write_text(
+        f'#!/bin/sh\npage="${{1#file://}}"\n(ls -l "$page"; echo "$@"; cat "$page") >{told}.new\nmv {told}.new {told}\n'
+    )
+    browser.chmod(0o700)
+    command = [sys.executable, "-m", "thali", "app", "--folder", str(tmp_path / "studies")]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"BROWSER": f"{browser} %s"})
+    try:
+        assert server.stdout is not None
+        address = re.search(r"http\S+", server.stdout.readline())[0]
+        waited_for(told.exists)
+        rights, argument, content = told.read_text().split("\n", 2)
+        assert rights.startswith("-rw-------") and argument.startswith("file:///")
+        assert address.partition("key=")[2] not in argument and f"url={address}" in content
+        server.send_signal(signal.SIGINT)
+        assert server.wait(PATIENCE) == 0
+        assert not Path(argument.removeprefix("file://")).exists()
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_the_page_for_the_browser_is_for_its_owner(tmp_path):
+    page = start._page_that_leads_to("http://127.0.0.1:1/#key=x", tmp_path)
+    assert page == (tmp_path / "open.html").as_uri()
+    if sys.platform != "win32":
+        assert (tmp_path / "open.html").stat().st_mode & 0o777 == 0o600
+
+
+def study_to_fit(folder):
+    study = Studies(folder).new("pairs", file="data.csv")
+    (study.path / "data.csv").write_text(PAIRS)
+    study.write(FIT, ASKED)
+    return study
+
+
+# A child whose fit is sent SIGTERM where an exception would be lost, as in an import or a function that Python calls.
+LOST = """
+import os, signal, sys, time
+from thali.surfaces.app import child
+
+class Lost:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000): pass
+
+def fit(study, terminal, cores):
+    sys.path.insert(0, str(study.path))
+    import imported
+    print("the stop was lost", flush=True)
+
+child.DO["fit"] = fit
+child.main("fit", sys.argv[1], "1")
+"""
+
+
+@pytest.mark.first(1)
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
+@pytest.mark.parametrize("where", ["an import", "a finaliser", "a lock"])
+def test_a_stop_is_never_lost(tmp_path, where):
+    study = study_to_fit(tmp_path)
+    here = {
+        "an import": "try:\n    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(9)\nexcept BaseException: pass\n",
+        "a finaliser": "from __main__ import Lost\nLost()\n",
+        "a lock": "import threading\nthreading.Timer(0.2, os.kill, [os.getpid(), signal.SIGTERM]).start()\n"
+        f"try:\n    threading.Event().wait({PATIENCE})\nexcept BaseException: pass\n",
+    }
+    (study.path / "imported.py").write_text(f"import os, signal, time\n{here[where]}")
+    done = subprocess.run(
+        [sys.executable, "-c", LOST, str(study.path)], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert "lost" not in done.stdout, done.stdout
+    assert study.read("fit.end").get("code") == 130, done.stderr
+
+
+def stopped_after(folder, seconds):
+    """A fit that is stopped so many seconds after it holds its lock: how it ended."""
+    study = study_to_fit(folder)
+    children = Runs(Studies(folder), slots=1)
+    children.queue(study, FIT)
+    child = children._children[study.name, FIT]
+    waited_for((study.path / "fit.process.json").exists)
+    time.sleep(seconds)
+    children.stop(study, FIT)
+    child.wait(PATIENCE)
+    assert children.state(study, FIT) in (runs.ENDED, runs.STOPPED)
+    return runs.ended(study, FIT) | {"was_killed": children.state(study, FIT) == runs.STOPPED}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
+@pytest.mark.parametrize(
+    ("index", "is_reported"),
+    [(None, False), ({"recorded": []}, False), ({"recorded": [0, 0]}, False), ({"recorded": [0, 3]}, True)],
+)
+def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is_reported):
+    """Of a job that holds tuning alone there is nothing to report, and the fit was stopped, not refused."""
+    reported = []
+    monkeypatch.setattr(child, "read_index", lambda folder: index)
+    monkeypatch.setattr(child, "_fit", lambda *given: reported.append(given))
+    with pytest.raises(KeyboardInterrupt):
+        child.stopped(Studies(tmp_path).new("x", dataset="celebrities"), Terminal(PYTHON), 1)
+    assert bool(reported) == is_reported
+
+
+@pytest.mark.long
+def test_what_was_drawn_before_a_stop_is_shown(tmp_path):
+    """The stop comes while nothing is drawn: the process begins anew, and reports the job."""
+    study = study_to_fit(tmp_path)
+    children = Runs(Studies(tmp_path), slots=1)
+    children.queue(study, FIT)
+    waited_for((study.path / FIT / "job" / "job.json").exists)
+    children.stop(study, FIT)
+    children._children[study.name, FIT].wait(PATIENCE)
+    assert study.read("fit.end")["code"] == 130
+    assert (study.path / FIT / "report.html").exists()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
+def test_stops_in_the_first_seconds(tmp_path):
+    """28 fits, each stopped at another moment: all end, none goes on drawing, none blocks the next."""
+    rng, ends = np.random.default_rng(3), []
+    for number, seconds in enumerate(rng.uniform(0, 6, 28)):
+        ends.append(stopped_after(tmp_path / str(number), seconds))
+    failed = [end for end in ends if end["code"] != 130 and not end["was_killed"]]
+    print(f"{len(ends)} stops, {sum(end['was_killed'] for end in ends)} before the handler, {len(failed)} failed")
+    assert not failed
+
+
+def own_address():
+    """The address of this computer in its network; None if it has none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent
+            return probe.getsockname()[0]
+        except OSError:
+            return None
+
+
+def asked(address, key="", host=None):
+    """The status of the start page's request at an address."""
+    place, port = address
+    connection = http.client.HTTPConnection(place, port, timeout=PATIENCE)
+    connection.request("GET", "/api/home", headers={"x-thali-key": key} | ({"Host": host} if host else {}))
+    with connection.getresponse() as response:
+        return response.status
+
+
+@pytest.mark.long
+def test_an_open_server_wants_its_password_on_every_interface(tmp_path):
+    command = [sys.executable, "-u", "-m", "thali", "app", "--host", "0.0.0.0", "--folder", str(tmp_path)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        said = [server.stdout.readline() for _ in range(4)]
+        port = int(re.search(r"http://0\.0\.0\.0:(\d+)/\n", said[2])[1])
+        password = said[3].removeprefix("password: ").strip()
+        for place in {"127.0.0.1", own_address() or "127.0.0.1"}:
+            found = [asked((place, port), *how) for how in (("",), ("x",), (password, "evil.example"), (password,))]
+            assert found == [401, 401, 421, 200]
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.long
+def test_half_sent_requests_are_closed(tmp_path):
+    """300 at once, to a real server, which takes 128 and tells the others so; then it answers as before."""
+    command = [sys.executable, "-u", "-m", "thali", "app", "--no-browser", "--folder", str(tmp_path)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        place, port, key = re.search(r"http://(\S+):(\d+)/#key=(\S+)", server.stdout.readline()).groups()
+        waiting = [socket.create_connection((place, int(port)), PATIENCE) for _ in range(300)]
+        for each in waiting:
+            each.sendall(b"GET / HTTP/1.1\r\nHost: 127.0")
+        said = [each.recv(1000) for each in waiting]
+        refused = [each for each in said if each.startswith(b"HTTP/1.1 503 ")]
+        left = [each for each in said if each not in (b"", *refused)]
+        print(f"{len(waiting)} half-sent requests, {len(refused)} refused, {len(left)} not closed")
+        assert not left and len(refused) == 300 - MOST and asked((place, int(port)), key) == 200
+        for each in waiting:
+            each.close()
+    finally:
+        server.kill()
+        server.wait()

@@ -1,0 +1,57 @@
+"""Every kind of data × model and method in the app: the tables of `thali fit`, or one sentence in words of the app."""
+
+import pytest
+from combinations import MODELS, TABLES, Combination, is_quick_as_python
+from pages import Page
+from stories import short_options
+
+from thali.compile import jit
+from thali.surfaces.app.studies import FIT
+from thali.surfaces.cli.models import TYPED
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+SPECS = {spec.name: spec for spec in TYPED}
+OFFERED = [
+    Combination("fit", table, "one", model)
+    for table, what in TABLES.items()
+    for model in MODELS
+    if what.kind in SPECS[model.partition(" ")[0]].data
+]
+BY_DEFAULT = {each.model.partition(" ")[0]: each for each in OFFERED}.values()  # the last of each model
+
+
+def case(combination):
+    return pytest.param(combination, marks=[] if combination in BY_DEFAULT else pytest.mark.long, id=str(combination))
+
+
+@pytest.mark.first(3)
+@pytest.mark.parametrize("combination", [case(each) for each in OFFERED])
+def test_the_app_finds_what_the_command_line_finds(combination, client, children_here, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if is_quick_as_python(combination):
+        monkeypatch.setattr(jit, "_is_disabled", lambda: True)
+    table, (name, _, method) = TABLES[combination.table], combination.model.partition(" ")
+    table.make().to_csv("table.csv", index=False)
+    typed = short_options(SPECS[name].options_of(method))
+    words = [*table.words, "--model", name, *(("--method", method) if method else ())]
+    words += [word for key, value in typed.items() for word in (f"--{key}", value)]
+    typed_there = run("fit", "table.csv", *words, "--out", "out")
+
+    address = client.drop("table.csv", (tmp_path / "table.csv").read_bytes())
+    said = {word.removeprefix("--"): value for word, value in zip(table.words[::2], table.words[1::2], strict=True)}
+    client.go(f"{address}/read", kind=table.kind, **said)
+    form = {"model": name, "method": method, **{word: str(value) for word, value in typed.items()}}
+    assert client.go(f"{address}/fit", **form) == address
+    (study,) = client.studies.all()
+    ended = study.read(f"{FIT}.end")
+    assert ended["code"] == typed_there.code, ended["message"] + typed_there.err
+    if ended["code"]:
+        assert ended["message"] and "--" not in ended["message"] and ended["message"] in Page(client.page(address)).text
+        return
+    written, here = (
+        {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+        for folder in (study.path / FIT, tmp_path / "out")
+    )
+    assert written == here
+    assert (study.path / FIT / "report.html").read_text("utf-8").rstrip().endswith("</html>")
+    assert 'data-what="fit/view"' in client.page(address)

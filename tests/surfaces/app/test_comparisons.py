@@ -1,0 +1,159 @@
+"""Which models are compared: those with a tick; how long it may take, and what groups are offered besides."""
+
+import re
+
+import pytest
+from pages import Page
+from test_who_answered import EXPERIMENT, trials
+
+from thali.data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.surfaces.app import comparisons, pages, runs
+from thali.surfaces.app.comparisons import candidates, ticked
+from thali.surfaces.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, TOOK_TO_COMPARE, Studies
+from thali.surfaces.app.words import speech_in
+from thali.surfaces.cli.naming_models import parse_models
+
+DRINKS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Studies(tmp_path).new("data", dataset="celebrities")
+
+
+@pytest.mark.fit  # for its imports
+@pytest.mark.parametrize(
+    ("kind", "group", "compared"),
+    [
+        (PAIRS, {}, PAIRS),
+        (CHOICES, {}, CHOICES),
+        (PAIRS, {"group": "sex"}, PAIR_GROUPS),
+        (CHOICES, {"group": "sex"}, CHOICE_GROUPS),
+        *((kind, {}, kind) for kind in (SIMILARITIES, TRIPLETS, EXPERIMENTS, CLASSES)),
+    ],
+)
+def test_every_model_that_is_offered_can_be_compared(study, kind, group, compared):
+    study.write("reading", {"kind": kind})
+    study.write(READ, {"typed": group})
+    every = candidates(study)
+    asked = comparisons.asked_to_compare(study, COMPARE, [each.name for each in every])
+    labels = tuple(f"option {k}" for k in range(9))
+    assert [name for name, _ in parse_models(asked["models"], {}, compared, labels)] == [each.name for each in every]
+    assert asked["typed"] == group and ticked(study, COMPARE)
+    assert bool(ticked(study, EVIDENCE)) == comparisons.has_evidence(study)
+
+
+def test_what_was_compared_stays_ticked(study):
+    study.write("reading", {"kind": PAIRS})
+    assert ticked(study, COMPARE) == ["Bradley-Terry-Luce", "shared aspects"]
+    study.write(COMPARE, comparisons.asked_to_compare(study, COMPARE, ["three shared aspects", "of nobody"]))
+    assert ticked(study, COMPARE) == ["three shared aspects"]
+
+
+def boxes(page, run):
+    """The models that are offered, and those with a tick."""
+    form = page.partition(f'/{run}">')[2].partition("</form>")[0]
+    found = re.findall(r'name="models" value="([^"]*)" data-line( checked)?>', form)
+    return [name for name, _ in found], [name for name, tick in found if tick]
+
+
+@pytest.mark.fit
+def test_the_models_are_chosen_and_the_time_is_said_before(client, children_here):
+    address = client.drop("drinks.csv", DRINKS)
+    client.go(f"{address}/fit", **ML)
+    page = client.page(f"{address}/compare")
+    names, chosen = boxes(page, "compare")
+    assert len(names) == 4 and chosen == ["Bradley-Terry-Luce", "shared aspects"]
+    weighed = client.page(f"{address}/evidence")
+    assert boxes(weighed, "evidence")[1] == ["Bradley-Terry-Luce", "shared aspects", "three shared aspects"]
+    assert 'name="sensitivity" value="yes">' in weighed, "other priors take a few times as long"
+    assert "2 models, 6 fits: how long they take is not known before." in Page(page).text
+    assert client.go(f"{address}/compare", models="") == "“Models” must have a tick at one model or more; got none."
+    found = client.post(f"/api{address}/evidence", json={"models": "unheard of"})
+    assert found.status_code == 400 and found.json()["fields"] == ["models"]
+    (study,) = client.studies.all()
+    assert study.read(COMPARE) == study.read(EVIDENCE) == {}
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    ("typed", "took", "said"),
+    [
+        ({}, 20.0, "3 models, 9 fits: about 3 minutes, if each takes as long as the fit of this study; "),
+        ({"method": "mcmc"}, 20.0, "3 models, 9 fits: about 3 minutes, if"),
+        ({"method": "laplace"}, 20.0, "3 models, 9 fits: how long they take is not known before."),
+        ({}, None, "3 models, 9 fits: how long they take is not known before."),
+    ],
+)
+def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here, typed, took, said):
+    client.drop("drinks.csv", DRINKS)
+    (study,) = client.studies.all()
+    study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
+    if took is not None:
+        study.write(TOOK, {"seconds": took})
+    found = pages._estimates(study, speech_in("en"), False)
+    assert found[3].startswith(said) and found[0] == "No model is ticked." and len(found) == 5
+    study.write(TOOK_TO_COMPARE, {"seconds": 60.0, "models": 2})
+    after = pages._estimates(study, speech_in("en"), True)
+    assert after[3].startswith("3 models, 9 fits: about 2 minutes, if each model takes as long as in the last")
+
+
+@pytest.mark.fit
+def test_a_fit_says_how_long_it_took(client, children_here):
+    address = client.drop("drinks.csv", DRINKS)
+    client.go(f"{address}/fit", **ML)
+    (study,) = client.studies.all()
+    assert 0.0 < study.read(TOOK)["seconds"] < 600.0
+
+
+@pytest.mark.fit
+def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
+    monkeypatch.setattr(
+        "thali.surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
+    )
+    monkeypatch.setattr(comparisons, "_OF_GROUPS", comparisons._OF_GROUPS[:2])
+    address = client.drop("klasse.csv", trials())
+    assert "(group)" not in client.page(f"{address}/tests")
+    client.go(f"{address}/read", group="Geschlecht")
+    page = client.page(f"{address}/tests")
+    assert page.index("(group)") < page.index("(transitivity)"), "the test of groups comes first"
+    assert "Do groups of people differ in the weights? (group)" in page
+    assert client.go(f"{address}/test", test="group") == f"{address}/tests"
+    assert "Geschlecht" in client.file(address, "test/view").text
+    (study,) = client.studies.all()
+    asked = {"model": "elimination-by-aspects", "typed": {"group": "Geschlecht"}, "paths": [], "has_cores": True}
+    study.write(FIT, asked)
+    study.write(f"{FIT}.end", {"code": 0})
+    (study.path / FIT).mkdir()
+    (study.path / FIT / "report.html").write_text("<!doctype html>")
+    page = client.page(f"{address}/compare")
+    names, chosen = boxes(page, "compare")
+    assert chosen == names == ["Bradley-Terry-Luce alike in all groups", "Bradley-Terry-Luce by group"]
+    assert 'name="sensitivity"' not in client.page(f"{address}/evidence"), "which is of one group alone"
+    client.go(f"{address}/compare", models="\n".join(names))
+    assert runs.ended(study, COMPARE)["message"] == ""
+    page = client.page(f"{address}/compare")
+    assert 'data-what="compare/view"' in page and "Compare other models" in page and boxes(page, "compare")[1] == names
+    report = client.file(address, "compare/view").text
+    assert "Bradley-Terry-Luce by group" in report
+
+
+@pytest.mark.fit
+def test_models_of_choice_experiments_are_chosen(client, children_here, monkeypatch):
+    address = client.drop("phones.csv", EXPERIMENT.encode())
+    client.go(f"{address}/read", kind="choice experiments")
+    (study,) = client.studies.all()
+    assert ticked(study, COMPARE) == ["Multinomial logit", "Hierarchical logit"]
+    study.write(FIT, {"model": "product-classes", "typed": {}, "paths": [], "has_cores": True})
+    assert "Product classes" in ticked(study, COMPARE), "the model that was fitted"
+    study.remove("fit.json")
+    assert client.go(f"{address}/compare", models="Multinomial logit") == f"{address}/compare"
+    assert runs.ended(study, COMPARE)["message"] == "" and study.read("reading")["parts"] == 1
+
+
+def test_before_anything_is_drawn_there_is_nothing_to_look_at(client, childless, monkeypatch):
+    address = client.drop("drinks.csv", DRINKS)
+    monkeypatch.setattr(runs.Runs, "draws", lambda self, study, name: runs.Draws(0, 1000))
+    found = client.post(f"/api{address}/look")
+    assert found.status_code == 409 and found.json()["problem"].startswith("Nothing is drawn yet")

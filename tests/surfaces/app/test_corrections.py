@@ -1,0 +1,213 @@
+"""What somebody is asked where a table is not understood, and what of a stopped fit is kept."""
+
+import re
+
+import pytest
+from pages import Page
+
+from thali.surfaces.app import child, runs
+from thali.surfaces.app.comparisons import asked_to_compare
+from thali.surfaces.app.fields import data_options, said_of_data, shown_of_data
+from thali.surfaces.app.studies import COMPARE, FIT
+from thali.surfaces.app.words import AppWords
+from thali.surfaces.cli.boundary import Terminal
+from thali.surfaces.cli.classical import TESTS
+from thali.surfaces.cli.models import model_named
+
+FOODS = "VP;links;rechts;Urteil\n" + "".join(
+    f"{person};{a};{b};{side}\n"
+    for person in (1, 2)
+    for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
+)
+KEYS = FOODS.replace("Urteil", "Antwort").replace("links\n", "f\n").replace("rechts\n", "j\n")
+PHONES = "resp,task,alt,brand,price,choice\n" + "".join(
+    f"{person},{task},1,A,{task + 1},{task % 2}\n{person},{task},2,B,{4 - task},0\n"
+    f"{person},{task},none,,,{1 - task % 2}\n"
+    for person in (1, 2)
+    for task in range(4)
+)
+FITS = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
+
+
+def asked_of(page: str) -> str:
+    """The fields beside the problem, as HTML."""
+    return page.partition('<div class="named">')[2].partition("<details")[0]
+
+
+@pytest.mark.parametrize(
+    "table, kind, word, field, answer",
+    [
+        (FOODS, "", "chosen", "What was chosen", "Urteil"),
+        (KEYS, "", "coding", "What a value of the outcome means", "f=first\nj=second"),
+        (PHONES, "choice experiments", "none", "The no-choice option", "none"),
+    ],
+)
+def test_a_message_has_the_field_that_it_names_beside_it(client, children_here, table, kind, word, field, answer):
+    address = client.drop("table.csv", table.encode())
+    if kind:
+        client.go(f"{address}/read", kind=kind)
+    page = client.page(address)
+    assert f"“{field}”" in Page(page).text and 'class="problem"' in page
+    asked = asked_of(page)
+    assert asked.count(f'name="{word}"') == asked.count(" name=") == page.count(f'name="{word}"') == 1
+    assert "recognised" not in asked
+    client.go(f"{address}/read", kind=kind, **{word: answer})
+    page = client.page(address)
+    assert 'class="problem"' not in page and f'{address}/ask"' in page and not asked_of(page)
+
+
+def test_a_file_that_is_no_table_is_not_asked_about(client, children_here):
+    page = client.page(client.drop("study.csv", b"%PDF-1.4\n\x00\xff\x00"))
+    assert "Choose another file" in page and "The table holds" not in page
+    assert "not read yet" in client.page("/home")
+
+
+def test_an_argument_is_asked_for_once():
+    for kind in ("paired comparisons", "choices out of sets", "choice experiments"):
+        shown = [option.name for option in shown_of_data(kind)]
+        assert len(shown) == len(set(shown)) and {*shown, "where"} == {option.name for option in data_options(kind)}
+
+
+def test_what_was_said_of_a_table_holds_whatever_its_word():
+    test = next(spec for spec in TESTS if spec.name == "agreement")
+    assert said_of_data({"respondent": "VP", "task": "trial"}, test.options) == {"subject": "VP"}
+    said = {"task": "question", "none": "none", "subject": "VP", "rank": "r"}
+    model = model_named("multinomial-logit")[0]
+    assert said_of_data(said, model.options) == {"task": "question", "none": "none", "respondent": "VP"}
+
+
+def test_the_no_choice_option_is_no_attribute_of_a_page(client, children_here):
+    address = client.drop("phones.csv", PHONES.encode())
+    client.go(f"{address}/read", kind="choice experiments", none="none")
+    page = client.page(address)
+    assert "resp (respondent), task (task), alt (alternative), choice (chosen)" in Page(page).text
+    assert "inside" not in page
+
+
+def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here, monkeypatch):
+    address = client.go("/dataset", name="celebrities")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects")
+    study = client.studies.named(address.rpartition("/")[2])
+    monkeypatch.chdir(study.path)
+    asked: list[dict] = []
+
+    def run_fit(terminal, data, model, typed, *more):
+        asked.append(typed)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.surfaces.cli.commands.fit.run_fit", run_fit)
+    words = Terminal(AppWords([]))
+    with pytest.raises(KeyboardInterrupt):
+        child.fit(study, words, 1)
+    assert len(asked) == 1, "without a job there is nothing to report"
+    asked.clear()
+    monkeypatch.setattr(child, "read_index", lambda folder: {"recorded": [3]})
+    with pytest.raises(KeyboardInterrupt):
+        child.fit(study, words, 1)
+    assert [typed.get("max-time") for typed in asked] == [None, 1e-3]
+
+
+@pytest.mark.parametrize(
+    "settings, said",
+    [({}, True), ({"draws": "100"}, False), ({"method": "laplace"}, False), ({"method": "maximum-likelihood"}, False)],
+)
+def test_a_page_says_that_the_aim_may_move(client, children_here, monkeypatch, settings, said):
+    address = client.go("/dataset", name="celebrities")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects", **settings)
+    assert ("until the chains agree" in Page(client.page(address)).text) == said
+
+
+def test_a_fit_that_ended_without_a_report_is_called_stopped(client, children_here, monkeypatch):
+    address = client.go("/dataset", name="celebrities")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects")
+    study = client.studies.named(address.rpartition("/")[2])
+    study.remove("fit.queued")
+    study.write("fit.end", {"code": 130})
+    assert "stopped" in Page(client.page("/home")).text and "The fit was stopped" in client.page(address)
+
+
+@pytest.mark.fit  # for its time
+def test_downloads_are_called_after_the_data(client, children_here):
+    address = client.drop('Früh/stück "1".csv', FOODS.replace("Urteil", "chosen").encode())
+    client.go(f"{address}/fit", **FITS)
+    for what, name in (("fit/report", "fit.html"), ("fit/csv", "fit-csv.zip")):
+        assert f'filename="Fr-h-st-ck-1-{name}"' in client.file(address, what).headers["content-disposition"]
+    assert study_files(client, address)
+
+
+def study_files(client, address) -> bool:
+    """Whether the fit left its report."""
+    return (client.studies.named(address.rpartition("/")[2]).path / FIT / "report.html").exists()
+
+
+TRIALS = "VP;Block;links;rechts;Wahl\n" + "".join(
+    f"{person};{block};{a};{b};{side}\n"
+    for person in (1, 2)
+    for block in ("Übung", "Haupt")
+    for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
+)
+NOTICED = "6 rows say `Block` = Übung and were counted; leave them out by “Rows that count” = Block != 'Übung'."
+
+
+def shown_rows(page: str) -> list[list[str]]:
+    """The cells of the preview."""
+    table = page.partition('aria-labelledby="rows"')[2].partition("</table>")[0]
+    return [re.findall("<td[^>]*>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
+
+
+def test_rows_that_count_are_asked_for_where_there_is_more_to_say(client, children_here):
+    address = client.drop("trials.csv", TRIALS.encode())
+    page = client.page(address)
+    assert NOTICED in Page(page).text and page.count('name="where"') == 1 and "(12 in all)" in page
+    assert page.index("The first rows") < page.index("<details><summary>That is not") < page.index('name="where"')
+    client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", respondent="VP")
+    page = client.page(address)
+    assert "6 comparisons" in Page(page).text and "6 of 12 rows left out by Block == 'Haupt'." in Page(page).text
+    assert "Übung" not in page and "The first rows that count (6 of 12)" in page
+    assert 'name="where" value="Block == Haupt"' in page
+    assert {row[1] for row in shown_rows(page)} == {"Haupt"}
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("Blok == Haupt", "trials.csv: “Rows that count” Blok == 'Haupt': There is no column 'Blok'; .*'Block'?"),
+        ("Block = Haupt", "“Rows that count” cannot be read in 'Block = Haupt': '=' stands at character 7"),
+        ("Block == Huapt", "“Rows that count” Block == 'Huapt' leaves no row of 12; column 'Block' holds"),
+    ],
+)
+def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, children_here, where, said):
+    address = client.drop("trials.csv", TRIALS.encode())
+    client.go(f"{address}/read", where=where)
+    page = client.page(address)
+    assert re.search(said, Page(page).text) and "--where" not in page
+    assert page.count('name="where"') == 1 and f'value="{where}"' in page and not asked_of(page)
+    assert "(12 in all)" in page and len(shown_rows(page)) == 10
+    assert "<details open><summary>That is not" not in page, "nothing else needs to be said"
+    client.go(f"{address}/read", where="Block == Haupt")
+    assert 'class="problem"' not in client.page(address)
+
+
+def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_here):
+    phones = PHONES.replace("resp,", "block,resp,").replace("\n", "\nmain,").removesuffix("main,")
+    address = client.drop("phones.csv", (phones + "x,1,9,1,A,2,1\nx,1,9,2,B,3,0\n").encode())
+    client.go(f"{address}/read", where="block == main")
+    page = client.page(address)
+    assert "These are choice experiments" in page
+    form = page.partition('<input type="hidden" name="kind"')[2].partition("</form>")[0]
+    assert 'name="where" value="block == main"' in form
+
+
+def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, children_here, monkeypatch):
+    address = client.drop("trials.csv", TRIALS.encode())
+    client.go(f"{address}/read", where="Block == Haupt")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", **FITS)
+    study = client.studies.named(address.rpartition("/")[2])
+    assert study.read(FIT)["typed"]["where"] == ["Block == Haupt"]
+    assert asked_to_compare(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == ["Block == Haupt"]
+    assert said_of_data({"where": ["n > 1"]}, TESTS[0].options) == {"where": ["n > 1"]}

@@ -1,0 +1,106 @@
+"""Every option of every model has a field, in words, and a field gives what the command line would."""
+
+from pathlib import Path
+
+import pytest
+
+from thali.data.kinds import SIMILARITIES, TRIPLETS
+from thali.errors import ArgumentError, Setting
+from thali.model.spec import DATA
+from thali.surfaces.app.fields import FILE, data_options, entered, fields, kinds, model_options, models_for
+from thali.surfaces.app.words import AppWords, speech_in
+from thali.surfaces.cli.models import TYPED
+
+EN = speech_in("en")
+ALL = {spec.name: spec for spec in TYPED}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_option_has_a_field_in_words(name):
+    spec = ALL[name]
+    asked = [option for kind in spec.data for option in (*sum(model_options(spec, kind), []), *data_options(kind))]
+    shown = fields(speech_in("en"), asked, {}, ["price", "size"], spec.methods)
+    files = {option.word for option in spec.options if option.to == DATA and option.type is Path}  # beside the table
+    assert {option.word for option in spec.options} - files <= {field.word for field in shown}
+    for field in shown:
+        assert field.label and "_" not in field.label
+        for text in (field.help, field.default, *(label for _, label in field.choices)):
+            assert "--" not in text, field
+
+
+def test_only_what_means_something_for_the_data_is_asked():
+    spec = ALL["additive-clustering"]
+    for kind, own in (
+        (SIMILARITIES, {"sigma", "constant", "symmetrize"}),
+        (TRIPLETS, {"link", "lapse", "odd", "objects"}),
+    ):
+        named = {option.name for option in (*sum(model_options(spec, kind), []), *data_options(kind))}
+        assert named & {"sigma", "constant", "symmetrize", "link", "lapse", "odd", "objects"} == own
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_empty_form_is_the_default(name):
+    assert entered(ALL[name], {option.word: "" for option in ALL[name].options}, {}, EN) == {}
+    if ALL[name].methods:
+        assert entered(ALL[name], {"method": ALL[name].methods[0]}, {}, EN) == {}
+
+
+def test_what_is_entered_is_as_typed():
+    spec = ALL["elimination-by-aspects"]
+    form = {"draws": " 2,000 ", "unique": "no", "lapse": "0.05", "aspects": "3", "tree": FILE, "sampler": ""}
+    assert entered(spec, form, {"tree": "for-tree.csv"}, EN) == {
+        **{"draws": 2000, "unique": False, "lapse": 0.05, "aspects": "3"},
+        "tree": Path("for-tree.csv"),
+    }
+    classes = ALL["product-classes"]
+    assert entered(classes, {"monotone": "price=decreasing\n\nzoom=increasing"}, {}, EN) == {
+        "monotone": ["price=decreasing", "zoom=increasing"]
+    }
+
+
+def test_what_another_method_has_is_left_out():
+    spec = ALL["elimination-by-aspects"]
+    assert entered(spec, {"method": "maximum-likelihood", "draws": "50", "chains": "x"}, {}, EN) == {
+        "method": "maximum-likelihood"
+    }
+
+
+@pytest.mark.parametrize(
+    "form, said",
+    [
+        ({"draws": "many"}, "“Draws of each chain” must be a whole number; got 'many'."),
+        ({"lapse": "a"}, "“Probability of a blind choice” must be a number; got 'a'."),
+        ({"aspects": "../x.csv"}, "“Aspects” must be a choice of its list or a whole number; got '../x.csv'."),
+    ],
+)
+def test_what_cannot_be_used_is_said(form, said):
+    with pytest.raises(ArgumentError) as error:
+        entered(ALL["elimination-by-aspects"], form, {}, EN)
+    assert error.value.render(AppWords(ALL["elimination-by-aspects"].options)) == said
+
+
+def test_messages_name_labels():
+    words = AppWords(ALL["elimination-by-aspects"].options)
+    assert str(Setting("unique", False).render(words)) == "“An aspect of each option's own” = no"
+    assert str(Setting("method", "mcmc").render(words)) == "“Method” = “the whole posterior, by sampling”"
+    assert words.named == ["unique", "method"]
+    own = ALL["elimination-by-aspects"].options
+    in_words = speech_in("en").in_words
+    assert in_words("beside --no-unique", own).startswith("beside without “An")
+    assert in_words("--method map needs one; of --group or --kinds: free", own) == (
+        "“the most probable answer alone, without probabilities” needs one; of “Groups of people” or “Kinds of people "
+        "to look for”: free"
+    )
+
+
+def test_every_kind_of_data_has_a_model_and_columns():
+    assert len(kinds()) == 6
+    for kind in kinds():
+        assert models_for(kind)
+        assert all(option.to == DATA for option in data_options(kind))
+
+
+def test_numbers_are_read_as_they_are_written_in_the_language():
+    spec = ALL["elimination-by-aspects"]
+    assert entered(spec, {"lapse": "0,05", "draws": "2.000"}, {}, speech_in("de")) == {"lapse": 0.05, "draws": 2000}
+    assert entered(spec, {"lapse": "0.05"}, {}, speech_in("de")) == {"lapse": 0.05}

@@ -1,0 +1,140 @@
+"""A study gets another name, and goes as one folder, which the command line reads."""
+
+import io
+import json
+import re
+import zipfile
+
+import pytest
+from pages import Page
+
+from thali.errors import ArgumentError
+from thali.surfaces.app.export import exported
+from thali.surfaces.app.studies import COMPARE, FIT, READ, Studies
+from thali.surfaces.cli.commands.jobs import command_of
+
+pytestmark = pytest.mark.fit  # for their time
+DRINKS = b"winner,loser,times\n=tea(),milk,3\nmilk,=tea(),1\n=tea(),beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,=tea(),1\n"
+ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
+MARKUP = "<img src=x onerror=alert(1)> & “Drinks”"
+
+
+def test_a_study_gets_another_name(client, children_here):
+    address = client.drop("drinks.csv", DRINKS)
+    assert client.go(f"{address}/rename", title=f"  {MARKUP}\n ") == f"{address}/about"
+    for page in (client.page(address), client.page("/home")):
+        assert MARKUP in Page(page).text and "<img" not in page
+    client.go(f"{address}/read", where="tims > 0")
+    assert "drinks.csv: “Rows that count”" in Page(client.page(address)).text, "messages name the table as it came"
+    client.go(f"{address}/rename", title="Drinks")
+    client.go(f"{address}/read", where="tims > 1")
+    assert "drinks.csv: “Rows that count”" in Page(client.page(address)).text
+    other = client.go(f"{address}/again").removesuffix("/ask")
+    client.go(f"{other}/read", where="tims > 2")
+    assert "drinks.csv: “Rows that count”" in Page(client.page(other)).text
+
+
+def test_a_study_has_one_title_everywhere(client, children_here):
+    address = client.drop("drinks.csv", DRINKS)
+    client.go(f"{address}/fit", **ML, **{"cover-title": "What 9b drinks"})
+    for shown in ("What 9b drinks", "The last word"):
+        for page in (client.page(address), client.page(f"{address}/about"), client.page("/home")):
+            assert shown in Page(page).text and "drinks.csv" not in Page(page).text
+        name = "-".join(shown.split())
+        assert f'filename="{name}-fit.html"' in client.file(address, "fit/report").headers["content-disposition"]
+        client.go(f"{address}/rename", title="The last word")
+    assert "Delete the study The last word with" in client.page("/home")
+
+
+def test_two_studies_have_two_names(client, children_here):
+    address, other = client.drop("drinks.csv", DRINKS), client.drop("drinks.csv", DRINKS)
+    client.go(f"{other}/rename", title="Drinks")
+    found = client.post(f"/api{address}/rename", json={"title": " Drinks "})
+    assert found.status_code == 400 and found.json()["fields"] == ["title"]
+    said = "“Name of the study” must tell studies apart; 'Drinks' is that of another, begun 20"
+    assert found.json()["problem"].startswith(said)
+    assert client.go(f"{other}/rename", title="Drinks") == f"{other}/about"
+    for title, length in ((" ", 0), ("x" * 201, 201)):
+        said = f"“Name of the study” must have 1 to 200 characters; got {length}."
+        assert client.go(f"{address}/rename", title=title) == said
+    assert [study.title for study in client.studies.all()].count("drinks.csv") == 1
+
+
+def test_a_name_of_before_may_be_kept(tmp_path):
+    studies = Studies(tmp_path)
+    first, second = studies.new("x", dataset="celebrities"), studies.new("x", dataset="celebrities")
+    (studies.new("y", dataset="celebrities").path / "study.json").write_bytes(b"damaged")
+    studies.rename(first, "x")  # as it came
+    studies.rename(second, "z")
+    with pytest.raises(ArgumentError, match="'x' is that of another"):
+        studies.rename(second, "x")
+
+
+def unpacked(client, address, folder):
+    """The folder in the zip."""
+    sent = client.file(address, "folder")
+    assert sent.headers["content-type"] == "application/zip"
+    name = re.fullmatch('attachment; filename="(.*).zip"', sent.headers["content-disposition"])[1]
+    with zipfile.ZipFile(io.BytesIO(sent.content)) as archive:
+        assert archive.testzip() is None
+        archive.extractall(folder)
+    assert [each.name for each in folder.iterdir()] == [name]
+    return folder / name
+
+
+def test_the_folder_of_a_study_is_read_by_the_command_line(client, children_here, run, tmp_path, monkeypatch):
+    """That of a fit with a job, beside it that of a comparison; neither names a folder of this computer."""
+    monkeypatch.setattr(
+        "thali.surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
+    )
+    address = client.drop("drinks.csv", DRINKS)
+    client.go(f"{address}/fit", model=ML["model"], aspects="unique", draws="20", tune="20", chains="2")
+    client.go(f"{address}/compare", models="Bradley-Terry-Luce")
+    folder = unpacked(client, address, tmp_path / "elsewhere")
+    assert folder.name == "drinks" and (folder / "data.csv").read_bytes() == DRINKS
+    for file in (folder / "job" / "job.json", folder / COMPARE / "job" / "job.json"):
+        assert str(tmp_path) not in file.read_text()
+    assert not list(folder.rglob("lock")) and (folder / "posterior.nc").stat().st_size > 1000
+    assert "'=tea()" in (folder / "ranks.csv").read_text("utf-8"), "as in the other downloads"
+
+    (study,) = client.studies.all()
+    client.go(f"/study/{study.name}/delete")
+    monkeypatch.chdir(tmp_path)
+    said = run("status", str(folder))
+    assert said.code == 0 and "finished" in said.out
+    (folder / "report.html").unlink()
+    assert run("report", str(folder)).code == 0 and "beer" in (folder / "report.html").read_text("utf-8")
+    assert run("report", str(folder / COMPARE)).code == 0
+    assert command_of(folder)[2].samefile(folder) and command_of(folder / COMPARE)[2].samefile(folder)
+    again = run("resume", str(folder))
+    assert again.code == 0, again.err
+    assert run("resume", str(folder / COMPARE)).code == 0
+
+
+@pytest.mark.long
+def test_a_fit_without_a_job_goes_as_well(client, children_here, run, tmp_path, monkeypatch):
+    address = client.drop("drinks.csv", DRINKS)
+    client.go(f"{address}/rename", title="Who drinks <what>?")
+    client.go(f"{address}/fit", **ML)
+    (study,) = client.studies.all()
+    mailed = (study.path / FIT / "report.html").read_text("utf-8")
+    assert "<h1>Who drinks &lt;what&gt;?</h1>" in mailed, "the report is called as the study is"
+    assert b"".join(exported(study, "x")) == b"".join(exported(study, "x"))
+    (study.path / FIT / "link.txt").symlink_to("/etc/passwd")
+    folder = unpacked(client, address, tmp_path / "elsewhere")
+    assert not (folder / "link.txt").exists()
+    noted = json.loads((folder / "command.json").read_text())
+    assert noted["folder"] == "." and noted["arguments"]["page"] == {"path": "report.html"}
+    (folder / "report.html").unlink()
+    monkeypatch.chdir(tmp_path)
+    assert run("report", str(folder)).code == 0
+    assert "maximum-likelihood" in (folder / "report.html").read_text("utf-8")
+
+
+def test_what_runs_is_not_copied(client, children_here, monkeypatch):
+    address = client.drop("drinks.csv", DRINKS)
+    (study,) = client.studies.all()
+    assert study.read(READ) == {}
+    monkeypatch.setattr("thali.surfaces.app.runs.Runs.state", lambda self, study, name: "running")
+    found = client.post(f"/api{address}/ticket", json={"what": "folder"})
+    assert found.status_code == 409 and "stop it first" in found.json()["problem"]

@@ -1,0 +1,96 @@
+"""What is refused because of a field is said at that field, which is unfolded and has the focus."""
+
+import re
+
+import pytest
+from pages import Page
+from test_who_answered import EXPERIMENT
+
+from thali.surfaces.app import runs
+from thali.surfaces.app.pages import progress_of
+from thali.surfaces.app.studies import FIT, Studies
+from thali.surfaces.app.words import speech_in
+
+pytestmark = pytest.mark.fit  # for their time
+PAIRS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+ML = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
+
+
+def fault_of(page):
+    """The words of the field with a fault, and the sentence there."""
+    (field,) = re.findall(r'<div class="field"[^>]*data-fault>(.*?)(?=<div class="field"|</form>)', page, re.DOTALL)
+    (sentence,) = re.findall(r'<p class="problem" role="alert" id="([^"]*)-fault">(.*?)</p>', field)
+    name = re.search(r'name="([^"]*)"', field)[1]
+    assert re.search(rf'aria-describedby="{sentence[0]}-fault[^>]*aria-invalid="true"', field)
+    return name, Page(sentence[1]).text
+
+
+def test_a_fit_that_is_refused_is_mended_in_its_study(client, children_here):
+    address = client.drop("drinks.csv", PAIRS)
+    client.go(f"{address}/fit", aspects="ibp", **ML)
+    page = client.page(address)
+    name, said = fault_of(page)
+    assert name == "aspects" and page.count('class="problem"') == 1
+    assert '<option value="maximum-likelihood" selected>' in page and '<option value="ibp" selected>' in page
+    assert "not possible" in client.page("/home")
+    client.go(f"{address}/read", where="times > 0")  # whose data may change, too
+    assert client.go(f"{address}/fit", aspects="unique", **ML) == address
+    assert 'data-what="fit/view"' in client.page(address) and len(client.studies.all()) == 1
+
+
+def test_a_folded_field_is_unfolded(client, children_here):
+    address = client.drop("phones.csv", EXPERIMENT.encode())
+    client.go(f"{address}/read", kind="choice experiments")
+    assert client.page(f"{address}/ask").count("<details open><summary>More options") == 0
+    client.go(f"{address}/fit", model="hierarchical-logit", people="price")
+    page = client.page(address)
+    name, said = fault_of(page)
+    assert name == "people" and "'price', which is no column of people; they have 'age', 'region'" in said
+    folded = page[: page.index("data-fault")].rpartition("<details")[2]
+    assert folded.startswith(" open><summary>More options") and page.count("<details open><summary>More options") == 1
+    assert 'name="people" value="price" checked' in page
+
+
+def test_a_fit_that_is_refused_for_its_data_says_so_above_the_models(client, children_here, monkeypatch):
+    def run_fit(*asked):
+        from thali.errors import DataError
+
+        raise DataError("There is not enough of it.")
+
+    monkeypatch.setattr("thali.surfaces.cli.commands.fit.run_fit", run_fit)
+    address = client.drop("drinks.csv", PAIRS)
+    client.go(f"{address}/fit", **ML)
+    page = client.page(address)
+    assert "data-fault" not in page and page.count('class="problem"') == 1
+    assert re.search(r'know\?</h2>\s*<p class="problem" role="alert">There is not enough of it.</p>', page)
+
+
+@pytest.mark.parametrize("left", ["report.html", "job"])
+def test_a_fit_that_left_something_stays(client, children_here, left):
+    address = client.drop("drinks.csv", PAIRS)
+    client.go(f"{address}/fit", aspects="ibp", **ML)
+    (study,) = client.studies.all()
+    (study.path / FIT / left).mkdir(parents=True)
+    assert client.go(f"{address}/fit", **ML).startswith("This study is fitted already")
+
+
+def test_what_is_refused_at_once_names_its_fields(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    found = client.post(f"/api{address}/fit", json={"model": "elimination-by-aspects", "lapse": "2"}).json()
+    assert found["fields"] == ["lapse"]
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ({"code": 0}, "The fit: finished."),
+        ({"code": 2, "message": "No."}, "The fit: not possible; the page says why."),
+        ({"code": 1, "message": "No."}, "The fit: not possible; the page says why."),
+    ],
+)
+def test_nothing_is_called_finished_that_was_not_possible(tmp_path, end, said):
+    studies = Studies(tmp_path)
+    study = studies.new("data", dataset="celebrities")
+    study.write(FIT, {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True})
+    study.write(f"{FIT}.end", end)
+    assert progress_of(runs.Runs(studies), study, FIT, speech_in("en"))["text"] == said

@@ -1,0 +1,36 @@
+"""`thali app` at the command line."""
+
+import sys
+
+import pytest
+
+from thali.surfaces import app
+from thali.surfaces.app import start
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_what_is_not_installed_is_named(run, monkeypatch, missing, tmp_path):
+    for name in [
+        name for name in sys.modules if name.partition(".")[0] == missing or name.startswith("thali.surfaces.app.")
+    ]:
+        parent, _, child = name.rpartition(".")
+        if parent == "thali.surfaces.app":  # which gets what is imported anew
+            monkeypatch.setattr(app, child, sys.modules[name])
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    result = run("app", "--no-browser", "--folder", str(tmp_path))
+    assert (result.code, result.err) == (2, f"thali: error: The app needs {missing}: pip install 'thali[app]'.\n")
+
+
+def test_a_place_that_cannot_be_served_is_named(run, tmp_path):
+    result = run("app", "--no-browser", "--host", "192.0.2.1", "--folder", str(tmp_path))
+    assert result.code == 2 and result.err.startswith("thali: error: Cannot serve 192.0.2.1, port 0: ")
+    (tmp_path / "file").touch()
+    result = run("app", "--no-browser", "--folder", str(tmp_path / "file"))
+    assert result.code == 2 and "Cannot make the folder" in result.err
+
+
+def test_passwords_can_be_typed_and_not_guessed():
+    made = {start._password() for _ in range(100)}
+    assert len(made) == 100
+    assert all(len(each) == 19 and each == each.lower() and not {"l", "0", "1", "o"} & set(each) for each in made)

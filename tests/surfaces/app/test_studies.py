@@ -1,0 +1,443 @@
+"""From a file to its report, in this process: what pages show, what children leave, what goes on."""
+
+import io
+import json
+import re
+import zipfile
+
+import pandas as pd
+import pytest
+from pages import Page
+from starlette.testclient import TestClient
+
+from thali.aspects.models.base import LatentFeatures
+from thali.errors import DataError
+from thali.inference.locks import lock
+from thali.surfaces.app import comparisons, runs
+from thali.surfaces.app.guard import REPORT_POLICY
+from thali.surfaces.app.runs import Runs
+from thali.surfaces.app.server import application
+from thali.surfaces.app.studies import EVIDENCE, FIT, READ, Studies, Study
+
+pytestmark = pytest.mark.fit
+ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")
+PAIRS = "winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+TABLES = {
+    "paired comparisons": PAIRS,
+    "choices out of sets": "person,1st,2nd,3rd\nann,tea,milk,beer\nbob,milk,tea,beer\ncy,beer,tea,milk\n",
+    "similarities": ",tea,milk,beer\ntea,1,.3,.1\nmilk,.3,1,.2\nbeer,.1,.2,1\n",
+    "choice experiments": "respondent,task,alternative,chosen,price,size\n"
+    + "".join(
+        f"r{r},{t},{a},{int(a == t % 2)},{1 + (t + a) % 3},{'SL'[(t + r + a) % 2]}\n"
+        for r in range(3)
+        for t in range(4)
+        for a in range(2)
+    ),
+}
+FITS = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
+
+
+def text_of(page):
+    return " ".join(Page(page).text.split())
+
+
+def study_at(client, address) -> Study:
+    found = client.studies.named(address.split("/")[2])
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_is_read_and_said_in_words(client, children_here, kind):
+    address = client.drop(f"{kind}.csv", TABLES[kind].encode())
+    page = text_of(client.page(address))
+    if kind == "choice experiments":
+        assert "say which is meant" in page and "--" not in page
+        client.go(f"{address}/read", kind=kind)
+        page = text_of(client.page(address))
+    assert f"These are {kind}: " in page
+    assert "tea" in page or kind == "choice experiments"
+    assert "--" not in page, "options of the command line have no place here"
+    if kind in ("paired comparisons", "choices out of sets"):
+        assert "For example, " in page and "chosen over" in page or "out of" in page
+
+
+def test_columns_are_corrected(client, children_here, monkeypatch):
+    address = client.drop("table.csv", b"a,b,c,d\ntea,milk,tea,2\nmilk,tea,tea,1\n")
+    page = client.page(address)
+    assert "Problem" in page or 'class="problem"' in page
+    assert "--" not in text_of(page)
+    columns = {"first": "a", "second": "b", "chosen": "c", "count": "d"}
+    again = client.go(f"{address}/read", kind="paired comparisons", **columns)
+    assert again == address
+    page = text_of(client.page(address))
+    assert "These are paired comparisons" in page and "3 comparisons" in page
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", **FITS)
+    typed = study_at(client, address).read(FIT)["typed"]  # what was said of the columns holds for the fit
+    assert typed == {**columns, "method": "maximum-likelihood"}
+
+
+@pytest.mark.rendered
+def test_the_whole_path_of_a_paired_table(client, children_here):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    assert client.go(f"{address}/fit", **FITS) == address
+    page = client.page(address)
+    assert 'data-what="fit/view"' in page and "3 options" in client.page(f"{address}/compare")
+    report = client.file(address, "fit/view")
+    assert report.headers["content-security-policy"] == REPORT_POLICY
+    assert report.text.startswith("<!doctype html>") and "tea" in report.text
+    assert client.file(address, "fit/report").headers["content-disposition"].startswith("attachment")
+    content = client.file(address, "fit/csv").content
+    assert "utility_scale.csv" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+    assert content == client.file(address, "fit/csv").content
+    assert "utility_scale" in pd.ExcelFile(io.BytesIO(client.file(address, "fit/xlsx").content)).sheet_names
+    assert client.file(address, "fit/posterior").status_code == 200
+    assert "finished" in text_of(client.page("/home"))
+    other = client.go(f"{address}/again")
+    assert other != address
+    assert other.endswith("/ask") and '<option value="maximum-likelihood" selected>' in client.page(other)
+    assert client.post(f"/api{address}/delete").json() == {"go": "/"}
+    assert client.get(f"/api{address}").status_code == 404
+
+
+def test_models_are_compared_by_prediction_and_by_evidence(client, children_here, monkeypatch):
+    """In the shortest runs; the report of the evidence has table and other priors."""
+    monkeypatch.setattr(
+        "thali.surfaces.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1}
+    )
+    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    address = client.drop("drinks.csv", PAIRS.encode())
+    client.go(f"{address}/fit", **FITS)
+    assert "Which model is most probable?" in client.page(f"{address}/evidence")
+    for run, form in (("compare", {}), ("evidence", {"sensitivity": "yes"})):
+        assert client.go(f"{address}/{run}", models="Bradley-Terry-Luce", **form) == f"{address}/{run}"  # the quickest
+        assert study_at(client, address).read(f"{run}.end")["message"] == ""
+        assert f'data-what="{run}/view"' in client.page(f"{address}/{run}")
+    report = client.file(address, "evidence/view").text
+    assert "log evidence" in report.lower() and "Luce" in report and "shape of weights x 2" in report
+    names = zipfile.ZipFile(io.BytesIO(client.file(address, "evidence/csv").content)).namelist()
+    assert names == ["comparison.csv", "sensitivity.csv", "temperatures.csv"]
+
+
+def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatch):
+    """Models that are finished are kept; another question, after one that failed, begins anew."""
+    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    two = tuple(comparisons.Compared(name, "unique", (EVIDENCE,)) for name in ("first", "second"))
+    monkeypatch.setattr(comparisons, "_OF_ASPECTS", two)
+    both = "first\nsecond"
+    found, wanted, stops = LatentFeatures._evidence_of, [], {2: KeyboardInterrupt, 3: DataError("That is odd.")}
+
+    def counted(model, data, how):
+        wanted.append(model)
+        if len(wanted) in stops:
+            raise stops[len(wanted)]
+        return found(model, data, how)
+
+    monkeypatch.setattr(LatentFeatures, "_evidence_of", counted)
+    address = client.drop("drinks.csv", PAIRS.encode())
+    client.go(f"{address}/fit", **FITS)
+    client.go(f"{address}/evidence", models=both)
+    study = study_at(client, address)
+    assert study.read("evidence.end") == {"code": 130, "message": "", "named": [], "warnings": []}
+    page = client.page(f"{address}/evidence")
+    assert "That was stopped; what is finished is kept." in page and 'data-what="evidence/view"' not in page
+    assert f'data-act="{address}/evidence/go-on"' in page and f'data-post="{address}/evidence"' not in page
+    progress = runs.Runs(client.studies).progress(study, "evidence")
+    assert (progress.done, progress.total, progress.unit) == (1, 2, "models")
+    client.go(f"{address}/evidence/go-on")
+    page = client.page(f"{address}/evidence")
+    assert "Model &#39;second&#39;: That is odd." in page and f'data-post="{address}/evidence"' in page
+    client.go(f"{address}/evidence/go-on")
+    assert len(wanted) == 4 and 'data-what="evidence/view"' in client.page(f"{address}/evidence")
+    client.go(f"{address}/evidence", models=both, sensitivity="yes")
+    assert len(wanted) == 6 and "shape of weights x 2" in client.file(address, "evidence/view").text
+
+
+def test_the_evidence_of_other_models_is_not_asked_for(client, children_here):
+    address = client.drop("tasks.csv", TABLES["choice experiments"].encode())
+    assert client.post(f"/api{address}/evidence", json={}).status_code == 404
+
+
+def test_a_ticket_is_good_for_once(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    client.go(f"{address}/test", test="transitivity")
+    ticket = client.post(f"/api{address}/ticket", json={"what": "test/view"}).json()["address"]
+    assert "violat" in client.get(ticket).text
+    again = client.get(ticket)
+    assert again.status_code == 404 and "Open the report in the app again" in again.text
+    assert 'data-what="test/view"' in client.page(f"{address}/tests")
+
+
+def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    said = client.go(f"{address}/fit", model="elimination-by-aspects", draws="0")
+    assert said.startswith("“Draws of each chain” must be") and "--" not in said
+    said = client.go(f"{address}/fit", model="elimination-by-aspects", lapse="2")
+    assert said.startswith("“Probability of a blind choice” is the probability of a blind choice and must be")
+    assert client.go(f"{address}/fit", model="additive-clustering") == "Choose a model that takes these data."
+    client.go(f"{address}/fit", aspects="ibp", **FITS)
+    page = text_of(client.page(address))
+    assert "known, not “found in the data, as many as it takes”: “one of each option's own" in page and "--" not in page
+
+
+@pytest.mark.parametrize(
+    "table, said",
+    [
+        ("winner,loser,times\ntea,milk,3\nmilk,tea,-1\n", "less.csv: "),
+        ("", "less.csv: The file is empty."),
+        ("x,y\n1,2\n", "have no shape that is known"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_why(client, children_here, table, said):
+    page = text_of(client.page(client.drop("less.csv", table.encode())))
+    assert said in page and "--" not in page
+    assert "What do you want to know?" not in page
+
+
+def test_a_file_for_an_option(client, children_here, monkeypatch):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    study = study_at(client, address)
+    for content in (b"option,group\n", b"option,group\ntea,hot\nmilk,cold\nbeer,cold\n"):
+        sent = client.post(f"/api{address}/file/tree", content=content, headers={"x-name": "my%20tree.csv"})
+        assert sent.status_code == 200
+    assert (study.path / "for-tree.csv").read_bytes() == content
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects", tree="file", draws="100")
+    assert study.read(FIT) == {
+        "model": "elimination-by-aspects",
+        "typed": {"tree": "for-tree.csv", "draws": 100},
+        "paths": ["tree"],
+        "cover": {},
+        "has_cores": True,
+    }
+    other = study_at(client, client.go(f"{address}/again"))
+    assert other.files() == {"tree": "for-tree.csv"}
+
+
+def test_labels_stay_labels(client, children_here):
+    rows = [
+        f'"{a.replace(chr(34), chr(34) * 2)}","{b.replace(chr(34), chr(34) * 2)}"'
+        for a in ATTACKS
+        for b in ATTACKS
+        if a != b
+    ]
+    table = '"<b>winner</b>",loser\n' + "\n".join(rows)
+    pages = [client.page(client.drop(f"{ATTACKS[0]}.csv", table.encode()))]
+    address = client.drop(ATTACKS[1], table.replace("<b>winner</b>", "winner").encode())
+    pages.append(client.page(address))
+    assert "These are paired comparisons" in text_of(pages[1])
+    client.go(f"{address}/test", test="transitivity")
+    pages += [client.page(f"{address}/tests"), client.page("/home")]
+    assert 'data-what="test/view"' in pages[2]
+    for page in pages:
+        assert "<script" not in page and "<img" not in page and "<b>winner" not in page
+        assert len(page) < 200_000
+    assert "{{ 7 * 7 }}" in pages[1]
+
+
+def test_a_run_waits_for_a_processor_and_can_be_taken_back(client, monkeypatch, tmp_path):
+    begun = []
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: begun.append(study.name))
+    studies = Studies(tmp_path / "others")
+    children = Runs(studies, slots=1)
+    first, second = studies.new("first", dataset="celebrities"), studies.new("second", dataset="celebrities")
+    for study in (first, second):
+        study.write(FIT, {})
+    monkeypatch.setattr(children, "state", state := Recorded(children, first))
+    children.queue(first, FIT)
+    assert begun == [first.name]
+    (first.path / "fit.queued").unlink()
+    state.running = True
+    children.queue(second, FIT)
+    assert begun == [first.name] and children.state(second, FIT) == runs.QUEUED
+    children.stop(second, FIT)
+    assert children.state(second, FIT) == runs.STOPPED
+
+
+class Recorded:
+    """States as they are, but for one study that runs once it is told to."""
+
+    def __init__(self, children, study):
+        self.real, self.study, self.running = children.state, study, False
+
+    def __call__(self, study, name):
+        if self.running and study.name == self.study.name and name == FIT:
+            return runs.RUNNING
+        return self.real(study, name)
+
+
+def test_what_an_earlier_server_left_is_found_again(tmp_path):
+    studies = Studies(tmp_path)
+    study = studies.new("left", dataset="celebrities")
+    assert Runs(studies).state(study, FIT) == runs.NEVER
+    study.write(FIT, {})
+    with open(study.path / "fit.lock", "ab") as held:
+        assert lock(held.fileno())
+        assert Runs(studies).state(study, FIT) == runs.RUNNING
+    assert Runs(studies).state(study, FIT) == runs.STOPPED  # its child was killed
+    study.write("fit.end", {"code": 0})
+    assert Runs(studies).state(study, FIT) == runs.ENDED
+
+
+def test_a_child_is_a_process_of_its_own(tmp_path):
+    studies = Studies(tmp_path)
+    study = studies.new("celebrities", dataset="celebrities")
+    study.write(READ, {})
+    Runs(studies).read(study)
+    assert study.read("reading")["kind"] == "paired comparisons"
+    assert runs.ended(study, READ) == {"code": 0, "message": "", "named": [], "warnings": []}
+
+
+def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
+    from thali.inference.jobs import SCHEMA, sealed
+
+    studies = Studies(tmp_path)
+    study, children = studies.new("data", dataset="celebrities"), Runs(studies)
+    assert children.progress(study, FIT) is None and children.draws(study, FIT) is None
+    job = study.path / FIT / "job"
+    job.mkdir(parents=True)
+
+    def snapshot(second, done):
+        index = {"thali_job": SCHEMA, "written": f"2026-01-01T00:00:{second}+00:00", "recorded": [20, 25]}
+        index["place"] = {"done": done, "total": 1100, "unit": "sweeps", "draws": 100, "tempered": False}
+        index |= {"ended": False, "segments": [], "command": None, "chains": 2}
+        index["state"] = {"file": "state-00001.npz", "sha256": ""}
+        index["stamp"] = {"kind": "fit", "versions": {}, "models": {"": {"class": "", "parameters": {}}}}
+        index["stamp"] |= {"settings": {}, "data": "", "seed": [], "shard": None}
+        (job / "job.json").write_bytes(sealed(index))
+        return children.progress(study, FIT)
+
+    assert snapshot(20, 100) == (100, 1100, "sweeps", None)  # compiled for who knows how long
+    assert snapshot(30, 300) == (300, 1100, "sweeps", 40.0)  # 200 sweeps in 10 seconds, 800 to come
+    assert snapshot(31, 50).left is None  # began again
+    assert snapshot(41, 150).left == 95.0
+    assert children.draws(study, FIT) == (25, 100)
+    assert snapshot(20, 200).left is None  # the clock was set back
+    (job / "job.json").write_bytes(b"damaged")
+    assert children.progress(study, FIT) is None and children.draws(study, FIT) is None
+
+
+def test_a_study_may_be_moved(client, children_here, tmp_path):
+    """To another folder of studies, or to another name of this one."""
+    address = client.drop("drinks.csv", PAIRS.encode())
+    client.go(f"{address}/fit", **FITS)
+    shown = text_of(client.page(address))
+    client.studies.folder.rename(tmp_path / "moved")
+    other = TestClient(application(tmp_path / "moved", "key"), base_url="http://127.0.0.1:8000")
+    found = other.get(f"/api{address}", headers={"x-thali-key": "key"})
+    assert found.status_code == 200 and text_of(found.text) == shown
+
+
+def test_events_follow_a_run_to_its_end(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    client.go(f"{address}/test", test="circular")
+    found = client.get(f"/api{address}/test/events")
+    assert found.headers["content-type"].startswith("text/event-stream")
+    assert [json.loads(line[6:]) for line in found.text.split("\n\n") if line][-1]["state"] == runs.ENDED
+
+
+@pytest.mark.long
+def test_models_are_compared(client, children_here):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    client.go(f"{address}/fit", **FITS)
+    assert client.go(f"{address}/compare", models="Bradley-Terry-Luce\nshared aspects") == f"{address}/compare"
+    assert 'data-what="compare/view"' in client.page(f"{address}/compare")
+    report = client.file(address, "compare/view").text
+    assert "Bradley-Terry-Luce" in report and "shared aspects" in report
+
+
+TRIALS = "person,sex,left,right,winner,louder\n" + "".join(
+    f"{person},{'fm'[person % 2]},{a},{b},{(a, b)[(person + len(b)) % 2]},{(person * 7 + len(a)) % 5 - 2}\n"
+    for person in range(6)
+    for a, b in (("tea", "milk"), ("milk", "wine"), ("wine", "tea"))
+)
+
+
+def test_groups_and_covariates_are_asked_where_the_data_have_them(client, children_here, monkeypatch):
+    address = client.drop("trials.csv", TRIALS.encode())
+    page = client.page(f"{address}/ask")
+    assert page.count('name="group"') == 1 and page.count('value="louder"') == 1 and 'value="order"' in page
+    assert page.index('name="group"') < page.index('name="method"'), "what is asked comes before how it is answered"
+    assert 'name="group"' not in client.page(address), "a question is no correction"
+    bundled = client.page(f"{client.go('/dataset', name='celebrities')}/ask")
+    assert 'name="group"' not in bundled and "What do you want to know?" in bundled
+    client.go(f"{address}/read", covariate="order\nlouder")
+    assert "covariates 'order', 'louder'" in text_of(client.page(address))
+    client.go(f"{address}/read", group="sex", covariate="")
+    assert "2 groups: f (9 comparisons), m (9 comparisons)" in text_of(client.page(address))
+    page = client.page(f"{address}/ask")
+    weights = page.partition('name="weights"')[0]
+    assert weights and "More options" not in weights, "how weights of groups vary is not folded away"
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects", weights="similar")
+    assert study_at(client, address).read(FIT)["typed"] == {"group": "sex", "weights": "similar"}
+
+
+def test_groups_are_chosen_with_the_question(client, children_here):
+    """What they cannot be is said at their field, and the table stays as it was read."""
+    address = client.drop("trials.csv", TRIALS.encode())
+    client.go(f"{address}/read", where="louder < 2")
+    asked = {**FITS, "asked": "yes"}
+    found = client.post(f"/api{address}/fit", json={**asked, "group": "nobody"})
+    assert found.status_code == 400 and found.json()["fields"] == ["group"]
+    study = study_at(client, address)
+    assert study.read(READ)["typed"] == {"where": ["louder < 2"]} and not study.read("reading")["problem"]
+    assert client.go(f"{address}/fit", group="sex", aspects="ibp", **asked) == address
+    typed = {"where": ["louder < 2"], "group": "sex"}
+    assert study.read(READ)["typed"] == typed and "2 groups" in study.read("reading")["size"]
+    assert study.read(FIT)["typed"] == typed | {"method": "maximum-likelihood", "aspects": "ibp"}
+    page = client.page(address)  # which was refused
+    assert '<option value="sex" selected>' in page and page.count("data-fault") == 1
+    said = "“Groups of people” belongs to “Method” = “the whole posterior, by sampling”, not to “maximum likelihood”"
+    assert said in text_of(page) and "--" not in text_of(page)
+    client.go(f"{address}/fit", aspects="ibp", **asked)
+    assert study.read(READ)["typed"] == {"where": ["louder < 2"]}, "no group is chosen any more"
+
+
+def test_what_stands_at_the_head_of_a_report_is_written_with_the_question(client, children_here):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    cover = {"cover-title": "<b>Drinks</b>", "cover-author": " A. Nobody ", "cover-question": "", "cover-x": "no"}
+    client.go(f"{address}/fit", **FITS, **cover)
+    report = client.file(address, "fit/view").text
+    assert "<h1>&lt;b&gt;Drinks&lt;/b&gt;</h1>" in report and "A. Nobody" in report
+    study = study_at(client, address)
+    assert study.read(FIT)["cover"] == {"title": "<b>Drinks</b>", "author": "A. Nobody"}
+    assert "<b>Drinks</b>" in text_of(client.page("/home")), "where equal names could not be told apart"
+    page = client.page(client.go(f"{address}/again"))
+    assert 'name="cover-author" value="A. Nobody"' in page and "<b>Drinks" not in page
+
+
+def test_a_study_has_the_screens_that_it_can_have(client, children_here):
+    def screens(address):
+        return re.findall(rf'href="{address}/([a-z]+)" data-go', client.page(address))
+
+    address = client.drop("drinks.csv", PAIRS.encode())
+    assert screens(address)[:4] == ["data", "ask", "tests", "about"]
+    assert client.page(f"{address}/report") == client.page(address), "what is not there yet"
+    client.go(f"{address}/fit", **FITS)
+    assert screens(address) == ["report", "compare", "evidence", "tests", "about"]
+    for screen in screens(address):
+        assert f'href="{address}/{screen}" data-go aria-current="page"' in client.page(f"{address}/{screen}")
+    assert client.get(f"/api{address}/nowhere").status_code == 404
+    unread = client.drop("less.csv", b"x,y\n1,2\n")
+    assert screens(unread) == ["data", "about"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "table", "shown"),
+    [
+        ("", PAIRS, ["winner", "loser", "times"]),
+        ("", TRIALS, ["left", "right", "winner"]),
+        ("", "a,b,wins_a,wins_b\ntea,milk,3,1\nmilk,beer,2,2\n", [""] * 3),
+        ("", "home,away,result\ntea,milk,H\nmilk,beer,A\n", ["home", "away", "result"]),
+        ("", "item1,item2,item3,best,worst\na,b,c,a,c\nb,c,a,b,a\n", ["best", "worst", ""]),
+        ("choice experiments", TABLES["choice experiments"], ["respondent", "task", "chosen"]),
+    ],
+)
+def test_the_columns_that_were_recognised_are_named(client, children_here, kind, table, shown):
+    address = client.drop("table.csv", table.encode())
+    client.go(f"{address}/read", kind=kind)
+    roles = client.page(address).partition('<div class="roles">')[2].partition("</form>")[0].partition("<details")[0]
+    first = re.findall(r'<option value="" selected>recognised(?:: (.*?))?</option>', roles)
+    assert sorted(first) == sorted(shown)

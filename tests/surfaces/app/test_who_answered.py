@@ -1,0 +1,141 @@
+"""Whom a column describes: people, their comparisons, or who answered, which is asked where it is not clear."""
+
+import re
+
+import pytest
+from pages import Page
+
+from thali.surfaces.app import runs
+from thali.surfaces.app.studies import FIT, READ
+
+pytestmark = pytest.mark.fit  # for their time
+PAIRS = [("Deutsch", "Mathe"), ("Mathe", "Sport"), ("Sport", "Deutsch"), ("Deutsch", "Kunst")]
+
+
+def trials(who="Schüler"):
+    """Six pupils with four trials each."""
+    rows = [f"{who};Geschlecht;Schule;Datum;Nr;Fach links;Fach rechts;Gewählt;lauter;Reaktionszeit (s)"]
+    for person in range(6):
+        for trial, (a, b) in enumerate(PAIRS):
+            chosen = (a, b)[(person + trial * (trial > 1)) % 2]
+            louder = (7 * person + trial * trial) % 5 - 2
+            row = (f"S0{person}", "mw"[person % 2], "Nord", f"{person + 1}.1.2026", trial + 1, a, b, chosen, louder)
+            rows.append(";".join(map(str, (*row, f"0,{1 + (person + trial) % 5}"))))
+    return "\n".join(rows).encode()
+
+
+def study_at(client, address):
+    return client.studies.named(address.rpartition("/")[2])
+
+
+def offered(page, word):
+    """What the fields of this name offer."""
+    found = re.findall(rf'<select id="[^"]*-{word}"[^>]*>(.*?)</select>', page, re.DOTALL)
+    listed = [re.findall('value="([^"]*)"', each) for each in found]
+    ticked = re.findall(rf'<input type="checkbox" name="{word}" value="([^"]*)"', page)
+    return [value for each in listed for value in each if value] + ticked
+
+
+def test_columns_of_people_are_groups_and_no_covariates(client, children_here):
+    address = client.drop("klasse.csv", trials())
+    page = client.page(f"{address}/ask")
+    assert offered(page, "covariate") == ["order", "lauter"]
+    assert offered(page, "group") == ["Geschlecht", "Schüler"]
+    assert "say who answered" not in Page(page).text
+    client.go(f"{address}/read", group="Geschlecht")
+    page = client.page(f"{address}/ask")
+    assert offered(page, "group") == ["Geschlecht", "Schüler"] and "2 groups" in Page(client.page(address)).text
+    client.go(f"{address}/read", group="", covariate="order\nlauter")
+    page = client.page(f"{address}/ask")
+    assert offered(page, "covariate") == ["order", "lauter"] and page.count("data-line checked") == 2
+    assert page.count('name="covariate"') == 2, "a question is no correction"
+
+
+def test_a_covariate_that_cannot_be_used_is_asked_for_again(client, children_here):
+    address = client.drop("klasse.csv", trials())
+    client.go(f"{address}/read", covariate="Gewählt")
+    page = client.page(address)
+    assert "&#39;Gewählt&#39; says what was compared" in page
+    assert offered(page, "covariate") == ["order", "lauter", "Gewählt"] and page.count("data-line checked") == 1
+
+
+def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
+    address = client.drop("klasse.csv", trials("Kürzel"))
+    page = client.page(address)
+    asked = "Does column “Kürzel” say who answered? It holds S00, S01, S02 and so on, each in several rows."
+    assert asked in Page(page).text and "people" not in Page(page).text.partition("Does column")[0]
+    questions = client.page(f"{address}/ask")
+    assert offered(questions, "group") == [] and offered(questions, "covariate") == ["order", "lauter"]
+    for form in ({"column": "Kürzel"}, {"column": "Nr", "answer": "yes"}, {"column": "Kürzel", "answer": "x"}):
+        assert client.post(f"/api{address}/who", json=form).status_code == 400
+    client.go(f"{address}/who", column="Kürzel", answer="yes")
+    page = client.page(address)
+    assert "24 comparisons of 6 people" in Page(page).text and "say who answered?" not in Page(page).text
+    assert offered(client.page(f"{address}/ask"), "group") == ["Geschlecht", "Kürzel"]
+    assert study_at(client, address).read(READ)["typed"] == {"subject": "Kürzel"}
+
+
+def test_a_column_that_says_something_else_is_asked_about_once(client, children_here, monkeypatch):
+    address = client.drop("klasse.csv", trials("Sorte"))
+    client.go(f"{address}/read", where="Nr < 4")
+    client.go(f"{address}/who", column="Sorte", answer="no")
+    page = client.page(address)
+    assert "say who answered?" not in Page(page).text and "18 comparisons" in Page(page).text
+    assert "Sorte" in offered(client.page(f"{address}/ask"), "covariate")
+    client.go(f"{address}/read", where="Nr < 3")
+    assert "say who answered?" not in Page(client.page(address)).text
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects")
+    assert study_at(client, address).read(FIT)["typed"] == {"where": ["Nr < 3"]}
+    assert client.post(f"/api{address}/who", json={"column": "Sorte", "answer": "no"}).status_code == 409
+
+
+EXPERIMENT = "respondent,task,alternative,chosen,price,size,age,region\n" + "".join(
+    f"r{r},{t},{a},{int(a == t % 2)},{1 + (t + a) % 3},{'SL'[(t + r + a) % 2]},{20 + r},{'NS'[r % 2]}\n"
+    for r in range(4)
+    for t in range(4)
+    for a in range(2)
+)
+
+
+def test_mean_tastes_depend_on_columns_of_people(client, children_here):
+    address = client.drop("phones.csv", EXPERIMENT.encode())
+    client.go(f"{address}/read", kind="choice experiments")
+    page = client.page(f"{address}/ask")
+    assert set(offered(page, "people")) == {"age", "region"}
+    assert {"price", "size"} <= set(offered(page, "linear"))
+    of_nobody = client.drop("phones.csv", "\n".join(row.rsplit(",", 2)[0] for row in EXPERIMENT.split()).encode())
+    client.go(f"{of_nobody}/read", kind="choice experiments")
+    page = client.page(f"{of_nobody}/ask")
+    assert "What do you want to know?" in page and 'name="people"' not in page
+
+
+def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypatch):
+    """Another question of the same data keeps the products that are planned, and which way prices go."""
+    address = client.drop("phones.csv", EXPERIMENT.encode())
+    client.go(f"{address}/read", kind="choice experiments")
+    market = {"x-name": "market.csv"}
+    client.post(f"/api{address}/file/market", content=b"product,price,size\nA,1,S\nB,2,L\n", headers=market)
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    asked = {"market": "file", "monotone": "price=decreasing", "sweeps": "40"}
+    client.go(f"{address}/fit", model="product-classes", **asked)
+    study_at(client, address).remove("fit.queued")
+    page = client.page(client.go(f"{address}/again"))
+    fields = {
+        name: page.partition(f'<div data-model="{name}">')[2].partition("<div data-model")[0]
+        for name in ("product-classes", "hierarchical-logit")
+    }
+    for of_model in fields.values():
+        assert 'name="market" value="file" checked' in of_model
+    assert 'value="40"' in fields["product-classes"] and 'value="40"' not in fields["hierarchical-logit"]
+    assert '<option value="decreasing" selected>' in fields["product-classes"]
+
+
+def test_groups_and_covariates_are_refused_where_they_were_chosen(client, children_here):
+    address = client.drop("klasse.csv", trials())
+    form = {"model": "elimination-by-aspects", "asked": "yes", "group": "Geschlecht", "covariate": "order"}
+    found = client.post(f"/api{address}/fit", json=form).json()
+    assert found["fields"] == ["covariate"] and "do not go together" in found["problem"]
+    assert study_at(client, address).read(FIT) == {} and "2 groups" not in client.page(address)
+    german = client.post(f"/api{address}/fit", json=form, headers={"accept-language": "de"}).json()["problem"]
+    assert german.startswith("Gruppen und „Was sonst einen Vergleich entscheiden kann“ gehen nicht zusammen")

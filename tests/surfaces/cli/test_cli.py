@@ -1,0 +1,453 @@
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from elimination_fits import FakeModel
+from patience import PATIENCE
+from remembering import remembering
+from stopped_jobs import command_that_stops, wait_until_stopped
+
+import thali
+from thali._labels import plural
+from thali.compile import store as kernels
+from thali.data import kinds
+from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
+from thali.posterior import store
+from thali.reading.recognise import read
+
+TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
+# beside the job, or the command of a made-up fit, which has none
+EVERYTHING = [
+    "check.csv",
+    "check.png",
+    "choice_probabilities.csv",
+    "choice_probabilities.png",
+    "features.csv",
+    "features.png",
+    "n_features.csv",
+    "n_features.png",
+    "option_similarity.csv",
+    "option_similarity.png",
+    "posterior.nc",
+    "ranks.csv",
+    "ranks.png",
+]
+EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Each test has a folder of its own, with one table in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tea.csv").write_text(TEA)
+    return tmp_path
+
+
+@pytest.fixture
+def fake(stand_in):
+    model = remembering(FakeModel, "Fake")
+    stand_in("elimination-by-aspects", model)
+    return model
+
+
+# what fit prints ------------------------------------------------------------------------------------------
+
+
+def test_fit_says_what_it_recognised_and_prints_the_answer(run, fake):
+    result = run("fit", "tea.csv")
+    assert result.code == 0
+    assert result.err.startswith("thali: tea.csv: long table") and "3 options" in result.err
+    assert re.search(r"^The number of latent aspects besides each option's own is about \d", result.out, re.MULTILINE)
+    assert re.search(r"^ *5 \| #+", result.out, re.MULTILINE)  # a line of the histogram
+    assert re.search(r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
+    assert "Concentration α: " in result.out and "Log-likelihood of all the data" in result.out
+    assert "r_hat" in result.out and "ess_tail" in result.out
+
+
+def test_every_row_of_the_summary_is_printed_whole(run, fake, folder):
+    long = [f"an option with a rather long name, number {number}" for number in range(12)]
+    lines = [",".join(["chosen", "rejected"])]
+    lines += [f'"{a}","{b}"' for a in long for b in long if a < b]
+    (folder / "long.csv").write_text("\n".join(lines))
+    printed = run("fit", "long.csv", "--draws", 20).out
+    for number, a in enumerate(sorted(long)):
+        for b in sorted(long)[number + 1 :]:
+            assert f"choice_probability[{a}, {b}]" in printed or f"choice_probability[{b}, {a}]" in printed
+
+
+def test_chains_that_do_not_agree_are_said_to(run, fake):
+    assert "WARNING: " in run("fit", "tea.csv", "--draws", 20).out
+    assert "WARNING: " not in run("fit", "tea.csv", "--draws", 1000).out
+
+
+def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
+    fake.common, fake.beside, fake.learned_alpha = (), 0.0, False
+    printed = run("fit", "tea.csv", "--aspects", "unique").out
+    assert "in every draw" not in printed and "latent aspects" not in printed
+    assert "Aspects" not in printed and "Concentration" not in printed
+
+
+@pytest.mark.fit  # for its time
+def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
+    note = "Choices tell nothing of an aspect that all options have"
+    fake.common = ((0, 1, 2),)
+    assert note in run("fit", "tea.csv").out
+    fake.beside = 0
+    assert note in run("fit", "tea.csv").out
+    fake.common = ((0, 1),)
+    assert note not in run("fit", "tea.csv").out
+
+
+# what fit passes on ---------------------------------------------------------------------------------------
+
+
+def test_defaults_are_those_of_the_model(run, fake):
+    run("fit", "tea.csv")
+    assert fake.asked == thali.EliminationByAspects().get_params() and fake.budget == {"progressbar": True}
+
+
+def test_options_reach_the_model(run, fake):
+    words = "--aspects 3 --no-unique --lapse 0.05 --alpha 2 --sampler paper --model EliminationByAspects"
+    words += " --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
+    result = run("fit", "tea.csv", *words.split())
+    assert result.code == 0
+    typed = {"aspects": 3, "unique": False, "lapse": 0.05, "alpha": 2.0, "sampler": "paper"}
+    assert fake.asked == thali.EliminationByAspects().get_params() | typed
+    assert fake.budget == {
+        "draws": 30,
+        "tune": 5,
+        "chains": 2,
+        "thin": 4,
+        "cores": 1,
+        "random_seed": 7,
+        "progressbar": True,
+    }
+
+
+def test_aspects_from_a_table_of_zeros_and_ones(run, fake, folder):
+    (folder / "aspects.csv").write_text("option,hot,caffeine\ncoffee,1,1\ntea,1,1\nmilk,0,0\n")
+    run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
+    assert fake.asked["aspects"] == {"tea": ["hot", "caffeine"], "coffee": ["hot", "caffeine"], "milk": []}
+
+
+def test_aspects_from_a_list(run, fake, folder):
+    (folder / "aspects.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\ncoffee,bitter\n")
+    run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
+    assert fake.asked["aspects"] == {"tea": ["hot"], "coffee": ["hot", "bitter"], "milk": []}
+
+
+def test_a_bundled_data_set(run, fake):
+    result = run("fit", "celebrities", "--draws", 10)
+    assert fake.data == thali.datasets.celebrities()
+    assert "celebrities: bundled data set" in result.err
+
+
+# what fit writes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rendered
+@pytest.mark.fit
+def test_out_holds_everything_and_nothing_else(run, fake, folder):
+    result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")
+    assert result.code == 0, result.err
+    out = folder / "new" / "results"
+    assert sorted(set(os.listdir(out)) - {"job", "command.json"}) == EVERYTHING
+    assert sorted(os.listdir(folder)) == ["new", "tea.csv"]
+    assert out.stat().st_mode == folder.joinpath("new").stat().st_mode
+    assert pd.read_csv(out / "summary.csv", index_col="quantity").index[0] == "n_features"
+    with open(out / "features.csv", newline="") as file:
+        assert "tea; coffee" in [row["members"] for row in csv.DictReader(file)]
+    assert list(pd.read_csv(out / "unique_weights.csv")["option"]) == ["tea", "coffee", "milk"]
+    assert store.load(out / "posterior.nc")["posterior"].sizes["draw"] == 50
+    for picture in out.glob("*.png"):
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.fit
+def test_out_replaces_older_results_and_spares_other_files(run, fake, folder):
+    (folder / "summary.csv").write_text("old")
+    result = run("fit", "tea.csv", "--draws", 50, "--out", ".")
+    assert "thali: . also holds files that are not of this run: 'tea.csv'." in result.err
+    assert sorted(set(os.listdir(folder)) - {"command.json"}) == sorted([*EVERYTHING, "tea.csv"])
+    assert (folder / "summary.csv").read_text() != "old"
+
+
+@pytest.mark.fit
+def test_a_failure_while_writing_leaves_nothing_but_the_answer(run, fake, folder, monkeypatch):
+    synced, sync = [], os.fsync
+
+    def full_disk(descriptor):
+        synced.append(descriptor)
+        if len(synced) == 3:
+            raise OSError(28, "No space left on device")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")
+    assert result.code == 2 and "Traceback" not in result.err
+    assert "error: Cannot write 'new/results/" in result.err and "No space left on device; free some" in result.err
+    assert "number of latent aspects" in result.out
+    assert os.listdir(folder) == ["tea.csv"]
+
+
+# errors, warnings, Ctrl-C ---------------------------------------------------------------------------------
+
+BAD = {
+    "no such data set": (["fit", "celebrites"], "'celebrities'"),
+    "no such file": (["fit", "no.csv"], "no.csv"),
+    "a folder": (["fit", "."], "folder"),
+    "an empty file": (["fit", "empty.csv"], "empty"),
+    "not a table": (["fit", "prose.txt"], "prose.txt"),
+    "a negative count": (["fit", "negative.csv"], "-3"),
+    "no such model": (["fit", "tea.csv", "--model", "magic"], "elimination-by-aspects"),
+    "no such aspects": (["fit", "tea.csv", "--aspects", "magic"], "'magic'"),
+    "aspects that are not 0 or 1": (
+        ["fit", "tea.csv", "--aspects", "seven.csv"],
+        "row 2 below the header (milk)",
+    ),
+    "aspects without columns": (["fit", "tea.csv", "--aspects", "one.parquet"], "at least one column"),
+    "aspects without a label": (["fit", "tea.csv", "--aspects", "gap.csv"], "row 2 below the header"),
+    "an option twice": (["fit", "tea.csv", "--aspects", "twice.csv"], "'tea'"),
+    "an option left out": (["fit", "tea.csv", "--aspects", "short.csv"], "no row for the option 'coffee'"),
+    "a negative seed": (["fit", "tea.csv", "--seed", "-5"], "--seed"),
+    "a number that is none": (["fit", "tea.csv", "--draws", "many"], "--draws"),
+    "an unknown option": (["fit", "tea.csv", "--drawz", "3"], "--drawz"),
+    "a file where a folder must be": (["fit", "tea.csv", "--out", "tea.csv/results"], "tea.csv is a file"),
+    "an unknown bundled data set": (["datasets", "celebrites"], "celebrities"),
+    "nothing to export": (["datasets", "--out", "x.csv"], "NAME"),
+    "a folder to export to": (["datasets", "celebrities", "--out", "."], "folder"),
+}
+
+
+@pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
+def test_bad_input(run, fake, folder, words, messages):
+    (folder / "empty.csv").write_text("")
+    (folder / "prose.txt").write_text("This is no table.\nIt is prose; all of it, really.\n")
+    (folder / "negative.csv").write_text("chosen,rejected,count\ntea,milk,-3\n")
+    (folder / "seven.csv").write_text("option,hot,cold\ntea,1,0\nmilk,7,1\n")
+    pd.DataFrame({"option": ["tea", "milk"]}).to_parquet(folder / "one.parquet")
+    (folder / "gap.csv").write_text("option,aspect\ntea,hot\nmilk,\n")
+    (folder / "twice.csv").write_text("option,hot,cold\ntea,1,0\ntea,0,1\n")
+    (folder / "short.csv").write_text("option,hot,cold\ntea,1,0\nmilk,0,1\n")
+    before = sorted(os.listdir(folder))
+    words = [*words, "--out", "results"] if words[0] == "fit" and "--out" not in words else words
+    result = run(*words)
+    assert result.code == 2
+    assert messages in result.err and "Traceback" not in result.err
+    assert result.out == ""
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_an_error_of_the_model_is_one_line(run, fake):
+    def refuse():
+        raise ArgumentError("`draws` must be\nat least 1; got 0.")
+
+    fake.happens = staticmethod(refuse)
+    result = run("fit", "tea.csv")
+    assert result.code == 2
+    assert result.err.splitlines()[-1] == "thali: error: `draws` must be at least 1; got 0."
+
+
+def test_warnings_are_one_line_and_the_report_words_its_own(run, fake):
+    def warn():
+        warnings.warn("two groups of options\nwere never compared", DataWarning, stacklevel=2)
+        warnings.warn("the chains disagree", ConvergenceWarning, stacklevel=2)
+        warnings.warn("stopped", InterruptedWarning, stacklevel=2)
+
+    fake.happens = staticmethod(warn)
+    result = run("fit", "tea.csv")
+    assert result.code == 0
+    assert result.err.splitlines()[1:] == ["thali: warning: two groups of options were never compared"]
+
+
+@pytest.mark.fit
+def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
+    fake.interrupted_ = True
+    result = run("fit", "tea.csv", "--draws", 50, "--out", "results")
+    assert result.code == 130
+    assert "thali: stopped early; kept 4 chains of 50 draws; thali resume results goes on." in result.err
+    assert "number of latent aspects" in result.out
+    assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
+    assert "; kept 1 chain of 1 draw." in run("fit", "tea.csv", "--draws", 1, "--chains", 1).err
+
+
+def test_an_interrupt_before_anything_was_drawn(run, fake, folder):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    fake.happens = staticmethod(interrupt)
+    result = run("fit", "tea.csv", "--out", "results")
+    assert result.code == 130
+    assert (
+        result.err.splitlines()[-1]
+        == "thali: stopped before anything was drawn that could be kept; nothing was written."
+    )
+    assert os.listdir(folder) == ["tea.csv"]
+
+
+# the other commands ---------------------------------------------------------------------------------------
+
+
+def test_datasets_are_listed(run):
+    result = run("datasets")
+    for record in thali.datasets.catalogue():
+        assert record.name in result.out and record.source in result.out
+
+
+def test_an_exported_data_set_is_read_back(run, fake, folder):
+    result = run("datasets", "celebrities", "--out", "mine/celebrities.csv")
+    assert result.code == 0 and result.out == ""
+    assert os.listdir(folder / "mine") == ["celebrities.csv"]
+    run("fit", "mine/celebrities.csv", "--draws", 10)
+    assert fake.data == thali.datasets.celebrities()
+
+
+def test_a_data_set_is_printed(run, folder):
+    result = run("datasets", "celebrities")
+    assert result.out.splitlines()[:2] == [
+        "option,LBJ,HW,CDG,JU,CY,AJF,BB,ET,SL",
+        "LBJ,0,159,163,175,183,179,173,160,142",
+    ]
+
+
+def test_cache(run, monkeypatch):
+    info = kernels.CacheInfo("/somewhere", 12, 3_400_000)
+    monkeypatch.setattr(kernels, "cache_info", lambda: info)
+    monkeypatch.setattr(kernels, "cache_clear", lambda: 12)
+    assert run("cache", "info").out == "12 files, 3.4 MB\n/somewhere\n"
+    info = replace(info, refused="everybody may write to it", shipped="60 files came with thali")
+    assert run("cache", "info").out.splitlines()[1:] == [
+        "/somewhere: not used, because everybody may write to it",
+        "60 files came with thali",
+    ]
+    assert run("cache", "clear").out == "removed 12 files\n"
+
+
+def test_version(run):
+    assert run("--version").out == f"thali {thali.__version__}\n"
+
+
+# the program itself ---------------------------------------------------------------------------------------
+
+
+def program(*words):
+    return [sys.executable, "-c", "from thali.surfaces.cli import main; main()", *map(str, words)]
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_the_program_fits_and_writes(folder):
+    words = ["celebrities", "--draws", 40, "--tune", 40, "--chains", 2, "--seed", 1, "--out", "results"]
+    result = subprocess.run(program("fit", *words), capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE)
+    assert result.returncode == 0, result.stderr
+    assert len(re.findall(r"^choice_probability\[", result.stdout, re.MULTILINE)) == 36
+    assert "\x1b" not in result.stdout + result.stderr and "\r" not in result.stderr
+    assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
+    assert thali.load(folder / "results" / "posterior.nc").posterior_["posterior"].sizes["draw"] == 40
+
+
+def heed_interrupts():
+    """What a shell starts in the background ignores Ctrl-C, and so would the tests' own children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.fit
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
+def test_ctrl_c_keeps_what_was_drawn(folder):
+    words = "celebrities --draws 500_000 --tune 10 --chains 2 --thin 100 --out results".replace("_", "")
+    with subprocess.Popen(
+        command_that_stops(1, "fit", *words.split()),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
+    ) as process:
+        try:
+            wait_until_stopped(process)
+            process.send_signal(signal.SIGINT)  # comes when the process goes on
+            process.send_signal(signal.SIGCONT)
+            out, err = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()  # or leaving this block would wait for it
+    assert process.returncode == 130, err
+    kept = thali.load(folder / "results" / "posterior.nc").posterior_["posterior"].sizes
+    chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")  # a chain far behind is left out
+    assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
+    assert kept["chain"] in (1, 2) and kept["draw"] >= 1
+    assert "number of latent aspects" in out
+    assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
+
+
+# The command line, which stops itself when answers are computed, and then computes them again and again.
+_ANSWERING = """
+import os, signal
+from thali.surfaces.cli.commands import fit
+def endless(findings, words):
+    os.kill(os.getpid(), signal.SIGSTOP)
+    while True:
+        findings._source.check(), findings._source.summary(), findings._source.ranks()
+fit.text_of = endless
+from thali.surfaces.cli import main
+main()
+"""
+
+
+@pytest.mark.first(1)
+@pytest.mark.fit
+@pytest.mark.skipif(sys.platform != "linux", reason="the processor time of a stopped process stands in /proc")
+@pytest.mark.parametrize("out", [(), ("--out", "results")], ids=["printed", "written"])
+def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder, out):
+    """Seconds of this process alone, however busy the machine is."""
+    words = ["celebrities", "--model", "BTL", "--method", "laplace", "--draws", 4000, *out]
+    with subprocess.Popen(
+        [sys.executable, "-c", _ANSWERING, "fit", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
+    ) as process:
+        try:
+            wait_until_stopped(process)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.5)  # into the answers
+            process.send_signal(signal.SIGSTOP)
+            wait_until_stopped(process)
+            began = sum(map(int, Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGCONT)
+            err = process.stderr.read()
+            _, status, used = os.wait4(process.pid, 0)
+        finally:
+            process.kill()
+    took = used.ru_utime + used.ru_stime - began / os.sysconf("SC_CLK_TCK")
+    assert os.waitstatus_to_exitcode(status) == 130 and took < 2.0, (took, err)
+    assert "stopped by Ctrl-C while answers were computed." in err and "before anything was drawn" not in err
+    assert ("Nothing was written." in err) == (not out)
+    assert (folder / "results" / "posterior.nc").exists() == bool(out)
+
+
+def test_exported_similarities_are_read_back(run, folder):
+    result = run("datasets", "numbers", "--out", "numbers.csv")
+    assert result.code == 0
+    lines = (folder / "numbers.csv").read_text().splitlines()
+    assert lines[:2] == ["object,0,1,2,3,4,5,6,7,8,9", "0,,0.537,0.358,0.22,0.248,0.116,0.133,0.0,0.097,0.065"]
+    data, messages = read(folder / "numbers.csv", kinds.PAIRS, kinds.SIMILARITIES)
+    assert list(data.values) == list(thali.datasets.numbers().values)
+    assert messages == "10 objects, 45 similarities, square table; the diagonal was not read"
+
+
+def test_similarities_are_no_comparisons(run, fake, folder):
+    run("datasets", "numbers", "--out", "numbers.csv")
+    result = run("fit", "numbers.csv", "--model", "elimination-by-aspects")
+    assert result.code == 2 and "--model additive" in result.err

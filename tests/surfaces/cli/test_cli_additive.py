@@ -1,0 +1,482 @@
+"""`thali fit` of similarities, from words on the command line to files."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from additive_fits import MadeUp, made_up, similarities
+from patience import PATIENCE
+from remembering import remembering
+
+import thali
+from thali._labels import plural
+from thali.aspects.answers import matched_features
+from thali.aspects.spec import ADDITIVE
+from thali.data import kinds
+from thali.errors import ArgumentError
+from thali.model.wording import number
+from thali.reading.recognise import read
+from thali.surfaces.cli.messages import OptionWords
+from thali.surfaces.text import text_of
+
+DRINKS = ["tea", "coffee", "milk", "water"]
+TABLE = ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\nwater,.1,.15,.2,1\n"
+CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
+SIDED = TABLE.replace("coffee,.8", "coffee,.6")
+# beside the job, or the command of a made-up fit, which has none
+EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "features.png", "membership.png"]
+EVERYTHING += [
+    "n_features.csv",
+    "n_features.png",
+    "overlap.png",
+    "posterior.nc",
+    "similarity.csv",
+    "similarity.png",
+    "summary.csv",
+    "trace.png",
+]
+FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Each test has a folder of its own, with some tables in it."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def fake(stand_in):
+    model = remembering(MadeUp, "AdditiveClustering")
+    stand_in("additive-clustering", model)
+    return model
+
+
+# which model ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["numbers"], ["alike.csv"], ["list.csv"], ["numbers", "--model", "additive"]])
+def test_similarities_are_fitted_by_additive_clustering(run, fake, folder, words):
+    (folder / "list.csv").write_text("a,b,similarity\ntea,milk,.3\nmilk,water,.2\ntea,water,.1\n")
+    result = run("fit", *words, "--draws", 20)
+    assert result.code == 0, result.err
+    assert isinstance(fake.data, thali.Similarities)
+    assert "number of features with two owners or more" in result.out
+
+
+@pytest.mark.parametrize("name", ["additive", "additive-clustering", "AdditiveClustering", "ADDITIVE_CLUSTERING"])
+def test_names_of_the_model(run, fake, folder, name):
+    (folder / "ratings.csv").write_text(",tea,milk,water\ntea,9,3,1\nmilk,3,9,2\nwater,1,2,9\n")  # could be counts
+    assert run("fit", "ratings.csv", "--model", name, "--draws", 20).code == 0
+    assert fake.data.values.tolist() == [3.0, 1.0, 2.0]
+
+
+def test_a_symmetric_table_of_whole_numbers_is_comparisons_unless_said(run, fake, stand_in, folder):
+    def refuse(**settings):
+        raise ArgumentError("this one fits comparisons")
+
+    stand_in("elimination-by-aspects", refuse)
+    (folder / "ratings.csv").write_text(",tea,milk,water\ntea,0,3,1\nmilk,3,0,2\nwater,1,2,0\n")
+    result = run("fit", "ratings.csv")
+    assert "if these are similarities, say --model additive" in result.err
+    assert result.err.splitlines()[-1] == "thali: error: this one fits comparisons"
+
+
+def test_two_sides_are_averaged_on_request(run, fake):
+    result = run("fit", "sided.csv", "--model", "additive")
+    assert result.code == 2 and "set --symmetrize mean" in result.err
+    assert run("fit", "sided.csv", "--model", "additive", "--symmetrize", "mean", "--draws", 20).code == 0
+    assert fake.data.values[0] == pytest.approx(0.7)
+
+
+# what fit passes on ---------------------------------------------------------------------------------------
+
+
+def test_defaults(run, fake):
+    run("fit", "alike.csv")
+    assert fake.asked == thali.AdditiveClustering().get_params()
+    assert fake.budget == {"progressbar": True}
+
+
+def test_options_reach_the_model(run, fake):
+    words = "--features 3 --sigma 0.05 --alpha 0.5 --weight-prior 2,4 --no-constant --tempering 12"
+    words += " --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
+    result = run("fit", "alike.csv", *words.split())
+    assert result.code == 0, result.err
+    assert fake.asked == {
+        "features": 3,
+        "sigma": 0.05,
+        "alpha": 0.5,
+        "weight_prior": (2.0, 4.0),
+        "constant": False,
+        "sampler": None,
+        "tempering": 12,
+        "method": "mcmc",
+        "link": "exp",
+        "lapse": 0.01,
+        "weights": None,
+    }
+    budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
+    assert fake.budget == budget
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("learned", "learned"), ("0.2", 0.2)])
+def test_a_standard_deviation_or_that_it_is_learned(run, fake, typed, meant):
+    assert run("fit", "alike.csv", "--sigma", typed, "--draws", 20).code == 0
+    assert fake.asked["sigma"] == meant
+    wrong = run("fit", "alike.csv", "--sigma", "learnt")
+    assert (
+        wrong.code == 2 and "--sigma must be learned, or a number; got 'learnt'. Did you mean 'learned'?" in wrong.err
+    )
+
+
+def test_the_best_answer_alone(run, fake):
+    assert run("fit", "alike.csv", "--method", "map").code == 0
+    assert fake.asked["method"] == "map"
+    wrong = run("fit", "alike.csv", "--method", "map", "--tune", 5)
+    assert wrong.code == 2 and "--tune" in wrong.err
+
+
+@pytest.mark.fit  # for its time
+def test_features_of_similar_owners_are_taken_for_one(run, fake, folder, monkeypatch):
+    result = run("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out")
+    assert result.code == 0, result.err
+    assert "Features of different draws with similar owners are taken for one" in result.out
+    written = pd.read_csv(folder / "out" / "membership.csv", index_col=0)
+    assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(axis=None)
+    assert "stability" in pd.read_csv(folder / "out" / "features.csv")
+    assert {"features.png", "membership.png"} <= set(os.listdir(folder / "out"))
+    assert "taken for one" not in run("fit", "alike.csv", "--draws", 50).out
+    wrong = run("fit", "alike.csv", "--similar", 2)
+    assert wrong.code == 2 and "--similar is the Jaccard index" in wrong.err
+    monkeypatch.setattr(matched_features, "MANY", 2)
+    assert "taken for one" in run("fit", "alike.csv", "--draws", 50).out
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("auto", None), ("off", False), ("3", 3), ("1,2.5,6", (1.0, 2.5, 6.0))])
+def test_tempering(run, fake, typed, meant):
+    assert run("fit", "alike.csv", "--tempering", typed, "--draws", 20).code == 0
+    assert fake.asked["tempering"] == meant and type(fake.asked["tempering"]) is type(meant)
+
+
+def test_features_from_tables_and_trees(run, fake, folder):
+    (folder / "hot.csv").write_text("object,feature\ntea,hot\ncoffee,hot\ncoffee,bitter\n")
+    (folder / "groups.csv").write_text("option,group\ntea,hot\ncoffee,hot\nmilk,cold\nwater,cold\n")
+    fake.common, fake.beside = ((0, 1), (1,)), 0.0
+    printed = run("fit", "alike.csv", "--features", "hot.csv", "--draws", 20).out
+    assert re.search(r"^hot .*  tea, coffee$", printed, re.MULTILINE)
+    assert fake.asked["features"] == {"tea": ["hot"], "coffee": ["hot", "bitter"], "milk": [], "water": []}
+    fake.common = ((0, 1), (1, 2))
+    result = run("fit", "alike.csv", "--tree", "groups.csv", "--leaf-length", 0.3, "--draws", 50)
+    assert isinstance(fake.asked["features"], thali.Tree)
+    assert re.search(r"clade hot +tea, coffee$", result.out, re.MULTILINE)
+    assert re.search(r"^Of 1\.\d+ features .* some objects share .* 0\.\d+ cut across it\.$", result.out, re.MULTILINE)
+
+
+def test_the_estimate_that_was_asked_for(run, fake, folder):
+    printed = {}
+    for kind in ("expectation", "map-features", "conditional-map", "joint-map"):
+        result = run("fit", "alike.csv", "--sigma", 0.1, "--alpha", 1, "--draws", 50, "--estimate", kind)
+        assert result.code == 0, result.err
+        printed[kind] = re.search(r"^[^\n]* account for .*?additive constant$", result.out, re.DOTALL | re.MULTILINE)[0]
+    assert ["probability" in text for text in printed.values()] == [True, False, False, False]
+    model = fake(sigma=0.1, alpha=1.0).fit(read("alike.csv", kinds.SIMILARITIES)[0], draws=50)
+    assert f"{100 * model.estimate('conditional-map').variance_accounted_for():.1f} %" in printed["conditional-map"]
+
+
+# options of the other model -------------------------------------------------------------------------------
+
+TYPED = {
+    "--aspects": ["ibp"],
+    "--unique": [],
+    "--features": ["ibp"],
+    "--sigma": ["1"],
+    "--weight-prior": ["1,10"],
+    "--constant": [],
+    "--symmetrize": ["mean"],
+    "--estimate": ["expectation"],
+}
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+@pytest.mark.parametrize("option", TYPED)
+def test_an_option_of_the_other_model_is_refused(run, fake, monkeypatch, folder, option, is_named):
+    monkeypatch.setattr(thali.EliminationByAspects, "fit", None)  # nothing may run
+    of_choices = option in ("--aspects", "--unique")
+    data, model = ("alike.csv", "additive") if of_choices else ("chosen.csv", "elimination-by-aspects")
+    words = ["--model", model] * is_named
+    result = run("fit", data, *words, option, *TYPED[option], "--out", "results")
+    assert result.code == 2 and result.out == ""
+    (line,) = result.err.splitlines()
+    owner = "elimination-by-aspects" if of_choices else "additive-clustering"
+    assert line.startswith(f"thali: error: {option}") and f"belongs to {owner}" in line
+    assert (f"{data} reads as" in line) is not is_named
+    assert not hasattr(fake, "data") and sorted(os.listdir(folder)) == sorted(FILES)
+
+
+# bad input ------------------------------------------------------------------------------------------------
+
+BAD = {
+    "no such model": (["numbers", "--model", "additve"], "Did you mean 'additive'?"),
+    "comparisons": (["celebrities", "--model", "additive"], "celebrities holds paired comparisons"),
+    "similarities": (["numbers", "--model", "elimination-by-aspects"], "numbers holds similarities"),
+    "one number for the weights": (["numbers", "--weight-prior", "3"], "such as 1,10; got 3"),
+    "a rate of 0": (["numbers", "--weight-prior", "1,0"], "rate in --weight-prior"),
+    "no such estimate": (["numbers", "--estimate", "best"], "map-features"),
+    "no such tempering": (["numbers", "--tempering", "hot"], "auto, off"),
+    "temperatures that fall": (["numbers", "--tempering", "4,1"], "rising from 1"),
+    "no such features": (["numbers", "--features", "unique"], "must be ibp, a whole number"),
+    "not the mean": (["numbers", "--symmetrize", "max"], "must be mean"),
+    "a tree and features": (["numbers", "--features", "3", "--tree", "t.nwk"], "--features; give one of the two"),
+    "a leaf length": (["numbers", "--leaf-length", "0.5"], "--tree"),
+    "sigma below 0": (["numbers", "--sigma", "-1"], "finite number above 0"),
+    "another feature file": (["alike.csv", "--features", "chosen.csv"], "columns of aspects must hold 0 and 1"),
+}
+
+
+@pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
+def test_bad_input(run, folder, words, messages):
+    result = run("fit", *words, "--out", "results")
+    assert result.code == 2 and result.out == ""
+    assert messages in result.err and "Traceback" not in result.err
+    assert sorted(os.listdir(folder)) == sorted(FILES)
+
+
+def test_numbers_are_listed(run):
+    assert re.search(r"^numbers \(similarities\)$", run("datasets").out, re.MULTILINE)
+
+
+def test_an_exported_table_says_which_sigma_it_lost(run, folder):
+    assert "--sigma 0.05" in run("datasets", "numbers", "--out", "numbers.csv").err
+    data, _ = read(folder / "numbers.csv", kinds.SIMILARITIES)
+    assert data.sigma is None and np.array_equal(data.values, thali.datasets.numbers().values)
+
+
+# the answer -----------------------------------------------------------------------------------------------
+
+
+def reported(model, kind="expectation"):
+    return text_of(model.findings(kind=kind), OptionWords(ADDITIVE.options))
+
+
+def test_the_number_of_features_with_and_without_singles():
+    model = made_up(4, draws=50, beside=3.0)
+    posterior = model.posterior_["posterior"]
+    text = reported(model)
+    assert f"two owners or more is about {number(float(posterior['n_shared_features'].mean()))} (89 %" in text
+    assert f"single object included, is about {number(float(posterior['n_features'].mean()))} (89 %" in text
+    assert re.search(r"^ *\d \| #+", text, re.MULTILINE)
+    same = reported(made_up(4, draws=20, beside=0.0, common=()))
+    assert "The number of features with two owners or more is 0 in every draw.\n" in same
+    assert "No feature that several share" in same and "additive constant" in same
+
+
+def test_features_of_a_single_object_are_left_out_and_that_is_said():
+    model = made_up(4, DRINKS, common=((0, 1), (2,)), beside=0.0)
+    text = reported(model)
+    assert re.search(r"^ *0\.\d{3} +0\.\d{4} +0\.\d+ +0\.\d+ to 0\.\d+  tea, coffee$", text, re.MULTILINE)
+    assert not re.search(r"  milk$", text, re.MULTILINE)
+    assert "Similarities tell nothing of a feature of a single object" in text
+    assert "tell nothing" not in reported(made_up(4, DRINKS, beside=0.0))
+
+
+def test_probabilities_that_are_not_settled_are_said_to_be():
+    model = made_up(4, DRINKS, common=((0, 1),), beside=0.0, kept_by={0: (1, 2, 3)})
+    text = reported(model)
+    assert re.search(r"^ *0\.250  .*  coffee, milk, water$", text, re.MULTILINE)
+    assert "chains do not agree on the probability of coffee, milk and water" in text
+    assert "do not agree on the probability" not in reported(made_up(4, DRINKS, common=((0, 1),), beside=0.0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sigma", "alpha"),
+    [
+        (
+            {},
+            r"0\.1\d* \(89 % .*\), learned with the prior σ² ~ InverseGamma\(2, 0\.02 times the variance",
+            r"\d.*89 %",
+        ),
+        ({"sigma": 0.1, "alpha": 0.5}, "0.1, fixed", "0.5, fixed"),
+        ({"data_sigma": 0.1}, "0.1, that of the data", r"\d.*89 %"),
+    ],
+)
+def test_sigma_and_alpha_say_where_they_come_from(settings, sigma, alpha):
+    text = reported(made_up(4, **settings))
+    assert re.search(f"^Standard deviation σ of a similarity: {sigma}", text, re.MULTILINE)
+    assert re.search(f"^Concentration α: {alpha}", text, re.MULTILINE)
+    assert re.search(
+        r"^Prior of each weight and of the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M
+    )
+
+
+@pytest.mark.fit
+def test_without_a_constant_there_is_none(run, fake, folder):
+    result = run("fit", "alike.csv", "--no-constant", "--draws", 50, "--out", "out")
+    assert "constant" not in result.out.replace("no constant", "")
+    assert list(pd.read_csv(folder / "out" / "estimate.csv")["term"].unique()) == ["feature"]
+
+
+def test_every_row_of_the_summary_is_printed():
+    model = made_up(12, [f"object with a long name, number {k}" for k in range(12)], common=((0, 1, 2, 3, 4, 5, 6),))
+    text = reported(model)
+    names = model.summary().index
+    assert len(names) >= 5 and names.str.startswith("presence[").any()
+    for name in names:
+        assert re.search(rf"^{re.escape(name)}  ", text, re.MULTILINE)
+
+
+def test_trades_between_temperatures():
+    good = reported(made_up(4, swap_rates=(0.4, 0.14, 0.3)))
+    assert "Tempered: 4 temperatures from 1 to 10; neighbours swapped in 14 % of the trials or more." in good
+    assert "WARNING: Replicas" not in good
+    bad = reported(made_up(4, swap_rates=(0.4, 0.04, np.nan)))
+    assert "WARNING: Replicas at the temperatures 2.15 and 4.64 are swapped in 4 %" in bad
+    assert "swapped in 4 % of the trials or more." in bad
+    assert "raise --tune, in which the ladder grows, or start it with more temperatures (--tempering)." in bad
+    short = reported(made_up(4, swap_rates=(np.nan, np.nan)))
+    assert "too short to tell how often" in short and "WARNING: Replicas" not in short
+    assert "The chains were not tempered." in reported(made_up(4, swap_rates=()))
+
+
+# what to do about chains that stay apart ------------------------------------------------------------------
+
+
+def apart(swap_rates):
+    """A model whose chains never agree on some features, of 1,000 draws each."""
+    return made_up(4, draws=1000, beside=0.0, kept_by={0: (0, 3), 1: (0, 3)}, swap_rates=swap_rates)
+
+
+def test_the_advice_for_chains_apart_is_about_tempering():
+    verdict = apart(()).verdict()
+    sentence = str(verdict)
+    assert not verdict.agrees and "R-hat of presence[0, 3] is" in sentence
+    assert "fit again with tempering (sampler=None and tempering=None)" in sentence and "unique" not in sentence
+    verdict = apart((0.3,) * 9).verdict()
+    sentence = str(verdict)
+    assert (
+        not verdict.agrees
+        and "fit again with tempering=20 (now 10 temperatures) and draws=10000 (now 1000)" in sentence
+    )
+    assert "unique" not in sentence
+    assert "tempering=64 " in str(apart((0.3,) * 49).verdict())
+
+
+def test_the_advice_is_told_in_words_to_type():
+    untempered, tempered = reported(apart(())), reported(apart((0.3,) * 9))
+    assert "WARNING: The 4 chains do not agree" in untempered
+    assert "(--sampler recommended and --tempering auto)" in untempered
+    assert "--tempering 20 (now 10 temperatures) and --draws 10000 (now 1000), and raise --tune likewise." in tempered
+    assert not re.search(r"(?<!-)(tempering|draws|sampler)=", untempered + tempered)
+
+
+# what fit writes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rendered
+@pytest.mark.fit
+def test_out_holds_everything_and_nothing_else(run, fake, folder):
+    result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
+    assert result.code == 0, result.err
+    out = folder / "out"
+    assert sorted(set(os.listdir(out)) - {"job", "command.json"}) == EVERYTHING
+    estimate = pd.read_csv(out / "estimate.csv")
+    assert list(estimate["term"].unique()) == ["feature", "constant"] and "tea; coffee" in set(estimate["members"])
+    last = estimate.iloc[-1]
+    assert last["members"] == "additive constant" and last["probability"] == 1.0 and 0.2 < last["weight"] < 0.25
+    fitted, _ = read(out / "similarity.csv", kinds.SIMILARITIES)
+    model = thali.load(out / "posterior.nc")
+    assert fitted.labels == tuple(DRINKS)
+    np.testing.assert_allclose(fitted.matrix, model.estimate().similarity)  # type: ignore[attr-defined]
+    assert "converged" in pd.read_csv(out / "features.csv")
+    assert pd.read_csv(out / "summary.csv", index_col="quantity").index[0] == "n_shared_features"
+    for picture in out.glob("*.png"):
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_outlines_are_drawn_up_to_thirty_objects(run, fake, folder):
+    for n in (30, 31):
+        similarities(n).to_frame().to_csv(f"{n}.csv")
+        assert run("fit", f"{n}.csv", "--draws", 10, "--out", f"out{n}").code == 0
+        assert (folder / f"out{n}" / "overlap.png").exists() == (n == 30)
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
+    fake.interrupted_ = True
+    result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
+    assert result.code == 130
+    assert "thali: stopped early; kept 4 chains of 50 draws; thali resume out goes on." in result.err
+    assert "of the variance of the data" in result.out
+    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
+
+
+def test_the_published_sampler_comes_with_a_remark(run, fake):
+    result = run("fit", "alike.csv", "--sampler", "paper", "--draws", 20)
+    assert "the published sampler is not tempered" in result.err
+
+
+# the program itself ---------------------------------------------------------------------------------------
+
+
+def program(*words):
+    return [sys.executable, "-c", "from thali.surfaces.cli import main; main()", *map(str, words)]
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_the_program_fits_and_writes(run, folder):
+    words = "numbers --alpha 0.5 --draws 40 --tune 40 --chains 2 --seed 1 --out out".split()
+    result = run("fit", *words)
+    assert result.code == 0, result.err
+    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
+    model = thali.load(folder / "out" / "posterior.nc")
+    explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
+    assert explained > 0.9 and f"account for {100 * explained:.1f} % of the variance" in result.out
+    assert re.search(r"^Tempered: \d", result.out, re.MULTILINE) and "0.05, that of the data" in result.out
+
+
+def heed_interrupts():
+    """What a shell starts in the background ignores Ctrl-C, and so would the tests' own children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.long
+@pytest.mark.fit
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
+def test_ctrl_c_keeps_what_was_drawn(folder):
+    words = "numbers --draws 1000000 --tune 1 --chains 2 --thin 300 --seed 1 --out out".split()
+    with subprocess.Popen(
+        program("fit", *words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        preexec_fn=heed_interrupts,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            while "sampling" not in process.stderr.readline():  # the run has lasted a second
+                assert process.poll() is None
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()  # or leaving this block would wait for it
+    assert process.returncode == 130, err
+    kept = thali.load(folder / "out" / "posterior.nc").posterior_["posterior"].sizes
+    chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")  # a chain far behind is left out
+    assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
+    assert kept["chain"] in (1, 2) and kept["draw"] >= 1
+    assert "number of features with two owners or more" in out
+    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING

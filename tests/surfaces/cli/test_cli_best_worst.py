@@ -1,0 +1,54 @@
+"""`thali fit` of best-worst choices."""
+
+import pandas as pd
+import pytest
+from best_worst_data import random_answers
+
+import thali as th
+from thali.data.kinds import CHOICES
+from thali.surfaces.cli.naming_models import parse_models
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random_answers(6, (4, 5), 12, 2).to_frame().to_csv("maxdiff.csv", index=False)
+    random_answers(7, (7,), 3, 2).to_frame().to_csv("seven.csv", index=False)
+
+
+@pytest.mark.first(1)
+@pytest.mark.fit  # for its time
+@pytest.mark.parametrize("rule", ["ranking", "reversed"])
+def test_worths_by_maximum_likelihood(run, rule):
+    words = [] if rule == "ranking" else ["--best-worst", rule]
+    found = run("fit", "maxdiff.csv", "--model", "BTL", "--method", "maximum-likelihood", *words, "--out", "out")
+    assert found.code == 0, found.err
+    assert "24 best-worst choices; e.g. " in found.err and " best and " in found.err
+    assert "The choices that it predicts worst" in found.out
+    data = th.Choices.from_best_worst(pd.read_csv("maxdiff.csv"))
+    model = th.EliminationByAspects("unique", method="maximum-likelihood", best_worst=rule).fit(data)
+    weights = pd.read_csv("out/weights.csv", index_col=0, dtype={0: str})["weight"]
+    assert weights.to_numpy() == pytest.approx(model.weights_.to_numpy())
+    assert th.load("out/model.nc").best_worst == rule
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["maxdiff.csv"], "with shared aspects this is for sets of three at most; set --aspects unique for sets of 5."),
+        (["seven.csv", "--model", "BTL"], "their rankings are summed up to 6; set --best-worst reversed."),
+        (["maxdiff.csv", "--model", "BTL", "--best-worst", "maxdiff"], "--best-worst"),
+        (["maxdiff.csv", "--model", "BTL", "--method", "laplace"], "choices out of larger sets; set --method mcmc."),
+    ],
+)
+def test_what_is_refused(run, words, sentence):
+    found = run("fit", *words)
+    assert found.code == 2 and sentence in " ".join(found.err.split()), found.err
+
+
+def test_comparison(run):
+    found = run("compare", "seven.csv", "--models", "BTL", "--folds", "2")
+    assert found.code == 2 and "set --best-worst reversed" in " ".join(found.err.split()), found.err
+    ((_, model),) = parse_models("BTL", {"best-worst": "reversed"}, CHOICES, tuple("abc"))
+    assert model.best_worst == "reversed"
+    assert "--best-worst" in run("compare", "--help").out

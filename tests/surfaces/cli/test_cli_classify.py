@@ -1,0 +1,505 @@
+"""`thali fit` of covariates and classes: what it reads, how it cross-validates, what it prints and writes."""
+
+import os
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali
+from thali.classify import findings
+from thali.classify.importance import importance
+from thali.classify.scores import STOPPED, Scores
+from thali.comparison.cross_validation import cross_validate
+from thali.comparison.leave_rows import fold_of_rows
+from thali.data import kinds
+from thali.data.rows import Observations
+from thali.errors import PYTHON, DataError
+from thali.model.settings import Settings
+from thali.posterior import store
+from thali.reading.recognise import read
+from thali.surfaces.cli.models import TYPED
+from thali.surfaces.cli.options import by_word
+from thali.surfaces.text import part_of
+
+MAP = ["--target", "kind", "--method", "map"]
+SHORT = ["--draws", 40, "--tune", 20, "--chains", 2, "--cores", 1]
+
+
+def plants(seed=1, rows=60, noise=0.7):
+    """Three kinds that differ in two covariates, not in the third."""
+    rng = np.random.default_rng(seed)
+    codes = np.arange(rows) % 3
+    centres = np.array([[0.0, 0.0, 5.0], [2.0, 0.0, 5.0], [2.0, 2.0, 5.0]])
+    table = pd.DataFrame((centres[codes] + noise * rng.normal(size=(rows, 3))).round(3), columns=["len", "wid", "sap"])
+    return table.assign(kind=np.array(["fern", "moss", "reed"])[codes])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Each test has a folder of its own, with two tables in it."""
+    monkeypatch.chdir(tmp_path)
+    plants().to_csv("plants.csv", index=False)
+    plants()[["len", "wid", "kind"]].to_csv("two.csv", index=False)
+    return tmp_path
+
+
+def observations(table=None):
+    table = plants() if table is None else table
+    return Observations(table.drop(columns="kind"), table["kind"].to_numpy(), "kind")
+
+
+def row_of(printed, name):
+    """The numbers of a line that starts with that name."""
+    (line,) = re.findall(rf"^{name}  .*$", printed, re.MULTILINE)
+    return [float(cell) for cell in line.split("  ") if cell.strip() not in ("", "-", name)]
+
+
+# what is printed ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fit
+def test_the_table_is_described(run):
+    result = run("fit", "plants.csv", *MAP, "--a", 1, "--folds", 0)
+    assert result.code == 0
+    said = "60 rows, 3 covariates; 3 classes in 'kind': fern 20, moss 20, reed 20"
+    assert result.err == f"thali: plants.csv: {said}\n"
+    assert "60 rows, 3 covariates, 3 classes" in result.out and "Cross-validation" not in result.out
+
+
+@pytest.mark.fit
+def test_the_support_of_the_maximum_is_exact(run):
+    printed = run("fit", "plants.csv", *MAP, "--a", 1, "--folds", 0).out
+    table = plants()
+    model = thali.PlackettLuceRegression(method="map", a=1.0).fit(table[["len", "wid", "sap"]], table["kind"])
+    lines = re.findall(r"^ *(\d\.\d{3})  (fern|moss|reed) +(\S+)$", printed, re.MULTILINE)
+    wanted = [(f"{row.weight:.3f}", row["class"], row.column) for _, row in model.support_.iterrows()]
+    assert lines == wanted and 0 < len(wanted) < 10
+    assert f"{len(wanted)} of 21 are above zero, all others exactly zero" in printed
+    assert f"Log-likelihood of all the data: {model.log_likelihood_:.3f}.\n" in printed
+
+
+@pytest.mark.fit
+def test_with_a_above_one_all_weights_are_there(run):
+    printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 0).out
+    assert "all 21 are above zero" in printed and "... and 1 more" in printed
+    assert "Shape a of the prior of the weights: 1.1, fixed" in printed
+
+
+@pytest.mark.fit
+def test_draws_are_told_with_intervals_diagnostics_and_a_verdict(run):
+    result = run("fit", "plants.csv", "--target", "kind", "--folds", 2, "--seed", 1, *SHORT)
+    assert result.code == 0, result.err
+    assert re.search(r"^ *\d\.\d{3} +\d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE)
+    assert re.search(r"^Shape a .*89 % interval.*learned with p\(a\) ∝ 1/a from 0\.001 to 100\.$", result.out, re.M)
+    assert re.search(r"^a +\d.*\d$", result.out, re.M) and re.search(r"^log_likelihood +-\d", result.out, re.M)
+    assert "WARNING: The 2 chains" in result.out and "--draws" in result.out.splitlines()[-1]
+
+
+@pytest.mark.fit
+def test_coefficients_of_the_logit(run):
+    words = ["--target", "kind", "--model", "sparse-logit", "--folds", 2, "--seed", 1, *SHORT]
+    result = run("fit", "plants.csv", *words, "--out", "results")
+    assert result.code == 0, result.err
+    assert "against class fern" in result.out and "Rate η" in result.out
+    coefs = pd.read_csv("results/coef.csv")
+    assert set(coefs["class"]) == {"moss", "reed"} and set(coefs["column"]) == {"len", "wid", "sap"}
+    assert np.all(np.diff(coefs["coef"].abs()) <= 0)
+    assert np.all((coefs["low"] < coefs["coef"]) & (coefs["coef"] < coefs["high"]))
+    spread = plants()[["len", "wid", "sap"]].std(ddof=0)
+    np.testing.assert_allclose(coefs["original"], coefs["coef"] / coefs["column"].map(spread), rtol=1e-9)
+
+
+@pytest.mark.fit
+def test_the_horseshoe_of_the_logit(run):
+    words = ["--target", "kind", "--model", "sparse-logit", "--folds", 0, "--seed", 1, *SHORT]
+    result = run("fit", "plants.csv", *words, "--prior", "horseshoe", "--global-scale", 0.2)
+    assert result.code == 0, result.err
+    assert (
+        re.search(r"^Scales of the horseshoe prior: log tau .*, slab \d", result.out, re.MULTILINE)
+        and "η" not in result.out
+    )
+    refused = run("fit", "plants.csv", *words, "--prior", "horseshoe", "--eta", 2)
+    assert refused.code == 2 and "--prior horseshoe leave it out" in refused.err
+
+
+@pytest.mark.fit
+def test_the_variational_posterior_has_intervals(run):
+    result = run("fit", "two.csv", "--target", "kind", "--method", "variational", "--folds", 0)
+    assert result.code == 0, result.err
+    assert "89 % interval" in result.out and "Lower bound of the log evidence: -" in result.out
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+def test_intervals_of_a_variational_posterior_are_those_of_its_gammas():
+    table = plants()
+    X = np.abs(table[["len", "wid"]] + 0.1) * [1.0, 0.02]
+    model = thali.PlackettLuceRegression(method="variational", a=1.0, transform=None).fit(X, table["kind"])
+    found = importance(model)
+    share = np.asarray(model.shapes_).ravel()
+    # The rates of columns differ, so compare with draws made another way.
+    rng = np.random.default_rng(5)
+    draws = rng.gamma(np.broadcast_to(share, (40_000, share.size))).reshape(-1, *model.weights_.shape)
+    draws = (draws / np.asarray(model.rates_)).reshape(len(draws), -1)
+    low, high = np.quantile(draws / draws.sum(axis=1, keepdims=True), (0.055, 0.945), axis=0)
+    names = [(label, column) for label in model.classes_ for column in model.columns_]
+    place = [names.index((row["class"], row.column)) for _, row in found.iterrows()]
+    # 1,000 draws: the standard error of such a quantile is under .1 of the interval.
+    assert np.all(np.abs(found["low"] - low[place]) < 0.2 * (high - low)[place])
+    assert np.all(np.abs(found["high"] - high[place]) < 0.4 * (high - low)[place])
+
+
+# cross-validation -----------------------------------------------------------------------------------------
+
+
+def test_folds_are_stratified_and_seeded():
+    labels = np.repeat(["a", "b", "c"], [23, 11, 4])
+    fold = fold_of_rows(labels, 5, seed=3)
+    assert set(fold) == set(range(5))
+    assert np.ptp(np.bincount(fold)) <= 1
+    for label in "abc":
+        assert np.ptp(np.bincount(fold[labels == label], minlength=5)) <= 1
+    np.testing.assert_array_equal(fold, fold_of_rows(labels, 5, seed=3))
+    assert np.any(fold != fold_of_rows(labels, 5, seed=4))
+
+
+def test_an_only_member_is_never_left_out(run):
+    labels = np.array(["a", "b", "b", "c", "c", "c"])
+    fold = fold_of_rows(labels, 3, seed=0)
+    assert fold[0] == -1 and (fold[1:] >= 0).all()
+    assert fold[1] != fold[2]  # one of them always remains
+
+
+@pytest.mark.fit
+def test_the_printed_rates_are_those_of_fits_to_the_other_folds(run):
+    printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 4, "--seed", 7).out
+    X, y = plants()[["len", "wid", "sap"]].to_numpy(), plants()["kind"].to_numpy()
+    fold = fold_of_rows(y, 4, seed=7)
+    wrong, loss, base_wrong, base_loss = [], [], [], []
+    for number in range(4):
+        train = fold != number
+        model = thali.PlackettLuceRegression(method="map", a=1.1).fit(X[train], y[train])
+        for x, label in zip(X[~train], y[~train], strict=True):
+            known = [name for name in sorted(set(y))]
+            counts = [sum(y[train] == name) for name in known]
+            wrong.append(model.predict([x])[0] != label)
+            loss.append(-np.log(model.predict_proba([x])[0, known.index(label)]))
+            base_wrong.append(known[int(np.argmax(counts))] != label)
+            base_loss.append(-np.log(counts[known.index(label)] / sum(counts)))
+    rates = row_of(printed, "plackett-luce")
+    assert rates[0] == pytest.approx(np.mean(wrong), abs=5e-4)
+    assert rates[2] == pytest.approx(np.mean(loss), abs=5e-4)
+    assert rates[3] == pytest.approx(np.std(loss, ddof=1) / np.sqrt(60), abs=5e-4)
+    assert row_of(printed, "majority class")[0] == pytest.approx(np.mean(base_wrong), abs=5e-4)
+    assert row_of(printed, "class proportions")[0] == pytest.approx(np.mean(base_loss), abs=5e-4)
+    gain = np.mean(base_wrong) - np.mean(wrong)
+    error = np.std(np.subtract(base_wrong, wrong, dtype=float), ddof=1) / np.sqrt(60)
+    assert (
+        f"errs less often than always naming the majority class (by {gain:.3f}, standard error {error:.3f})" in printed
+    )
+
+
+@pytest.mark.fit
+def test_the_same_folds_for_both_models_unless_the_seed_differs(run):
+    words = ["--out", "a", "--seed", 3, "--folds", 3]
+    run("fit", "plants.csv", *MAP, "--a", 1, *words)
+    first = pd.read_csv("a/cross_validation.csv")
+    run("fit", "plants.csv", *MAP, "--a", 1, *words)
+    pd.testing.assert_frame_equal(first, pd.read_csv("a/cross_validation.csv"))
+    run("fit", "plants.csv", *MAP, "--a", 1, "--out", "b", "--seed", 4, "--folds", 3)
+    assert not first.equals(pd.read_csv("b/cross_validation.csv"))
+    assert first["rows"].tolist() == [20, 20, 20]
+
+
+class Fake:
+    """A classifier that remembers what it was fitted to and says that every class is as probable."""
+
+    seen: list = []
+    happens = staticmethod(lambda number: None)
+
+    def fit(self, X, y, random_seed):
+        self.seen.append((list(X.index), list(X.columns), random_seed))
+        type(self).happens(len(self.seen) - 1)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+
+
+def rows_of(data):
+    return data.covariates, data.labels
+
+
+def text_of_scores(scores):
+    """What a terminal shows of the scores of Plackett-Luce regression."""
+    model = thali.PlackettLuceRegression()
+    model.cross_validation_ = scores
+    return part_of(findings.cross_validation(model, Settings(folds=scores.folds, random_seed=scores.seed)), PYTHON)
+
+
+@pytest.fixture
+def fake():
+    return type("Fake", (Fake,), {"seen": []})
+
+
+def test_no_row_is_predicted_by_a_fit_to_itself(fake):
+    scores = cross_validate(fake(), rows_of(observations()), 5, 2, progressbar=False)
+    fold = fold_of_rows(observations().labels, 5, 2)
+    assert [sorted(rows) for rows, _, _ in fake.seen] == [list(np.flatnonzero(fold != number)) for number in range(5)]
+    assert len({seed.spawn_key for _, _, seed in fake.seen}) == 5
+    assert len(scores.errors) == 60 and scores.done == 5
+    np.testing.assert_allclose(scores.losses, np.log(3))
+
+
+@pytest.mark.fit
+def test_a_covariate_that_does_not_vary_in_a_fold_means_nothing_there():
+    table = plants()
+    table["rare"] = 0.0
+    table.loc[7, "rare"] = 1.0
+    model = thali.PlackettLuceRegression(method="map", a=1.0)
+    scores = cross_validate(model, rows_of(observations(table)), 3, 0, progressbar=False)
+    without = cross_validate(model, rows_of(observations()), 3, 0, progressbar=False)
+    fold = fold_of_rows(observations().labels, 3, 0)
+    np.testing.assert_array_equal(scores.losses[scores.fold == fold[7]], without.losses[scores.fold == fold[7]])
+    assert np.any(scores.losses != without.losses)
+
+
+def test_what_was_finished_is_told_when_a_fold_fails_or_is_stopped(fake):
+    def third(error):
+        def happens(number):
+            if number == 2:
+                raise error
+
+        return staticmethod(happens)
+
+    failed = DataError("no weight is left")
+    for error, why, done in ((failed, "DataError: no weight is left", 4), (KeyboardInterrupt(), STOPPED, 2)):
+        fake.seen.clear()
+        fake.happens = third(error)
+        scores = cross_validate(fake(), rows_of(observations()), 5, 2, progressbar=False)
+        assert scores.done == done and scores.folds == 5 and len(scores.errors) == 12 * done
+        text = text_of_scores(scores)
+        assert f"{12 * done} rows in {done} folds" in text and text.endswith(f"ended after {done} of 5 folds: {why}.")
+        assert scores.table()["rows"].tolist() == [12] * done
+
+
+@pytest.mark.fit
+def test_nothing_is_claimed_of_covariates_that_say_nothing(run):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["u", "v"]).assign(kind=["a"] * 50 + ["b"] * 30)
+    table.to_csv("noise.csv", index=False)
+    printed = run("fit", "noise.csv", *MAP, "--a", 1.1).out
+    assert "errs less often than always naming the majority class is not established" in printed
+    assert row_of(printed, "majority class")[0] == pytest.approx(30 / 80, abs=5e-4)
+
+
+def test_a_model_worse_than_none_is_said_to_be():
+    right, wrong = np.zeros(40), np.ones(40)
+    text = text_of_scores(Scores(np.arange(40) % 2, wrong, wrong, right, right, folds=2))
+    assert "errs MORE often than always naming the majority class (by 1.000, standard error 0.000)." in text
+
+
+def test_an_impossible_class_costs_an_infinite_log_loss_and_is_told(fake):
+    fake.predict_proba = lambda self, X: np.eye(3)[np.zeros(len(X), int)]
+    text = text_of_scores(cross_validate(fake(), rows_of(observations()), 5, 0, progressbar=False))
+    assert "infinite, because 40 rows have a class whose predicted probability is 0" in text
+    assert "nan" not in text and re.search(r"plackett-luce +0\.667 .* inf +-$", text, re.M)
+
+
+@pytest.mark.fit
+def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, monkeypatch):
+    fits = []
+    real = thali.PlackettLuceRegression.fit
+
+    def fit(self, X, y):
+        fits.append(len(X))
+        if len(fits) == 4:
+            raise KeyboardInterrupt
+        return real(self, X, y)
+
+    monkeypatch.setattr(thali.PlackettLuceRegression, "fit", fit)
+    result = run("fit", "plants.csv", *MAP, "--a", 1, "--out", "results")
+    assert result.code == 130
+    assert "ended after 2 of 5 folds: stopped by Ctrl-C" in result.out and "Relative weights" in result.out
+    assert len(pd.read_csv("results/cross_validation.csv")) == 2
+
+
+# what is written ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    "data, words, files",
+    [
+        (
+            "plants.csv",
+            [*MAP, "--a", 1],
+            ["command.json", "cross_validation.csv", "model.nc", "path.png", "weights.csv"],
+        ),
+        (
+            "two.csv",
+            [*MAP, "--a", 1, "--folds", 0],
+            ["command.json", "decision.png", "model.nc", "path.png", "weights.csv"],
+        ),
+        (
+            "two.csv",
+            ["--target", "kind", "--folds", 2, *SHORT],
+            ["cross_validation.csv", "decision.png", "path.png", "posterior.nc", "summary.csv", "weights.csv"],
+        ),
+        (
+            "two.csv",
+            ["--target", "kind", "--model", "SparseLogit", "--folds", 0, *SHORT],
+            ["coef.csv", "decision.png", "posterior.nc", "summary.csv"],
+        ),
+        (
+            "plants.csv",
+            [*MAP, "--model", "sparse-logit", "--eta", 5, "--folds", 0],
+            ["coef.csv", "command.json", "model.nc", "path.png"],
+        ),
+    ],
+)
+def test_out_holds_everything_and_nothing_else(run, data, words, files):
+    result = run("fit", data, *words, "--seed", 1, "--out", "new/results")
+    assert result.code == 0, result.err
+    assert sorted(set(os.listdir("new/results")) - {"job"}) == files
+    what = "the posterior" if "posterior.nc" in files else "the model"
+    assert f"wrote {what}, the tables and the pictures" in result.err
+    if "posterior.nc" in files:
+        tree = store.load("new/results/posterior.nc")
+        assert tree["posterior"].sizes["draw"] == 40
+        summary = pd.read_csv("new/results/summary.csv", index_col="quantity")
+        assert summary.loc["log_likelihood", "mean"] == pytest.approx(float(tree["posterior"]["log_likelihood"].mean()))
+
+
+# options --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(stand_in):
+    """What the classifiers are made with; nothing is fitted."""
+    made = []
+    for name in ("plackett-luce", "sparse-logit"):
+
+        def stop(*, name=name, **arguments):
+            made.append((name, arguments))
+            raise DataError("enough")
+
+        stand_in(name, stop)
+    return made
+
+
+def test_a_target_is_enough_to_choose_the_model(run, asked):
+    run("fit", "plants.csv", "--target", "kind")
+    run("fit", "plants.csv", "--target", "kind", "--model", "sparse-logit")
+    bar = {"progressbar": True}
+    assert asked == [("plackett-luce", bar), ("sparse-logit", bar)]
+
+
+def test_options_reach_the_model(run, asked):
+    words = "--a 0.2 --transform none --sampler paper --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
+    run("fit", "plants.csv", "--target", "kind", *words.split())
+    run("fit", "plants.csv", "--target", "kind", "--model", "sparse-logit", "--method", "holmes-held", "--seed", 0)
+    budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
+    own = {"a": 0.2, "transform": None, "sampler": "paper"}
+    assert asked[0][1] == own | budget
+    assert asked[1][1] == {"method": "holmes-held", "progressbar": True, "random_seed": 0}
+
+
+@pytest.mark.first(40)
+@pytest.mark.parametrize("spec", TYPED, ids=[spec.name for spec in TYPED])
+@pytest.mark.parametrize("word", by_word())
+def test_an_option_of_other_models_is_refused(run, folder, word, spec):
+    owners = {owner.name: option for owner, option in by_word()[word]}
+    if spec.name in owners:
+        return
+    option = next(iter(owners.values()))
+    typed = [] if option.type is bool else [next(iter(option.words), "x=1" if option.several else "1")]
+    before = sorted(os.listdir(folder))
+    result = run("fit", "plants.csv", "--model", spec.name, f"--{word}", *typed, "--out", "results")
+    assert result.code == 2 and result.out == ""
+    (line,) = result.err.splitlines()
+    named = " and ".join(", ".join(owners).rsplit(", ", 1))
+    assert line.startswith(f"thali: error: --{word}") and f"belongs to {named}" in line
+    assert f"not to {spec.name}" in line and sorted(os.listdir(folder)) == before
+
+
+def test_an_option_of_classes_for_other_data_names_the_way_out(run):
+    line = run("fit", "celebrities", "--folds", 3).err
+    assert "celebrities reads as paired comparisons" in line and "name the column of classes with --target" in line
+
+
+# bad input ------------------------------------------------------------------------------------------------
+
+TABLES = {
+    "options.csv": "lizard,length,mass\ntea,12,3\nmilk,8,4\nrum,15,2\nale,9,9\n",
+    "words.csv": "name,len,kind\nann,1,x\nbob,2,y\n",
+    "question.csv": "len,wid,kind\n1,2,x\n2,?,y\n3,3,x\n",
+    "empty.csv": "len,wid,kind\n1,2,x\n2,,y\n,3,x\n",
+    "nameless.csv": "len,wid,kind\n1,2,x\n2,3,\n3,3,x\n",
+    "constant.csv": "len,wid,kind\n1,2,x\n2,2,y\n3,2,x\n1,2,y\n",
+    "one.csv": "len,wid,kind\n1,2,x\n2,3,x\n3,4,x\n",
+    "alone.csv": "kind\nx\ny\n",
+    "continuous.csv": "len,kind\n1,0.5\n2,1.25\n3,0.75\n",
+    "negative.csv": "len,wid,kind\n1,2,x\n-2,2.5,y\n3,2,x\n1,2,y\n",
+}
+BAD = {
+    "no target": (["plants.csv", "--model", "plackett-luce"], "has 'len', 'wid', 'sap', 'kind'"),
+    "no such target": (["plants.csv", "--target", "kin"], "Did you mean 'kind'?"),
+    "no such file": (["plant.csv", "--target", "kind"], "There is no file"),
+    "bundled": (["numbers", "--target", "kind"], "numbers holds similarities"),
+    "no such method": (["plants.csv", "--target", "kind", "--method", "em"], "gibbs or map or variational"),
+    "method of the other": (["plants.csv", "--target", "kind", "--method", "holmes-held"], "gibbs or map"),
+    "no such transform": (["plants.csv", "--target", "kind", "--transform", "log"], "exponential-pairs, none"),
+    "no such sampler": (["plants.csv", "--target", "kind", "--sampler", "best"], "recommended or paper"),
+    "draws of no draws": (["plants.csv", *MAP, "--a", "1", "--draws", "10"], "--draws belongs to --method gibbs"),
+    "map without a": (["plants.csv", *MAP], "--method map needs a number for --a"),
+    "a below 0": (["plants.csv", *MAP, "--a", "-1"], "finite number above 0"),
+    "one fold": (["plants.csv", *MAP, "--a", "1", "--folds", "1"], "2 to 60"),
+    "too many folds": (["plants.csv", *MAP, "--a", "1", "--folds", "61"], "2 to 60"),
+    "words": (["words.csv", "--target", "kind"], "the column 'name' is not made of numbers (line 2 of 'name' holds"),
+    "a question mark": (["question.csv", "--target", "kind"], "(line 3 of 'wid' holds '?')"),
+    "empty cells": (["empty.csv", "--target", "kind"], "line 3 of 'wid' is empty, and so 1 more cell"),
+    "no class": (["nameless.csv", "--target", "kind"], "line 3 has no class in 'kind'"),
+    "one class": (["one.csv", *MAP, "--a", "1", "--folds", "2"], "one class only"),
+    "no covariate": (["alone.csv", "--target", "kind"], "Expected are at least two columns"),
+    "continuous": (["continuous.csv", *MAP, "--a", "1", "--folds", "0"], "Cut a continuous target into classes"),
+    "negative": (
+        ["negative.csv", *MAP, "--a", "1", "--folds", "2", "--transform", "none"],
+        "choose --transform exponential",
+    ),
+    "neither": (["plants.csv"], "thali fit FILE --target COLUMN"),
+    "what is known of options": (["options.csv"], "thali fit COMPARISONS --option-covariates FILE."),
+    "no trials": (["plants.csv"], "thali fit FILE --first COLUMN --second COLUMN --chosen COLUMN"),
+}
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_that_says_what_to_do(run, folder, case):
+    for name, text in TABLES.items():
+        (folder / name).write_text(text)
+    before = sorted(os.listdir(folder))
+    words, part = BAD[case]
+    result = run("fit", *words, "--out", "results")
+    assert result.code == 2 and result.out == ""
+    errors = [line for line in result.err.splitlines() if line.startswith("thali: error: ")]
+    assert len(errors) == 1 and part in errors[0] and "standardize=" not in errors[0]
+    assert "Traceback" not in result.err and sorted(os.listdir(folder)) == before
+
+
+@pytest.mark.fit
+def test_a_column_that_counts_the_rows_is_suspected(run, folder):
+    table = plants()
+    table.insert(0, "Id", np.arange(1, 61))
+    table.to_csv("counted.csv", index=False)
+    assert "warning: Column 'Id' only counts the rows" in run("fit", "counted.csv", *MAP, "--a", 1, "--folds", 0).err
+    assert "warning" not in run("fit", "plants.csv", *MAP, "--a", 1, "--folds", 0).err
+
+
+def test_classes_may_be_numbers(folder):
+    (folder / "numbered.csv").write_text("x,y\n1.5,2\n0.5,1\n0.7,2\n")
+    found = read("numbered.csv", kinds.CLASSES, target="y")[0]
+    assert found.classes == {"1": 1, "2": 2} and list(found.covariates.columns) == ["x"]

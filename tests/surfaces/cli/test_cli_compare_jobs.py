@@ -1,0 +1,228 @@
+"""Comparisons at the command line go on where they were: the same command, `thali resume`, `thali status`, shards."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from patience import PATIENCE
+
+from thali.comparison import engine
+from thali.inference import jobs, workers
+
+pytestmark = pytest.mark.fit
+
+QUICK = ["--draws", "40", "--tune", "10", "--chains", "2", "--thin", "1", "--seed", "3", "--cores", "1"]
+COMPARE = ["compare", "tea.csv", "--models", "unique,2", *QUICK]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "tea.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n")
+    (tmp_path / "other.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,5,0\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def no_fit(monkeypatch):
+    """Makes fits fail from the moment that it is called."""
+    return lambda: monkeypatch.setattr(engine, "run", lambda task: pytest.fail("it fits"))
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_same_command_on_a_finished_job_prints_its_results(run, folder, no_fit):
+    first = run(*COMPARE, "--out", "results")
+    assert first.code == 0
+    written = contents(folder / "results")
+    no_fit()
+    for words in ([*COMPARE, "--out", "results"], ["resume", "results"]):
+        again = run(*words)
+        assert again.code == 0 and again.out == first.out and contents(folder / "results") == written
+    lines = run("status", "results").out.splitlines()
+    assert lines[:4] == ["comparison: finished", "6 of 6 fits (100%)", "  unique: 3 of 3", "  2: 3 of 3"]
+
+
+def test_stopped_status_and_resume(run, folder, monkeypatch):
+    whole = run(*COMPARE, "--out", "whole")
+    run_all = workers.run_all
+
+    def stop_after_four(*arguments):
+        for done, result in enumerate(run_all(*arguments), start=1):
+            yield result
+            if done == 4:
+                raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run_all", stop_after_four)
+        assert run(*COMPARE, "--out", "results").code == 130
+    lines = run("status", "results").out.splitlines()
+    assert lines[:4] == ["comparison: stopped", "4 of 6 fits (67%)", "  unique: 2 of 3", "  2: 2 of 3"]
+    assert lines[-1] == "thali resume results goes on with it."
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    resumed = run("resume", "../results")
+    assert resumed.code == 0 and resumed.out == whole.out
+    assert (folder / "results" / "comparison.csv").read_bytes() == (folder / "whole" / "comparison.csv").read_bytes()
+
+
+KILLED = "from thali.inference import jobs; jobs.LEAST = 0.0; from thali.surfaces.cli import app; app()"
+
+
+def done(job):
+    index = jobs.read_index(job)
+    return 0 if index is None else index["place"]["done"]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_a_comparison_killed_twice_is_resumed(run, folder):
+    words = ["compare", "tea.csv", "--models", "unique,2", "--draws", "1000", "--thin", "10", "--seed", "3"]
+    whole = run(*words, "--cores", "1", "--out", "whole")
+    job, kills = folder / "results" / "job", 0
+    for cores in ("1", "2"):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, *words, "--cores", cores, "--out", "results"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # the workers are killed, too
+        )
+        before, end = done(job), time.monotonic() + PATIENCE
+        while done(job) == before and process.poll() is None:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        if process.poll() is None:
+            assert run("status", "results").out.startswith("comparison: running")
+            running = run(*words, "--out", "results")
+            assert running.code == 2 and "is running in another process" in running.err
+            os.killpg(process.pid, signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills
+    resumed = run("resume", "results")
+    assert resumed.code == 0 and resumed.out == whole.out
+    assert run("status", "results").out.startswith("comparison: finished")
+
+
+def test_shards_are_merged(run, folder, monkeypatch, no_fit):
+    whole = run(*COMPARE, "--out", "whole")
+    for k in (1, 2):
+        shard = run(*COMPARE, "--shard", f"{k}/2", "--out", f"s{k}")
+        assert shard.out == f"shard {k}/2: 3 of 3 fits are finished, in s{k}; thali merge joins the shards.\n"
+        assert shard.code == 0 and sorted(os.listdir(f"s{k}")) == ["job"]
+    lines = run("status", "s1").out.splitlines()
+    assert lines[:4] == ["comparison (shard 1/2): finished", "3 of 3 fits (100%)", "  unique: 2 of 2", "  2: 1 of 1"]
+    no_fit()
+    (folder / "laptop").mkdir()
+    for name in ("s1", "s2"):
+        (folder / name).rename(folder / "laptop" / name)
+    monkeypatch.chdir(folder / "laptop")  # without the table
+    merged = run("merge", "s2", "s1", "--out", "all")
+    assert merged.code == 0 and merged.out == whole.out
+    for name in ("comparison.csv", "predictions.csv", "comparison.png"):
+        assert (folder / "laptop" / "all" / name).read_bytes() == (folder / "whole" / name).read_bytes()
+    assert run("resume", "all").out == whole.out
+
+
+@pytest.mark.long
+def test_an_unfinished_shard_makes_an_unfinished_whole(run, folder, monkeypatch):
+    whole = run(*COMPARE)
+    run_all = workers.run_all
+    run(*COMPARE, "--shard", "1/2", "--out", "s1")
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run_all", lambda f, tasks, cores: run_all(f, tasks[:2], cores))
+        run(*COMPARE, "--shard", "2/2", "--out", "s2")
+    merged = run("merge", "s1", "s2", "--out", "all")
+    assert merged.code == 0 and "(2 of 3 pairs)" in merged.out
+    assert "5 of 6 fits are finished and kept; not run: '2 without milk-juice'" in merged.err
+    assert merged.err.splitlines()[-2].endswith("thali resume runs them.")
+    assert run("status", "all").out.startswith("comparison: stopped\n5 of 6 fits")
+    assert run("resume", "all").out == whole.out
+
+
+OTHERS = {
+    "other data": (["compare", "other.csv", *COMPARE[2:], "--out", "results"], "was begun with other data"),
+    "draws": (
+        [*COMPARE, "--draws", "50", "--out", "results"],
+        "was begun with --draws 40, and this comparison has --draws 50",
+    ),
+    "parameter": (
+        [*COMPARE, "--lapse", "0.1", "--out", "results"],
+        "was begun with no --lapse of 'unique', and this comparison has --lapse 0.1",
+    ),
+    "models": (
+        ["compare", "tea.csv", "--models", "unique", *QUICK, "--out", "results"],
+        "was begun with the model '2', which this comparison has not",
+    ),
+    "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was begun with another seed"),
+    "shard": ([*COMPARE, "--shard", "1/2", "--out", "results"], "is the whole, and this comparison is shard 1/2"),
+    "a fit": (
+        ["fit", "tea.csv", *QUICK, "--out", "results"],
+        "is a comparison, not a fit",
+    ),
+}
+
+
+def test_another_command_is_refused_unless_it_may_overwrite(run, folder):
+    run(*COMPARE, "--out", "results")
+    written = contents(folder / "results")
+    for words, said in OTHERS.values():
+        result = run(*words)
+        assert result.code == 2 and result.out == "" and contents(folder / "results") == written
+        line = result.err.splitlines()[-1]
+        assert said in line and line.endswith("; choose another folder, or give --overwrite."), line
+    refused = run(*COMPARE, "--models", "unique,tree:3", "--out", "results", "--overwrite")
+    assert refused.code == 2 and contents(folder / "results") == written
+    for words, _ in (OTHERS["draws"], OTHERS["a fit"]):
+        assert run(*words, "--overwrite").code == 0
+    assert run("status", "results").out.startswith("EliminationByAspects: finished")
+
+
+BAD = {
+    "no numbers": (["--shard", "half", "--out", "s"], "--shard must be K/N, the K-th of N shards, such as 1/4; got"),
+    "long numbers": (["--shard", f"1/{'1' * 5000}", "--out", "s"], "--shard must be K/N, the K-th of N shards"),
+    "too large": (["--shard", "5/4", "--out", "s"], "--shard: there is no shard 5 of 4."),
+    "zero": (["--shard", "0/4", "--out", "s"], "--shard must be a whole number of 1 or more; got 0."),
+    "no folder": (["--shard", "1/4"], "--shard needs --out, the folder that keeps the fits."),
+    "another folder": (["--out", "thesis"], "is no job: it holds 'chapter.txt'"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), BAD.values(), ids=BAD)
+def test_bad_shards_and_folders(run, folder, words, said):
+    (folder / "thesis" / "job").mkdir(parents=True)
+    (folder / "thesis" / "job" / "chapter.txt").write_text("1")
+    before = contents(folder)
+    result = run(*COMPARE, *words)
+    assert result.code == 2 and said in result.err and result.out == "" and contents(folder) == before
+    assert not (folder / "s").exists()
+
+
+def test_a_shard_needs_a_seed(run, folder):
+    words = [word for word in COMPARE if word not in ("--seed", "3")]
+    result = run(*words, "--shard", "1/4", "--out", "s")
+    assert result.code == 2 and "--shard needs --seed, the same for all shards." in result.err
+
+
+def test_what_cannot_be_merged(run, folder):
+    for k in (1, 2):
+        run(*COMPARE, "--shard", f"{k}/3", "--out", f"s{k}")
+    run(*COMPARE, "--draws", "50", "--shard", "3/3", "--out", "other")
+    run(*COMPARE, "--out", "whole")
+    before = contents(folder)
+    for names, said in {
+        ("s1", "s2"): "Shard 3/3 is missing; give the folder of every shard.",
+        ("s1", "s2", "whole"): "The job 'whole/job' is no shard of a comparison; give the folders of shards.",
+        ("s1", "s2", "other"): "has --draws 50; merge shards of one comparison.",
+        ("s1", "s2", "absent"): "There is no job in 'absent/job'; give the folder of one.",
+    }.items():
+        result = run("merge", *names, "--out", "all")
+        assert result.code == 2 and said in result.err and result.out == "", result.err
+        assert contents(folder) == before and not (folder / "all").exists()
+    result = run("merge", "s1", "--out", "tea.csv")
+    assert result.code == 2 and "tea.csv is a file" in result.err

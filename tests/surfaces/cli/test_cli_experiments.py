@@ -1,0 +1,217 @@
+"""`thali fit` of choice experiments: what it reads, prints and writes. Fits are replaced by draws from the prior."""
+
+import os
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from product_class_fits import ATTRIBUTES, engine_result, experiment, hold
+
+import thali
+from thali.choice.product_classes.arguments import Run
+from thali.errors import ArgumentError
+from thali.model.spec import Option
+from thali.surfaces.cli.options import spread
+from thali.surfaces.cli.values import named_values
+
+pytestmark = pytest.mark.fit
+
+LEVELS = ["--levels", "zoom=no,yes", "battery=4 h,8 h,12 h"]
+MONOTONE = ["--monotone", "price=decreasing", "zoom=increasing", "battery=increasing"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    experiment(none=True).to_frame().to_csv("camera.csv", index=False)
+    odd = experiment().to_frame().rename(columns={"id": "who", "choice": "took", "alt": "shelf"})
+    odd.to_csv("odd.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch):
+    """Calls of `fit`, which keeps draws from the prior."""
+    calls = []
+
+    def fit(self, data, **settings):
+        self._checked(data, Run(**{name: settings[name] for name in Run._fields if name in settings}))
+        calls.append((self, data, settings))
+        monotone = {name: direction for name, direction in (self.monotone or {}).items()}
+        return hold(self, engine_result(data, monotone, draws=8, groups=2, alpha=3.0), data)
+
+    monkeypatch.setattr(thali.ProductClasses, "fit", fit)
+    return calls
+
+
+def test_as_the_issue_types_it(run, fake):
+    words = ["--respondent", "id", "--task", "task", "--alternative", "alt", "--chosen", "choice", "--none", "none"]
+    result = run("fit", "camera.csv", "--model", "product-classes", *words, *LEVELS, *MONOTONE, "--seed", 3)
+    assert result.code == 0, result.err
+    ((model, data, settings),) = fake
+    assert model.monotone == {"price": "decreasing", "zoom": "increasing", "battery": "increasing"}
+    assert data == experiment(none=True) or data.levels["battery"] == ("4 h", "8 h", "12 h")
+    assert data.attributes == ("inside", *ATTRIBUTES) and settings["random_seed"] == 3
+    assert (model.lapse, model.method) == (0.02, "annealed") and "chains" not in settings  # its own default
+    assert result.err.startswith("thali: camera.csv: 8 respondents, 40 tasks, ")
+
+
+ORDERS = [
+    ["--monotone", "price=decreasing", "zoom=increasing", "camera.csv"],
+    ["camera.csv", "--monotone", "price=decreasing,zoom=increasing"],
+    ["camera.csv", "--monotone", "price=decreasing", "--monotone", "zoom=increasing"],
+    ["camera.csv", "--monotone=price=decreasing", "zoom=increasing"],
+]
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("words", ORDERS)
+def test_directions_may_be_typed_in_many_ways(run, fake, words):
+    result = run("fit", *words, "--levels", "zoom=no,yes", "--none", "none")  # the model need not be named
+    assert result.code == 0, result.err
+    assert fake[0][0].monotone == {"price": "decreasing", "zoom": "increasing"}
+
+
+def test_other_words_are_left_alone():
+    assert spread(["fit", "a=b.csv", "--out", "x=y", "c=d"]) == ["fit", "a=b.csv", "--out", "x=y", "c=d"]
+    assert spread(["--monotone", "a=b", "data.csv", "c=d"]) == ["--monotone", "a=b", "data.csv", "c=d"]
+    assert spread(["--monotone", "a=b", "--", "c=d"]) == ["--monotone", "a=b", "--", "c=d"]
+    with pytest.raises(ArgumentError, match="monotone must be given as NAME=VALUE; got 'price'"):
+        named_values(Option("monotone", ""), ["price"])
+
+
+def test_columns_of_other_names_and_bins(run, fake):
+    words = ["--respondent", "who", "--chosen", "took", "--alternative", "shelf", "--attributes", "price, brand"]
+    result = run("fit", "odd.csv", *words, "--bins", "price=120,220", "--monotone", "price=decreasing")
+    assert result.code == 0, result.err
+    data = fake[0][1]
+    assert data.levels == {"price": ("<= 120", "120 to 220", "> 220"), "brand": ("Aika", "Bora", "Cilo")}
+    assert "price <= 120" in result.out and "<= <=" not in result.out
+
+
+def test_settings_reach_the_model(run, fake):
+    words = ["--method", "smc", "--islands", 4, "--particles", 20, "--sweeps", 5, "--lapse", 0.1, "--alpha", 2]
+    result = run("fit", "camera.csv", "--model", "product-classes", "--none", "none", *words, "--cores", 2)
+    assert result.code == 0, result.err
+    model, _, settings = fake[0]
+    assert (model.method, model.lapse, model.alpha) == ("smc", 0.1, 2.0)
+    wanted = {"islands": 4, "particles": 20, "sweeps": 5, "cores": 2, "progressbar": True}
+    assert settings == wanted
+
+
+def test_the_report(run, fake):
+    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE)
+    model = fake[0][0]
+    out = result.out
+    assert re.search(r"^battery +4 h < 8 h < 12 h$", out, re.MULTILINE)
+    table = model.classes()
+    shown = table[table["stability"] >= 0.5].head(20)
+    for row in shown.itertuples():
+        similar = f" (and {row.rules - 1:.0f} similar)" if row.rules > 1 else ""
+        assert f"{row.importance:.3f}" in out and out.count(f"  {row.stability:.3f}  {row._1}{similar}\n") == 1
+    assert (shown["rules"] > 1).any()
+    rest, others = table["importance"].sum() - shown["importance"].sum(), table.attrs["classes"] - len(shown)
+    assert f"different from chain to chain, {others} of {table.attrs['classes']}, have {rest:.3f} of the" in out
+    assert out.index("Probability that a level is preferred") < out.index("Classes of products that most chains find")
+    effect = model.level_effects().set_index(["attribute", "level", "over"]).loc[("price", "100", "250")]
+    line = re.search(r"^price +100 over 250 +(.*)$", out, re.MULTILINE)[1]
+    assert line.split("  ")[0] == f"{effect['effect']:.3f}"
+    assert "Log evidence of all choices (natural logarithm): -90.00, standard error 0.40" in out
+    assert "One sentence.\nAnother." in out
+    assert re.search(r"^effect\[battery: 12 h over 4 h\] +\d", out, re.MULTILINE)
+    assert "WARNING: The 2 chains" in out and "final_sweeps" not in out and "--sweeps" in out
+
+
+def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
+    """As of an attribute whose direction is wrong: .500, the least that it allows, in all draws."""
+    effects = thali.ProductClasses.level_effects
+
+    def at_bound(self, **settings):
+        price = (table := effects(self, **settings))["attribute"] == "price"
+        return table.assign(at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "low")})
+
+    run("fit", "camera.csv", "--none", "none", *LEVELS)
+    monkeypatch.setattr(thali.ProductClasses, "level_effects", at_bound)
+    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE)
+    assert len(re.findall(r"^price .* 0\.500 .*  yes$", result.out, re.MULTILINE)) == 6
+    assert "At its bound: a direction (decreasing price) allows nothing below 0.5, so that this is no" in result.out
+
+
+def test_columns_of_people_are_no_attributes(run, fake):
+    rows = pd.read_csv("camera.csv")
+    rows.assign(income=rows["id"].str[1:].astype(int) % 3).to_csv("income.csv", index=False)
+    result = run("fit", "income.csv", "--none", "none", *LEVELS, "--model", "multinomial-logit")
+    assert (
+        result.code == 0 and re.search(r"^Columns of people +income$", result.out, re.M) and "warning" not in result.err
+    )
+
+
+@pytest.mark.rendered
+def test_a_market(run, folder):
+    products = {"product": ["A", "B"], "price": [100, 250], "brand": "Bora", "zoom": ["no", "yes"], "battery": "8 h"}
+    pd.DataFrame(products).to_csv("market.csv", index=False)
+    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--market", "market.csv", "--out", "found")
+    assert result.code == 0, result.err
+    shares = pd.read_csv("found/market_shares.csv", index_col="product")["share"]
+    for name, share in shares.items():
+        assert re.search(rf"^{name} +{share:.3f} ", result.out, re.MULTILINE)
+    assert shares.sum() == pytest.approx(1) and (folder / "found" / "market_shares.png").stat().st_size > 5000
+
+
+def test_files(run, fake, folder):
+    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--out", "found")
+    assert result.code == 0, result.err
+    assert "wrote the posterior, the tables and the pictures to found." in result.err
+    tables = ["attribute_importance", "check", "classes", "level_effects", "people", "summary", "willingness_to_pay"]
+    tables += ["individual_importance", "individual_level_effects", "individual_willingness_to_pay"]
+    pictures = ["attribute_importance", "classes", "evidence_path", "level_effects", "willingness_to_pay"]
+    wanted = {"posterior.nc", *(f"{name}.csv" for name in tables), *(f"{name}.png" for name in pictures)}
+    assert set(os.listdir(folder / "found")) == {*wanted, "command.json"}  # this made-up fit leaves no job
+    model = thali.load(folder / "found" / "posterior.nc")
+    pd.testing.assert_frame_equal(model.classes(), fake[0][0].classes())
+    people = pd.read_csv(folder / "found" / "people.csv", index_col="respondent")
+    np.testing.assert_allclose(people, model.people())
+
+
+BAD = {
+    "no such attribute": (["--monotone", "prize=decreasing"], "Did you mean 'price'?"),
+    "no such direction": (["--monotone", "price=down"], "increasing or decreasing; got 'down'"),
+    "both directions": (["--monotone", "price=decreasing", "price=increasing"], "cannot be both"),
+    "no order": (["--monotone", "brand=increasing"], "but the alphabet's; list them from worst to best by --lev"),
+    "no equals": (["--monotone", "price"], "NAME=VALUE"),
+    "draws": (["--draws", "100"], "--draws belongs to elimination-by-aspects, additive"),
+    "islands": (["--islands", "2"], "--islands belongs to --method smc, not to annealed"),
+    "no such method": (["--method", "map"], "--method of product-classes must be annealed or smc; got 'map'"),
+    "one group": (["--method", "smc", "--islands", "1"], "2 islands"),
+    "a bad lapse": (["--lapse", "1"], "[0, 1)"),
+    "a bad alpha": (["--alpha", "0"], "above 0"),
+    "no such column": (["--respondent", "person"], "person"),
+    "bins of words": (["--bins", "brand=2"], "only numbers can be binned"),
+    "bins that are none": (["--bins", "price=few"], "takes a number of bins"),
+    "no such none": (["--none", "nothing"], "nothing"),
+    "no such market": (["--market", "absent.csv"], "absent.csv"),
+    "unique aspects": (["--unique"], "belongs to elimination-by-aspects, not to product-classes"),
+}
+
+
+@pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_line_and_writes_nothing(run, fake, folder, words, messages):
+    before = sorted(os.listdir(folder))
+    none = [] if "--none" in words else ["--none", "none"]
+    result = run("fit", "camera.csv", "--model", "product-classes", *none, *words, "--out", "found")
+    assert result.code == 2 and result.out == ""
+    line = result.err.splitlines()[-1]
+    assert line.startswith("thali: error: ") and messages in line
+    assert "levels=" not in line.replace("--levels", "") and sorted(os.listdir(folder)) == before and not fake
+
+
+def test_a_bad_market_is_refused_before_the_fit(run, fake):
+    pd.DataFrame({"price": [100, 175], "brand": "Bora", "zoom": "no", "battery": "8 h"}).to_csv("m.csv", index=False)
+    result = run("fit", "camera.csv", "--none", "none", *MONOTONE[:1], "price=decreasing", "--market", "m.csv")
+    assert result.code == 2 and "'175'" in result.err and "by --levels" in result.err and not fake
+
+
+def test_bundled_data_are_refused(run):
+    result = run("fit", "celebrities", "--model", "product-classes")
+    assert result.code == 2 and "choice experiments are needed by product-classes; leave out --model" in result.err

@@ -1,0 +1,201 @@
+"""`thali test` and `thali design`: every classical test of paired comparisons."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.surfaces.cli.classical import TESTS
+
+SQUARE = ",tea,rum,milk\ntea,,12,15\nrum,8,,4\nmilk,5,9,\n"
+OTHER = ",tea,rum,milk\ntea,,5,9\nrum,9,,8\nmilk,6,7,\n"
+TIES = "a,b,wins_a,wins_b,ties\ntea,milk,10,5,3\nmilk,rum,6,4,2\ntea,rum,9,3,1\n"
+ASPECTS = "option,aspect\ntea,hot\nrum,hot\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("thali.aspects.maximum_likelihood.goodness.SAMPLES", 9)  # which is quick
+    league = "home,away,result\n" + "x,y,H\nx,y,D\ny,x,A\ny,x,H\nx,z,H\nz,x,D\ny,z,A\nz,y,H\nz,y,D\nx,z,A\n" * 4
+    (tmp_path / "league.csv").write_text(league)
+    for name, text in {"a.csv": SQUARE, "b.csv": OTHER, "ties.csv": TIES, "aspects.csv": ASPECTS}.items():
+        (tmp_path / name).write_text(text)
+    rng = np.random.default_rng(1)
+    rows = []
+    for person, pair in itertools.product(range(24), itertools.combinations(["tea", "rum", "milk", "R&D_1"], 2)):
+        first, second = rng.permutation(list(pair))
+        rows.append((f"p{person}", "fm"[person % 2], first, second, rng.choice(["left", "right"], p=[0.65, 0.35])))
+    pd.DataFrame(rows, columns=["subject", "sex", "left", "right", "choice"]).to_csv("trials.csv", index=False)
+    return tmp_path
+
+
+def trials(**known):
+    return th.PairedComparisons.from_trials(pd.read_csv("trials.csv"), **known)
+
+
+def square(name):
+    return th.PairedComparisons(pd.read_csv(name, index_col=0).fillna(0))
+
+
+def known(data):
+    return {label: ["hot"] if label in ("tea", "rum") else [] for label in data.labels}
+
+
+def by_likelihood(data, aspects):
+    return th.EliminationByAspects(aspects, method="maximum-likelihood").fit(data)
+
+
+SAME = {
+    "transitivity trials.csv": lambda: th.paired.transitivity(trials()),
+    "circular trials.csv": lambda: th.paired.circular_triads(trials().by_subject()),
+    "circular trials.csv --people together --test exact": lambda: th.paired.circular_triads(trials(), "exact"),
+    "agreement trials.csv --test exact": lambda: th.paired.agreement(trials(), "exact"),
+    "trinary a.csv --aspects aspects.csv": lambda: th.paired.trinary_inequality(
+        square("a.csv"), known(square("a.csv"))
+    ),
+    "likelihood-ratio trials.csv --larger aspects.csv": lambda: th.likelihood_ratio(
+        *(by_likelihood(trials(), aspects) for aspects in ("unique", known(trials())))
+    ),
+    "wald trials.csv --contrast tea=1,rum=-1 tea=1,milk=-1": lambda: th.paired.wald_test(
+        by_likelihood(trials(), "unique"), [{"tea": 1, "rum": -1}, {"tea": 1, "milk": -1}]
+    ),
+    "group trials.csv --group sex": lambda: th.paired.group_test(trials().by_group("sex")),
+    "group_test a.csv b.csv": lambda: th.paired.group_test({"a": square("a.csv"), "b": square("b.csv")}),
+    "order trials.csv": lambda: th.paired.order_effect(trials()),
+    "order a.csv b.csv": lambda: th.paired.order_effect(square("a.csv"), square("b.csv")),
+    "davidson league.csv --order": lambda: th.paired.davidson(pd.read_csv("league.csv"), order=True),
+    "thurstone trials.csv": lambda: th.paired.thurstone(trials()),
+    "davidson ties.csv --samples 20 --seed 3": lambda: th.paired.davidson(
+        th.PairedComparisons(
+            [[0, 10, 9], [5, 0, 6], [3, 4, 0]], ["tea", "milk", "rum"], [[0, 3, 1], [3, 0, 2], [1, 2, 0]]
+        ),
+        samples=20,
+        random_seed=3,
+    ),
+    "bootstrap trials.csv --samples 20 --seed 2": lambda: th.paired.bootstrap(
+        trials().by_subject(), samples=20, random_seed=2
+    ),
+    "parametric-bootstrap a.csv --samples 20 --seed 2": lambda: th.paired.parametric_bootstrap(
+        by_likelihood(square("a.csv"), "unique"), samples=20, random_seed=2
+    ),
+}
+
+
+@pytest.mark.parametrize("typed", SAME)
+def test_the_command_line_gives_what_python_gives(run, typed):
+    result = run("test", *typed.split())
+    assert result.code == 0, result.err
+    assert result.out == f"{SAME[typed]()}\n"
+
+
+def test_every_test_is_tried_and_listed(run):
+    tried = {typed.split()[0].replace("group_test", "group") for typed in SAME}
+    assert tried == {spec.name for spec in TESTS}
+    assert [line.split()[0] for line in run("test").out.splitlines()] == [spec.name for spec in TESTS]
+
+
+MISTAKES = {
+    "thurston a.csv": "There is no test 'thurston'; there are transitivity, .* Did you mean 'thurstone'?",
+    "thurstone": "Name the data: thali test thurstone FILE.",
+    "thurstone a.csv b.csv": "The test thurstone takes one file; got 2.",
+    "thurstone a.csv --group sex": "--group belongs to group, not to thurstone; leave it out.",
+    "trinary a.csv": "name its aspects with --aspects FILE.",
+    "trinary a.csv --aspects no.csv": "there is no file 'no.csv'",
+    "likelihood-ratio a.csv": "--larger FILE.",
+    "wald a.csv": "--contrast tea=1,milk=-1.",
+    "wald a.csv --contrast tea": "--contrast must be given as NAME=VALUE; got 'tea'.",
+    "wald a.csv --contrast tea=x,rum=-1": "--contrast takes names with numbers, such as .*; got 'tea=x,rum=-1'.",
+    "wald a.csv --contrast tea=1": "Contrast 1 sums to 1, and must sum to 0",
+    "wald a.csv --contrast teo=1,rum=-1": "A contrast names 'teo', which is not among the options. Did you mean 'tea'?",
+    "group a.csv": "Groups are those of a column, --group COLUMN with one file, .*; got 1 file and no column.",
+    "group trials.csv --group sx": "There is no column 'sx' .* known are 'sex'. Did you mean 'sex'?",
+    "group a.csv --group sex": "do not say who answered; read them with their column of subjects, --subject.",
+    "order a.csv": "a.csv does not say which option was shown first",
+    "order a.csv b.csv a.csv": "needs one file of trials, or two of counts; got 3.",
+    "davidson a.csv": "There is no tie",
+    "davidson ties.csv --order": "do not say which option was shown first, or played at home; .* 'left' and 'right'",
+    "order league.csv": "--ties half, or nothing, --ties drop. With ties .* thali test davidson --order.",
+    "davidson ties.csv --ties half": "--ties belongs to transitivity, .* not to davidson; leave it out.",
+    "transitivity ties.csv": "tie",
+    "bootstrap a.csv": "do not say who answered; .* --subject.",
+    "bootstrap trials.csv --samples 1": "samples must be a whole number of 2 or more; got 1.",
+    "circular a.csv --test approximate": "--test must be exact or asymptotic; got 'approximate'.",
+    "transitivity a.csv --tables tex": "--tables is about the files of --out DIR; name the folder.",
+    "transitivity a.csv --out out --tables pdf": "--tables must be some of csv, tex, md, xlsx; got 'pdf'.",
+}
+
+
+@pytest.mark.parametrize("typed", MISTAKES)
+def test_mistakes_are_answered_in_a_sentence(run, typed, folder):
+    result = run("test", *typed.split())
+    assert result.code == 2 and result.out == ""
+    (said,) = [line for line in result.err.splitlines() if "error:" in line]
+    assert re.search(MISTAKES[typed].replace("?", r"\?"), said), said
+    assert not (folder / "out").exists()
+
+
+def test_tables_of_an_answer_are_written(run, folder):
+    result = run("test", "transitivity", "trials.csv", "--out", "out", "--tables", "csv,latex,md,xlsx")
+    assert result.code == 0 and "wrote 3 tables to out." in result.err
+    names = ["transitivity", "transitivity-numbers", "transitivity-violations"]
+    assert sorted(file.name for file in (folder / "out").iterdir()) == sorted(
+        ["tables.xlsx", *(f"{name}.{ending}" for name in names for ending in ("csv", "tex", "md"))]
+    )
+    assert set(pd.ExcelFile(folder / "out" / "tables.xlsx").sheet_names) == set(names)
+    read = pd.read_csv(folder / "out" / "transitivity.csv", index_col=0)
+    assert list(read.index) == ["weak", "moderate", "strong"]
+    assert "error\\_ratio" in (folder / "out" / "transitivity.tex").read_text()
+    violations = (folder / "out" / "transitivity-violations.md").read_text(encoding="utf-8")
+    assert ("R\\&D\\_1" in violations) == ("R&D_1" in (folder / "out" / "transitivity-violations.csv").read_text())
+
+
+def test_many_judges_are_one_paragraph_and_their_table_a_file(run, folder):
+    result = run("test", "circular", "trials.csv", "--out", "out")
+    assert len(result.out.splitlines()) == 5 and "24 judges have " in result.out
+    assert "Nobody is more consistent than chance (p < 0.05): the smallest p is 0.375, that of a judge" in result.out
+    assert len(pd.read_csv(folder / "out" / "circular.csv")) == 24
+
+
+def test_orders_and_groups_divide_the_trials():
+    whole = trials()
+    forward, backward = whole.by_order()
+    assert forward.labels == backward.labels == whole.labels
+    np.testing.assert_array_equal(forward.counts + backward.counts, whole.counts)
+    frame = pd.read_csv("trials.csv")
+    place = {label: k for k, label in enumerate(whole.labels)}
+    earlier = frame[frame["left"].map(place) < frame["right"].map(place)]
+    assert forward.n_comparisons == len(earlier)
+    i, j = place["tea"], place["milk"]
+    first, second = ("tea", "milk") if i < j else ("milk", "tea")
+    won = earlier[(earlier["left"] == first) & (earlier["right"] == second) & (earlier["choice"] == "left")]
+    assert forward.counts[min(i, j), max(i, j)] == len(won)
+    groups = whole.by_group("sex")
+    assert list(groups) == ["f", "m"]
+    np.testing.assert_array_equal(groups["f"].counts + groups["m"].counts, whole.counts)
+    of_women = th.PairedComparisons.from_trials(frame[frame["sex"] == "f"], labels=whole.labels)
+    np.testing.assert_array_equal(groups["f"].counts, of_women.counts)
+
+
+def test_design(run, folder):
+    result = run("design", "tea", "rum", "milk", "--out", "out")
+    assert result.code == 0 and result.out.splitlines()[0] == "round,first,second"
+    written = pd.read_csv(folder / "out" / "design.csv")
+    assert list(written.columns) == ["round", "first", "second"] and len(written) == 3
+    assert len(run("design", "5").out.splitlines()) == 1 + 10 + 1
+    assert "needs three options or more; got 2." in run("design", "tea", "rum").err
+
+
+@pytest.mark.fit
+def test_maximum_likelihood_is_compared(run, folder):
+    result = run("compare", "a.csv", "--models", "Bradley-Terry", "--method", "ML", "--out", "out", "--tables", "md")
+    assert result.code == 0 and "wrote the table" in result.err
+    nll = by_likelihood(square("a.csv"), "unique").leave_one_out().attrs["nll"]
+    row = next(line for line in result.out.splitlines() if re.match(r"Bradley-Terry +\d", line))
+    assert row.split()[1] == f"{nll:.3f}"
+    assert "| Bradley-Terry |" in (folder / "out" / "comparison.md").read_text(encoding="utf-8")
+    wrong = run("compare", "numbers", "--method", "ML")
+    assert wrong.code == 2 and "numbers holds similarities; leave it out." in wrong.err

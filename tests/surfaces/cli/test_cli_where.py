@@ -1,0 +1,161 @@
+"""`--where`: rows that are left out, in every command that reads a table."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from thali.inference.jobs import read_index
+from thali.surfaces.cli.commands.jobs import as_typed
+from thali.surfaces.cli.options import said_of_table
+
+FOODS = ("tea", "milk", "juice")
+ML = ("--method", "maximum-likelihood")
+MAIN = ("--where", "block == 'main'")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A log of trials with a block of practice in which everybody presses left."""
+    rng = np.random.default_rng(3)
+    rows = [
+        (
+            person,
+            "old" if person < 4 else "young",
+            block,
+            a,
+            b,
+            "left" if block == "practice" or rng.random() < p else "right",
+        )
+        for person in range(8)
+        for block in ("practice", "main", "main")
+        for (a, b), p in zip(itertools.combinations(FOODS, 2), (0.6, 0.4, 0.5), strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["subject", "age", "block", "left", "right", "choice"]).assign(expName="tea")
+    frame.to_csv(tmp_path / "trials.csv", index=False)
+    frame[frame["block"] == "main"].to_csv(tmp_path / "main.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+LEFT_OUT = "; 24 of 72 rows left out by block == 'main'"
+NOTICED = (
+    "thali: warning: 24 rows say `block` = practice and were counted; leave them out by "
+    "--where \"block != 'practice'\".\n"
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", ML),
+        ("leaderboard", ML),
+        ("test agreement", ()),
+        ("test circular", ()),
+    ],
+)
+def test_the_answer_is_that_of_a_table_without_these_rows(run, words):
+    command, options = words[0].split(), words[1]
+    done = run(*command, "trials.csv", *options, *MAIN)
+    assert done.code == 0 and LEFT_OUT in done.err and "warning" not in done.err, done.err
+    part = run(*command, "main.csv", *options)
+    assert done.out == part.out and part.code == 0
+    whole = run(*command, "trials.csv", *options)
+    assert whole.out != done.out and NOTICED in whole.err and whole.err.count("practice") == 2
+
+
+QUICK = ("--draws", "20", "--tune", "10", "--chains", "2", "--cores", "1", "--seed", "1")
+
+
+@pytest.mark.first(1)
+@pytest.mark.fit
+@pytest.mark.parametrize("command", [("fit", "--aspects", "unique"), ("compare", "--models", "unique")])
+def test_a_job_that_goes_on_leaves_out_the_same_rows(run, folder, command):
+    more = ("--where", "left != milk")
+    words = (command[0], "trials.csv", *command[1:], *QUICK, *MAIN)
+    first = run(*words, *more, "--out", "results")
+    said = "; 40 of 72 rows left out by block == 'main' and left != 'milk'"
+    assert first.code == 0 and said in first.err, first.err
+    index = read_index(folder / "results" / "job")
+    assert index is not None and index["command"]["arguments"]["typed"]["where"] == ["block == 'main'", "left != milk"]
+    again = run("resume", "results")
+    assert again.code == 0 and again.out == first.out and said in again.err
+    other = run(*words, "--out", "results")
+    assert other.code == 2 and "data" in other.err.splitlines()[-1], other.err
+
+
+def test_a_command_is_written_as_it_was_typed():
+    arguments = {"data_name": "a.csv", "typed": {"where": ["block == 'main'", "rt > 1"]}}
+    typed = as_typed("fit", arguments)
+    assert typed == """thali fit a.csv --where 'block == '"'"'main'"'"'' --where 'rt > 1'"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("trials.csv", "--where", "blok == 1"), "trials.csv: --where blok == 1: There is no column 'blok'; "),
+        (
+            ("trials.csv", "--where", "block = main"),
+            "--where cannot be read in 'block = main': '=' stands at character 7",
+        ),
+        (("absent.csv", "--where", "block"), "--where cannot be read in 'block': it ends where"),
+        (("trials.csv", "--where", "block > 2"), "trials.csv: --where block > 2: column 'block' holds texts such as"),
+        (("trials.csv", *MAIN, "--where", "age == odl"), "leaves no row of 72; column 'age' holds 'old', 'young'."),
+        (("celebrities", *MAIN), "--where is about a file, and celebrities is a bundled data set; leave it out."),
+    ],
+)
+@pytest.mark.parametrize("command", ["fit", "compare", "test agreement", "leaderboard"])
+def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(run, folder, command, words, said):
+    done = run(*command.split(), *words, "--out", "results")
+    assert done.code == 2 and not done.out and not (folder / "results").exists()
+    assert done.err.startswith("thali: error: ") and said in done.err and done.err.count("\n") == 1, done.err
+
+
+def test_all_models_know_it(run, folder, uncompiled):
+    plants = "part,len,kind\n" + "".join(
+        f"{'ab'[k % 3 == 0]},{k % 4},{'moss' if k % 4 > 1 else 'fern'}\n" for k in range(30)
+    )
+    (folder / "plants.csv").write_text(plants.replace("\na,0,fern", "\na,0,moss", 1))
+    done = run(
+        "fit",
+        "plants.csv",
+        "--target",
+        "kind",
+        "--method",
+        "map",
+        "--eta",
+        "1",
+        "--model",
+        "sparse-logit",
+        "--where",
+        "part == a",
+    )
+    assert done.code == 0 and "20 rows, 1 covariate;" in done.err and "10 of 30 rows left out by part" in done.err
+    phones = "resp,block,task,alt,price,size,choice\n" + "".join(
+        f"{r},{'main' if t else 'x'},{t},{a},{1 + (t + a * r) % 3},{'SL'[(t + r + a) % 2]},{int(a == (t * r) % 2)}\n"
+        for r in range(6)
+        for t in range(5)
+        for a in range(2)
+    )
+    (folder / "phones.csv").write_text(phones)
+    done = run("fit", "phones.csv", "--model", "multinomial-logit", "--attributes", "price,size", *MAIN)
+    assert done.code == 0 and "24 tasks" in done.err and "12 of 60 rows left out" in done.err, done.err
+
+
+def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, folder):
+    pressed = (folder / "trials.csv").read_text().replace("practice,tea,milk,left", "practice,tea,milk,space")
+    (folder / "pressed.csv").write_text(pressed)
+    done = run("fit", "pressed.csv", *ML)
+    assert done.code == 2 and "'space' in row 2" in done.err
+    done = run("fit", "pressed.csv", *ML, *MAIN)
+    assert done.code == 0 and LEFT_OUT in done.err and done.out == run("fit", "main.csv", *ML).out
+    assert said_of_table({"where": 1, "chosen": "c"}) == {"where": 1}
+    assert said_of_table({"where": 1, "chosen": "c", "first": "a"}) == {"where": 1, "chosen": "c", "first": "a"}
+
+
+def test_columns_of_people_are_those_that_tell_them_apart(run):
+    done = run("test", "circular", "main.csv")
+    assert "48 comparisons of 8 people (columns constant within people: 'age'), whose answers" in done.err
+    done = run("test", "circular", "main.csv", "--where", "age == old")
+    assert "24 comparisons of 4 people, whose answers" in done.err

@@ -1,0 +1,319 @@
+"""Jobs whose files were damaged, killed, moved or dated wrongly: a sentence, or the same result to the last digit."""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from datetime import datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+import rights
+from patience import PATIENCE
+from places import HELPERS
+
+from thali.aspects.models.base import LatentFeatures
+from thali.comparison import engine
+from thali.errors import Message
+from thali.inference import jobs, workers
+from thali.posterior.evidence import LogEvidence
+from thali.posterior.verdict import Verdict
+
+pytestmark = pytest.mark.fit
+
+QUICK = ["--draws", "40", "--tune", "10", "--chains", "2", "--thin", "1", "--seed", "3", "--cores", "1"]
+WORDS = {
+    "fit": ["fit", "tea.csv", "--draws", "60", "--tune", "50", "--chains", "2", "--seed", "1"],
+    "comparison": ["compare", "tea.csv", "--models", "unique,2", *QUICK],
+    "evidence": ["compare", "tea.csv", "--by", "evidence", "--models", "unique,two=2", "--draws", "300", "--seed", "4"],
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A table of choices, and evidence by the number of aspects in place of any computation."""
+    (tmp_path / "tea.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n")
+    monkeypatch.chdir(tmp_path)
+
+    def found(model, data, how):
+        value = -20.0 if model.aspects == "unique" else -25.0
+        path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -9.0]})
+        path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
+        said = Verdict(True, {}, Message("It agrees."))
+        return LogEvidence(value, 0.1, 11.0, said, np.array([value]), path, None)
+
+    monkeypatch.setattr(LatentFeatures, "_evidence_of", found)
+    return tmp_path
+
+
+def stopped(run, kind, monkeypatch):
+    """The folder of a comparison that was stopped after its first part."""
+    run_all = workers.run_all
+
+    def after_one(*arguments):
+        for result in run_all(*arguments):
+            yield result
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if kind == "comparison":
+            patch.setattr(engine, "run_all", after_one)
+        else:
+            whole = LatentFeatures._evidence_of
+            answers = iter([whole])
+            patch.setattr(
+                LatentFeatures,
+                "_evidence_of",
+                lambda *given: next(answers, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))(*given),
+            )
+        assert run(*WORDS[kind], "--out", "results").code == 130
+
+
+def begun(run, kind, monkeypatch):
+    """Folders of jobs, the words that make the result of them, and what the unbroken command prints and writes."""
+    name = kind.rpartition(" ")[2]
+    whole = run(*WORDS[name], "--out", "whole")
+    if kind.startswith("stopped"):
+        stopped(run, name, monkeypatch)
+        return ["results"], ["resume", "results"], "results", whole.out
+    if kind.startswith("shards"):
+        for k in (1, 2):
+            run(*WORDS[name], "--shard", f"{k}/2", "--out", f"s{k}")
+        return ["s1", "s2"], ["merge", "s1", "s2", "--out", "all"], "all", whole.out
+    if kind.startswith("merged"):
+        for k in (1, 2):
+            run(*WORDS[name], "--shard", f"{k}/2", "--out", f"s{k}")
+        run("merge", "s1", "s2", "--out", "results")
+    else:
+        run(*WORDS[name], "--out", "results")
+    return ["results"], ["resume", "results"], "results", whole.out
+
+
+def damaged(content, how, rng):
+    """The bytes with one thing wrong; None: there is no such file."""
+    raw, k = bytearray(content), int(rng.integers(max(1, len(content))))
+    match how:
+        case "flip" if raw:
+            raw[k] ^= 1 << int(rng.integers(8))
+        case "cut":
+            del raw[k:]
+        case "zeros":
+            raw[k : k + 50] = bytes(len(raw[k : k + 50]))
+        case "extra":
+            raw[k:k] = b"x"
+        case "lost":
+            return None
+    return bytes(raw)
+
+
+def said_in_a_sentence(found):
+    last = found.err.splitlines()[-1]
+    return found.code == 2 and last.startswith("thali: error: ") and last.endswith(".")
+
+
+def is_the_same(found, place, whole):
+    """Whether a command gave what the unbroken one had given; False if it was refused in a sentence."""
+    if found.code:
+        assert said_in_a_sentence(found), found.err
+        return False
+    assert found.out == whole
+    assert (place / "comparison.csv").read_bytes() == (place.parent / "whole" / "comparison.csv").read_bytes()
+    return True
+
+
+def broken(run, folder, kind, monkeypatch, damages):
+    """Damage every file of the jobs in each way; returns how often that was refused, and how often harmless."""
+    places, words, out, whole = begun(run, kind, monkeypatch)
+    shutil.copytree(folder, kept := folder.parent / f"{folder.name} kept")
+    counts, rng = Counter(), np.random.default_rng(7)
+    for place in places:
+        for file in sorted((kept / place / "job").iterdir()):
+            for how in damages:
+                shutil.rmtree(folder / "all", ignore_errors=True)
+                for each in places:
+                    shutil.rmtree(folder / each)
+                    shutil.copytree(kept / each, folder / each)
+                content, path = damaged(file.read_bytes(), how, rng), folder / place / "job" / file.name
+                path.unlink() if content is None else path.write_bytes(content)
+                for command in ("status", "report"):
+                    found = run(command, place)
+                    assert found.code == 0 or said_in_a_sentence(found)
+                    os.chdir(folder)
+                same = is_the_same(run(*words), folder / out, whole)
+                os.chdir(folder)
+                assert same or file.name != jobs.LOCK  # whose content says nothing
+                counts["the same" if same else "refused"] += 1
+    return counts
+
+
+def test_a_job_of_parts_with_a_damaged_file(run, folder, monkeypatch):
+    counts = broken(run, folder, "comparison", monkeypatch, ("flip", "lost"))
+    assert counts == {"refused": 4, "the same": 4}  # the lock holds nothing, and the source is written again
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "comparison",
+        "stopped comparison",
+        "shards of comparison",
+        "merged comparison",
+        "evidence",
+        "stopped evidence",
+        "shards of evidence",
+        "merged evidence",
+    ],
+)
+def test_jobs_of_parts_with_every_file_damaged(run, folder, monkeypatch, kind):
+    damages = ["flip"] * 12 + ["cut"] * 5 + ["zeros"] * 5 + ["extra"] * 3 + ["lost"]
+    counts = broken(run, folder, kind, monkeypatch, damages)
+    print(f"{kind}: {counts.total()} damaged files, {dict(counts)}, 0 failed")
+    assert counts["refused"] >= counts["the same"]
+
+
+def test_the_source_of_a_shard_is_written_again(run, folder):
+    """Merge alone asks for it, when the shards may be elsewhere."""
+    for k in (1, 2):
+        run(*WORDS["evidence"], "--shard", f"{k}/2", "--out", f"s{k}")
+    source = folder / "s1" / "job" / "source.npz"
+    content = source.read_bytes()
+    source.write_bytes(b"x" + content)
+    refused = run("merge", "s1", "s2", "--out", "all")
+    assert refused.code == 2 and "source.npz' of the job is damaged or missing" in refused.err
+    assert run("resume", "s1").code == 0 and source.read_bytes() == content
+    assert run("merge", "s1", "s2", "--out", "all").code == 0
+
+
+def test_jobs_of_parts_have_one_writer(run, folder):
+    for k in (1, 2):
+        run(*WORDS["evidence"], "--shard", f"{k}/2", "--out", f"s{k}")
+    run("merge", "s1", "s2", "--out", "results")
+    commands = ["resume", "results"], [*WORDS["evidence"], "--out", "results"], ["merge", "s1", "s2", "--out", "all"]
+    with jobs.locked(folder / "results" / "job"), jobs.locked(folder / "s2" / "job"):
+        assert "running" in run("status", "results").out and "running" in run("status", "s2").out
+        for words in commands:
+            found = run(*words)
+            assert found.code == 2 and "is running in another process" in found.err, words
+    assert not (folder / "all").exists()
+    for words in commands:
+        assert run(*words).code == 0
+
+
+# A process of its own, which has no threads when it forks: a child is killed just before or after a file of the job is
+# renamed into place, another one goes on with what it left; that one may be killed, too.
+KILLED = """
+import json, os, sys
+sys.path[:0] = json.loads(sys.argv[1])
+words, out, times, seed = json.loads(sys.argv[2])
+import numpy as np
+from stopped_jobs import killed_at_a_rename
+from thali.surfaces.cli import app
+from thali.inference import jobs
+
+rng = np.random.default_rng(seed)
+jobs.LEAST, jobs.SHARE = 0.0, 1e9
+
+def work(told):
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1), os.dup2(null, 2)
+    try:
+        app(told)
+    except SystemExit as end:
+        os._exit(end.code)
+
+def carried_out(told, job, moment=10**9, late=False):
+    return killed_at_a_rename(lambda: work(told), job, moment, late)
+
+killed = fits = 0
+while killed < times:
+    result = f"{out}{fits}"
+    job = os.path.join(result, "job")  # as the job names it
+    told = [*words, "--out", result]
+    while killed < times and carried_out(told, job, int(rng.integers(1, 4)), bool(rng.integers(2))):
+        killed += 1
+    carried_out(told, job)
+    fits += 1
+print(killed, fits)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("kind", ["comparison", "evidence", "merge"])
+def test_jobs_of_parts_killed_twenty_times_go_on(run, folder, kind):
+    words = WORDS["comparison" if kind == "merge" else kind]
+    words = [*words, "--tune", "10", "--cores", "1"] if kind == "evidence" else words
+    if kind == "merge":
+        for k in (1, 2):
+            run(*words, "--shard", f"{k}/2", "--out", f"s{k}")
+    told = json.dumps([["merge", "s1", "s2"] if kind == "merge" else words, "found", 20, 5])
+    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), told]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    kills, found = map(int, done.stdout.split())
+    subprocess.run([sys.executable, "-m", "thali", *words, "--out", "whole"], check=True, capture_output=True)
+    whole = (folder / "whole" / "comparison.csv").read_bytes()
+    assert kills >= 20 and all((folder / f"found{k}" / "comparison.csv").read_bytes() == whole for k in range(found))
+    print(f"{kind}: {kills} kills of {found} runs, 0 of which differ from the unbroken one")
+
+
+# dates and places -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("kind", ["fit", "comparison"])
+def test_clocks_and_places_do_not_matter(run, folder, kind, monkeypatch):
+    """The clock was ahead when the job was written, and its files are of 1970; the folder was moved and renamed."""
+    whole = run(*WORDS[kind], "--out", "results")
+    job = folder / "results" / "job"
+    later = datetime.now().astimezone() + timedelta(days=400)
+    (job / jobs.INDEX).write_bytes(jobs.sealed(jobs.read_index(job) | {"written": later.isoformat()}))
+    for path in folder.rglob("*"):
+        os.utime(path, (0, 0))
+    assert "finished" in run("status", "results").out
+    assert run("resume", "results").out == whole.out
+    folder.rename(moved := folder.with_name("moved"))
+    try:
+        monkeypatch.chdir(moved)
+        again = run("resume", "results")
+        assert again.out == whole.out and "which is not here; its data are looked for in" in again.err
+        (moved / "elsewhere").mkdir()
+        (moved / "results").rename(moved / "elsewhere" / "other")
+        assert run("resume", "elsewhere/other").out == whole.out
+        (moved / "tea.csv").unlink()
+        lost = run("resume", "elsewhere/other")
+        assert lost.code == 2 and lost.err.splitlines()[-1] == "thali: error: There is no file 'tea.csv'."
+    finally:
+        os.chdir("/")
+        moved.rename(folder)
+
+
+@pytest.mark.skipif(not rights.can_be_given_up, reason="whoever runs this may write everywhere")
+def test_read_only_jobs_are_read(run, folder):
+    """Nothing is written there; what needs to write says so before anything else."""
+    for k in (1, 2):
+        run(*WORDS["comparison"], "--shard", f"{k}/2", "--out", f"s{k}")
+    (folder / "own").mkdir()
+    read_only = [path for k in (1, 2) for path in (folder / f"s{k}", *(folder / f"s{k}").rglob("*"))]
+    for path in read_only:
+        path.chmod(path.stat().st_mode & ~0o222)
+
+    def as_somebody(*words):
+        command = [sys.executable, "-m", "thali", *words]
+        return subprocess.run(command, preexec_fn=rights.given_up, capture_output=True, text=True, timeout=PATIENCE)
+
+    try:
+        assert as_somebody("status", "s1").stdout.startswith("comparison (shard 1/2): finished\n")
+        merged = as_somebody("merge", "s1", "s2", "--out", "own/all")
+        assert merged.returncode == 0 and (folder / "own" / "all" / "comparison.csv").exists(), merged.stderr
+        for words in (["resume", "s1"], ["merge", "s1", "s2", "--out", "s1"]):
+            refused = as_somebody(*words)
+            assert refused.returncode == 2 and "you may not write to the folder" in refused.stderr, refused.stderr
+    finally:
+        for path in read_only:
+            path.chmod(path.stat().st_mode | 0o200)

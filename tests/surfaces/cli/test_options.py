@@ -1,0 +1,133 @@
+"""The options of the command line are those of the models: each stands in one spec, and says what the model does."""
+
+import inspect
+import re
+
+import pytest
+import typer
+
+from thali.errors import ArgumentError
+from thali.model.registry import SPECS
+from thali.model.spec import FIT, MODEL
+from thali.surfaces.cli import app
+from thali.surfaces.cli.models import TYPED, model_named
+from thali.surfaces.cli.options import by_word
+from thali.surfaces.cli.values import value_of
+
+OWNED = [(spec, option) for spec in TYPED for option in spec.options]
+NAMES = [f"{spec.name} --{option.word}" for spec, option in OWNED]
+
+
+def signature_of(spec, option):
+    """What takes the value of an option that goes to the constructor or to the fit."""
+    return inspect.signature(spec.load() if option.to == MODEL else spec.load().fit).parameters
+
+
+@pytest.mark.parametrize(("spec", "option"), OWNED, ids=NAMES)
+def test_an_option_is_an_argument_and_shows_its_default(spec, option):
+    if option.to not in (MODEL, FIT):
+        return
+    argument = signature_of(spec, option)[option.name]
+    if isinstance(argument.default, int | float) and not isinstance(argument.default, bool):
+        assert float(re.match(r"[\d.]+", option.default)[0]) == argument.default
+    if isinstance(argument.default, bool):
+        assert option.default == f"--{'' if argument.default else 'no-'}{option.word}"
+    if isinstance(argument.default, str) and option.name != "method":
+        assert option.default == argument.default
+    if isinstance(argument.default, tuple) and argument.default:
+        assert value_of(option, option.default) == argument.default
+
+
+@pytest.mark.parametrize("word", by_word())
+def test_options_of_one_word_are_typed_alike(word):
+    assert len({str(option.type) for _, option in by_word()[word]}) == 1
+
+
+def test_every_option_of_the_registry_is_offered():
+    fit = typer.main.get_command(app).commands["fit"]  # type: ignore[attr-defined]
+    offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
+    own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "title", "author", "question", "help"}
+    assert offered - own == set(by_word())
+
+
+def test_the_methods_of_a_model_are_those_of_its_argument():
+    for spec in SPECS:
+        argument = inspect.signature(spec.load()).parameters.get("method")
+        assert (argument is None) == (not spec.methods) and (argument is None or argument.default == spec.methods[0])
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])
+def test_every_name_and_alias_is_understood(spec):
+    for name in (spec.name, *spec.aliases, spec.cls.partition(":")[2], spec.name.upper().replace("-", "_")):
+        if spec.options:
+            assert model_named(name)[0] is spec
+        else:
+            with pytest.raises(ArgumentError, match="functions and objects of Python"):
+                model_named(name)
+
+
+def test_btl_has_unique_aspects(run, stand_in):
+    asked = []
+
+    def stop(**arguments):
+        asked.append(arguments)
+        raise ArgumentError("enough")
+
+    stand_in("elimination-by-aspects", stop)
+    for name in ("BTL", "bradley-terry-luce", "Bradley Terry", "Luce", "EBA", "iEBA"):
+        assert run("fit", "celebrities", "--model", name).code == 2
+    assert asked == [{"aspects": "unique"}] * 4 + [{}, {"aspects": "ibp"}]
+    assert run("fit", "celebrities", "--aspects", "bradley-terry").code == 2 and asked[-1] == {"aspects": "unique"}
+    assert (
+        "thurstone is a test, not a model of --model: thali test thurstone DATA."
+        in run("fit", "celebrities", "--model", "thurstone").err
+    )
+
+
+def test_options_are_looked_at_before_a_file_is_read(run, monkeypatch):
+    from thali.surfaces.cli.commands import fit
+
+    monkeypatch.setattr(fit, "find_data", None)  # nothing may be read
+    for words, said in (
+        (["--lapse", "2"], "--lapse is the probability"),
+        (["--model", "smc"], "--model must be"),
+        (["--target", "kind", "--method", "em"], "--method of plackett-luce must be"),
+        (["--target", "kind", "--lapse", "0.1"], "--lapse belongs to"),
+        (["--tempering", "hot"], "--tempering must be"),
+    ):
+        result = run("fit", "large.csv", *words)
+        assert result.code == 2 and said in result.err
+
+
+@pytest.mark.first(1)
+@pytest.mark.fit
+@pytest.mark.parametrize("model", ["MNL", "hierarchical-logit"])
+def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
+    rows = ["id,task,choice,price,size"]
+    for person in range(6):
+        for task in range(4):
+            chosen = (person + task) % 3 == 0
+            rows += [
+                f"{person},{task},{int(chosen)},{2 + task % 2},small",
+                f"{person},{task},{int(not chosen)},3,large",
+            ]
+    (tmp_path / "cams.csv").write_text("\n".join(rows))
+    words = ["--draws", 12, "--tune", 5, "--chains", 2, "--seed", 1, "--thin", 1] if model != "MNL" else []
+    result = run("fit", tmp_path / "cams.csv", "--model", model, "--linear", "price", *words, "--out", tmp_path / "out")
+    assert result.code == 0, result.err
+    assert "6 respondents, 24 tasks" in result.out and "price" in result.out
+    written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    tables = ["attribute_importance", "level_effects", "willingness_to_pay"]
+    study = [f"{table}.{ending}" for table in tables for ending in ("csv", "png")]
+    individual = [f"individual_{table}.csv" for table in ("importance", "level_effects", "willingness_to_pay")]
+    drawn = [
+        "job",
+        "posterior.nc",
+        "summary.csv",
+        "trace.png",
+        "check.csv",
+        "individuals.csv",
+        "population.csv",
+        *individual,
+    ]
+    assert written == sorted([*study, *(["command.json", "model.nc", "summary.csv"] if model == "MNL" else drawn)])

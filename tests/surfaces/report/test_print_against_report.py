@@ -1,0 +1,131 @@
+"""Every number that `thali fit` prints stands in the report that it writes, and in the files of --out."""
+
+import html
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from thali.model.settings import Settings
+from thali.model.spec import REPORT
+from thali.surfaces.cli.models import TYPED
+from thali.testing.smallest import simulated
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+RUN = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 7]
+STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money"]
+CASES = {  # by the name of the spec, with what is special behind a comma; other settings than the defaults
+    "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
+    "elimination-by-aspects, maximum likelihood": ["pairs.csv", "--method", "maximum-likelihood", "--ci", 0.97],
+    "additive-clustering": ["similar.csv", *RUN, "--similar", 0.4, "--estimate", "conditional-map"],
+    "product-classes": [
+        *("study.csv", *STUDY, "--chains", 2, "--sweeps", 10, "--seed", 7, "--similar", 0.9, "--segments", "2")
+    ],
+    "multinomial-logit": ["study.csv", *STUDY],
+    "hierarchical-logit": ["study.csv", *STUDY, *RUN, "--segments", "2"],
+    "latent-class-logit": ["study.csv", *STUDY, "--classes", "3", "--starts", 2, "--seed", 7, "--segments", "2"],
+    "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
+    "sparse-logit": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
+}
+NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*)?\.\d+(?:e[+-]\d+)?|(?<![\w.])-?\d[\d,]{5,}")
+DIGITS = 3  # of a number in a report, or more
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = simulated(people=6, tasks=4, seed=4).rename(columns={"price": "money"})
+    study.to_csv("study.csv", index=False)
+    market = {"product": ["Ours", "Theirs"], "money": [15.0, 5.0], "brand": ["A", "C"], "zoom": ["yes", "no"]}
+    both = [pd.DataFrame(market).assign(scenario=name) for name in ("now", "then")]
+    pd.concat(both).to_csv("market.csv", index=False)
+    pd.DataFrame([[0, 3, 1], [2, 0, 4], [1, 2, 0]], list("abc"), list("abc")).to_csv("pairs.csv")
+    values = np.random.default_rng(3).random((4, 4))
+    pd.DataFrame((values + values.T) / 2, list("abcd"), list("abcd")).to_csv("similar.csv")
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame(rng.normal(size=(20, 2)), columns=["height", "weight"])
+    rows.assign(y=np.where(rows["height"] + rng.logistic(size=20) > 0, "yes", "no")).to_csv("rows.csv", index=False)
+    return tmp_path
+
+
+def numbers(text):
+    """The numbers of a text that have a decimal point, or are large, each with its decimals."""
+    found = []
+    for match in NUMBER.findall(text.replace("−", "-")):
+        mantissa, _, power = match.replace(",", "").partition("e")
+        decimals = len(mantissa.partition(".")[2]) - int(power or 0)
+        found.append((match, float(match.replace(",", "")), decimals))
+    return found
+
+
+def missing(text, where):
+    """The numbers of a text that do not stand elsewhere, with all their digits, or the three of a page."""
+    there, values = numbers(where), []
+    for shown, value, decimals in numbers(text):
+        wanted = min(decimals, max(0, DIGITS - len(str(int(abs(value)))) + (abs(value) < 1)))
+        near = (found for _, found, places in there if places >= wanted and abs(found - value) < 0.6 * 10.0**-wanted)
+        if next(near, None) is None:
+            values.append(shown)
+    return sorted(set(values))
+
+
+def words_of(page):
+    """What a reader sees of a page, but for its pictures."""
+    text = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]*>", " ", text))
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_printed_is_mailed(name, run, folder):
+    data, *words = CASES[name]
+    result = run("fit", data, "--model", name.partition(",")[0], *words, "--out", "out", "--report", "mail.html")
+    again = run("report", "out", "-o", "again.html")
+    if result.code or again.code or "could not be made" in result.err:
+        pytest.fail(result.err + again.err)
+    mailed = (folder / "mail.html").read_text("utf-8")
+    if mailed != (folder / "again.html").read_text("utf-8"):
+        pytest.fail("thali report DIR has other settings than the fit")
+    assert not missing(result.out, words_of(mailed))
+
+
+def test_a_report_is_called_what_its_author_says(run, folder):
+    cover = ("--title", "Who <b>wins</b>?", "--author", "Ann & Bob", "--question", "Which is best?")
+    run("fit", "celebrities", "--method", "maximum-likelihood", "--out", "out", "--report", "mail.html", *cover)
+    mailed = (folder / "mail.html").read_text("utf-8")
+    assert "<h1>Who &lt;b&gt;wins&lt;/b&gt;?</h1>" in mailed and "<title>Who &lt;b&gt;" in mailed
+    assert "Ann &amp; Bob" in mailed and '<p class="question">Which is best?</p>' in mailed
+    assert "--title &#39;Who &lt;b&gt;wins" in mailed  # which repeats the fit
+    assert run("report", "out", "-o", "again.html").code == 0
+    assert (folder / "again.html").read_text("utf-8") == mailed
+    assert run("report", "out", "-o", "again.html", "--title", "Fame").code == 0
+    again = (folder / "again.html").read_text("utf-8")
+    assert "<h1>Fame</h1>" in again and "Ann &amp; Bob" in again
+    refused = run("fit", "celebrities", "--method", "maximum-likelihood", "--author", "Ann")
+    assert refused.code == 2 and "--author is of the report; name its file with --report." in refused.err
+
+
+@pytest.mark.long
+def test_a_fit_that_goes_on_mails_the_same(run, folder):
+    data, *words = CASES["hierarchical-logit"]
+    first = run("fit", data, "--model", "hierarchical-logit", *words, "--out", "out", "--report", "mail.html")
+    mailed = (folder / "mail.html").read_bytes()
+    (folder / "mail.html").unlink()
+    assert run("resume", "out").out == first.out
+    assert (folder / "mail.html").read_bytes() == mailed
+
+
+def test_every_setting_of_every_answer_is_tried():
+    for spec in TYPED:
+        typed = {word for name, words in CASES.items() if name.partition(",")[0] == spec.name for word in words}
+        asked = [option for option in spec.options if option.to == REPORT]
+        assert {f"--{option.word}" for option in asked} <= typed
+        assert {option.name for option in asked} <= set(Settings.__dataclass_fields__)
+
+
+def test_a_number_that_the_report_lacks_is_found():
+    assert missing("0.360 of 1.5 and -2.25", "0.3604, 1.52 and -2.25, 2.25") == [] == missing("12.708", "12.7")
+    assert missing("0.360 of 1.5 and -2.25", "0.361, 2 and 2.25") == ["-2.25", "0.360", "1.5"]
+    assert words_of("<svg><text>0.36</text></svg><p>a &lt; .5</p><script>0.1</script>").split() == ["a", "<", ".5"]

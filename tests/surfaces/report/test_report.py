@@ -1,0 +1,421 @@
+"""Reports: of every model, of comparisons and tests; safe, whole, and the same each time."""
+
+import base64
+import hashlib
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from PIL import Image
+from places import PROJECT
+from product_class_fits import experiment
+from product_class_fits import fitted as holding
+from tiny_models import TINY
+
+import thali as th
+from thali.aspects.findings import open as of_open
+from thali.aspects.findings.elimination import best_sentence
+from thali.aspects.findings.features import most_probable
+from thali.choice.answers.findings import strongest
+from thali.choice.answers.simulator import offered_in, simulated
+from thali.errors import PYTHON, ArgumentError, DataError, Message, NotFittedError
+from thali.model.finding import Finding, Picture
+from thali.model.references import REFERENCES, Cite, cited_in
+from thali.model.settings import USUAL
+from thali.model.wording import listed, number, probability
+from thali.report import report
+from thali.surfaces.cli.commands.fit import _repeatable
+from thali.surfaces.html.document import Chapter, Document
+from thali.surfaces.html.drawing import _few_colours
+from thali.surfaces.html.numbers import cell
+from thali.surfaces.html.page import MAX_ROWS, rendered
+from thali.surfaces.html.report import _lead, section_of
+from thali.surfaces.report import bibtex
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline';{} base-uri 'none'; form-action 'none'"
+ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "x" * 5000)
+
+
+class Page(HTMLParser):
+    """The elements of a page, its text, and the names inside it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.ids, self.links, self.texts, self.policy = [], [], [], [], ""
+        self.scripts, self.inside = {"text/javascript": [], "application/json": []}, None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        found = dict(attrs)
+        self.ids += [found["id"]] if "id" in found else []
+        self.links += [found[name] for name in ("src", "href", "xlink:href", "srcset", "action") if name in found]
+        assert not [name for name in found if name.startswith("on")]
+        self.inside = found.get("type", "text/javascript") if tag == "script" else None
+        if found.get("http-equiv") == "Content-Security-Policy":
+            self.policy = found["content"]
+
+    def handle_data(self, data):
+        (self.texts if self.inside is None else self.scripts[self.inside]).append(data)
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+
+def page_of(what, folder):
+    file = folder / "report.html"
+    report(what, file)
+    return looked_at(file.read_text("utf-8"))
+
+
+def looked_at(text):
+    assert len(text) < 1_000_000 and '"Segoe UI"' in text  # the style as it was written
+    page = Page(text)
+    ours = page.scripts["text/javascript"]
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in ours]
+    assert page.policy == POLICY.format("".join(f" script-src 'sha256-{digest}';" for digest in digests))
+    assert page.elements.count("script") == 2 * len(digests)
+    assert all(link.startswith(("#", "data:")) for link in page.links)
+    assert len(set(page.ids)) == len(page.ids)
+    inside = {link.removeprefix("#") for link in page.links if link.startswith("#")}
+    assert inside <= set(page.ids)
+    return page, text
+
+
+_FITTED = {}
+
+
+def fitted(name):
+    if name not in _FITTED:
+        _FITTED[name] = TINY[name].fitted()
+    return _FITTED[name]
+
+
+_PAGES = {}
+
+
+def page_once(name, folder):
+    """The page of a model, made by the first test that asks for it."""
+    if name not in _PAGES:
+        _PAGES[name] = page_of(fitted(name), folder)
+    return _PAGES[name]
+
+
+@pytest.mark.first(4)
+@pytest.mark.parametrize("name", TINY)
+def test_every_model_has_a_report(name, tmp_path):
+    model = fitted(name)
+    page, _ = page_once(name, tmp_path)
+    said = " ".join(" ".join(page.texts).split())
+    assert model.fitted_to_ in said and str(model.verdict()) in said
+    light = "The chains agree." if "chains" in model.verdict().facts else "The estimate was found."
+    assert (light in said) == model.verdict().agrees
+    light = model.findings()["verdict"].headline
+    assert light in said[: said.index("Settings and versions")]  # of the list of chapters
+    chapters = ("answer", "answers", "the-data", "methods", "for-the-statistician", "settings-and-versions")
+    order = [page.ids.index(name) for name in chapters]
+    assert order == sorted(order) and "How is it said in a paper?" in said
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == "multinomial-logit" else pytest.param(name, marks=pytest.mark.long) for name in TINY]
+)
+def test_a_report_is_the_same_each_time(name, tmp_path):
+    again = tmp_path / "again.html"
+    fitted(name).report(again)
+    assert again.read_text("utf-8") == page_once(name, tmp_path)[1]
+
+
+@pytest.mark.parametrize("settings", [{"method": "map", "a": 1.0}, {"method": "variational", "random_seed": 1}])
+def test_classifiers_without_draws_have_reports(settings, tmp_path):
+    X, y = TINY["plackett-luce"].data()
+    page, _ = page_of(th.PlackettLuceRegression(**settings).fit(X, y), tmp_path)
+    assert "How sure" not in " ".join(page.texts) and "height" in " ".join(page.texts)
+
+
+@pytest.mark.long
+def test_a_model_from_a_file_has_the_same_report(tmp_path):
+    model = fitted("elimination-by-aspects")
+    model.save(tmp_path / "model.nc")
+    assert page_of(th.load(tmp_path / "model.nc"), tmp_path)[1] == page_once("elimination-by-aspects", tmp_path)[1]
+
+
+def test_the_command_repeats_the_fit(tmp_path):
+    model = th.EliminationByAspects("unique")
+    run = {"draws": 20, "tune": 10, "chains": 2, "random_seed": 7}
+    data = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"))
+    model.fit(data, progressbar=False, **run)
+    code = "model.fit(data, draws=20, tune=10, chains=2, random_seed=7)"
+    assert code in " ".join(page_of(model, tmp_path)[0].texts)
+    assert model.run_settings() == run
+
+
+def test_a_seed_is_shown_as_it_is_typed(tmp_path):
+    model = th.EliminationByAspects("unique")
+    data = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"))
+    model.fit(data, draws=20, tune=10, chains=2, random_seed=1234567, progressbar=False)
+    texts = page_of(model, tmp_path)[0].texts
+    assert "1234567" in texts and "1,234,567" not in " ".join(texts)
+    assert _repeatable(model, {"draws": 20}) == {"draws": 20, "seed": 1234567}
+    assert _repeatable(model, {"seed": 3}) == {"seed": 3}
+
+
+def test_no_name_becomes_markup(tmp_path):
+    data = th.PairedComparisons([[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS)
+    model = th.EliminationByAspects("unique").fit(data, draws=20, tune=10, chains=2, random_seed=1, progressbar=False)
+    page, text = page_of(model, tmp_path)
+    assert "&lt;script&gt;alert(1)" in text and "{{ 7 * 7 }}" in text
+    assert "img" not in page.elements or 'alt="' in text
+
+
+def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
+    data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY"])
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    page, _ = page_of(model, tmp_path)
+    assert page.elements.count("svg") == 2 or page.elements.count("svg") == 3
+    table = th.compare({"BTL": model}, data, cores=1, progressbar=False)
+    page, _ = page_of(table, tmp_path)
+    assert "BTL predicts" in " ".join(page.texts)
+    page, _ = page_of(th.paired.transitivity(data), tmp_path)
+    assert "strong" in " ".join(page.texts)
+
+
+def test_what_has_no_report_is_refused(tmp_path):
+    with pytest.raises(NotFittedError):
+        th.EliminationByAspects().report(tmp_path / "x.html")
+    with pytest.raises(ArgumentError, match="There are findings of fitted models"):
+        report(pd.DataFrame({"a": [1]}), tmp_path / "x.html")
+    with pytest.raises(DataError, match="there is no folder"):
+        fitted("multinomial-logit").report(tmp_path / "nowhere" / "x.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_long_tables_are_folded_and_bounded(tmp_path):
+    result = th.paired.transitivity(th.datasets.celebrities())
+    vars(result)["table"] = pd.DataFrame({"value": range(MAX_ROWS + 5)})
+    page, text = page_of(result, tmp_path)
+    assert "details" in page.elements and f"the first {MAX_ROWS:,} of {MAX_ROWS + 5:,} rows" in text
+    others = sum(1 + len(table) for name, table in result.tables().items() if name != "table")
+    assert text.count("<tr>") == MAX_ROWS + 1 + others
+
+
+def test_numbers_are_those_that_people_read():
+    assert [cell("x", value) for value in (0.12345, 12345.6, 1e-5, float("nan"), 3, True, ("a", "b"))] == [
+        "0.123",
+        "12,346",
+        "1.0e-05",
+        "–",
+        "3",
+        "yes",
+        "a, b",
+    ]
+    assert (probability(0.999), probability(0.001), probability(0.5)) == ("above .99", "below .01", ".50")
+    assert (number(123.4), number(1.2345)) == ("123", "1.23")
+    assert listed("ab") == "a and b" and listed("abcdefgh", 4) == "a, b, c and 5 more"
+
+
+def test_references_are_those_that_are_cited():
+    both = Message("the rule of ", Cite("bradley1952", inside=True))
+    sentence = Message("Elimination by aspects ", Cite("tversky1972", "luce1959"), " and ", both, ".")
+    found = cited_in(["Nothing of Miller, Griffiths & Jordan (2008).", sentence])
+    assert [each.split("(")[0] for each in found] == ["Bradley, R. A., & Terry, M. E. ", "Luce, R. D. ", "Tversky, A. "]
+    assert str(sentence) == (
+        "Elimination by aspects (Tversky, 1972; Luce, 1959) and the rule of Bradley & Terry (1952)."
+    )
+    with pytest.raises(KeyError):
+        Cite("nobody1900")
+
+
+def test_every_reference_is_cited_somewhere_and_stands_in_the_bibliography():
+    sources = [path for path in (PROJECT / "src/thali/model").rglob("*findings*") if path.suffix == ".py"]
+    sources += (PROJECT / "src/thali/model").rglob("findings/*.py")
+    calls = re.findall(r"\bCite\(([^)]*)\)", "".join(path.read_text("utf-8") for path in sources))
+    assert {key for call in calls for key in re.findall(r'"(\w+)"', call)} == set(REFERENCES)
+    assert set(REFERENCES) <= set(bibtex.entries())
+    for work in REFERENCES.values():
+        assert f"({work.year}). " in work.text and work.text.startswith(work.names.split(" ")[0].rstrip(","))
+    texts = [work.text.casefold().replace("ö", "o") for work in REFERENCES.values()]
+    assert texts == sorted(texts)
+
+
+def test_a_report_of_ties_says_by_which_rule_they_were_modelled(tmp_path):
+    data = th.PairedComparisons([[0, 4, 3], [2, 0, 5], [3, 1, 0]], ties=[[0, 1, 0], [1, 0, 2], [0, 2, 0]])
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    page, _ = page_of(model, tmp_path)
+    assert "Ties were modelled by the rule of Davidson (1970)." in "".join(page.texts)
+    assert "On extending the Bradley-Terry model to accommodate ties" in "".join(page.texts)
+
+
+def test_features_of_one_are_not_called_shared():
+    alone = pd.DataFrame({"members": [("a",)], "probability": [0.9], "weight": [1.0]})
+    assert most_probable(alone, "aspect") == ""
+
+
+def test_an_answer_that_says_little_leaves_the_first_screen_to_the_next():
+    one, two, three = (
+        Finding("It is so.", picture=Picture("ranks", "c"), key=name, question=name, leads=leads)
+        for name, leads in (("weak", False), ("usual", None), ("strong", True))
+    )
+    assert [_lead(each).key for each in ([one, two], [two, three], [one])] == ["usual", "strong", "weak"]
+    plain = replace(two, picture=None, key="plain")
+    assert _lead([plain, two]).key == "usual" and _lead([plain, one]).key == "plain"
+
+
+def test_features_that_are_hardly_there_are_not_named():
+    found = {"members": [("a", "b"), ("a", "b", "c")], "probability": [0.9, 0.19], "weight": [1.0, 2.0]}
+    assert "a and b (probability .90" in (said := most_probable(pd.DataFrame(found), "aspect")) and "c" not in said[30:]
+
+
+def of_one(section):
+    """A report of nothing but that section."""
+    return Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")
+
+
+def simulator_of(model):
+    """The page of the simulator alone, and what its script reads."""
+    page, text = looked_at(rendered(of_one(section_of(simulated(model._market_draws()), PYTHON))))
+    (data,) = page.scripts["application/json"]
+    assert not set("<>&") & set(data)
+    return page, text, json.loads(data)
+
+
+@pytest.mark.parametrize("none", [False, True])
+def test_the_simulator_begins_with_the_shares_of_the_first_task(none):
+    model = holding(experiment(none=none), alpha=3.0, draws=20)
+    page, text, found = simulator_of(model)
+    market = model._market_draws()
+    assert [levels for _, levels in found["products"]] == [list(product) for product in market.first_task]
+    assert "noscript" in page.elements and found["offers_none"] == none
+    assert found["lapse"] == 0.02 and (found["none"] is not None) == none
+    shares = market.shares([[*market.first_task, *([market.none] if none else [])]])[0].mean(axis=0)
+    shown = re.findall(r'<th scope="row" class="text">(.*?)</th><td>([\d.]+)</td>', text)
+    names = ["Product A", "Product B", "Product C", "Product D"][: len(market.first_task)]
+    assert [name for name, _ in shown] == [*names, *(["none of them"] if none else [])]
+    np.testing.assert_allclose([float(share) for _, share in shown], 100 * shares, rtol=0, atol=0.0501)
+    assert text == simulator_of(model)[1]
+
+
+def test_the_simulator_begins_with_the_market_that_was_asked_for(tmp_path):
+    model = holding(experiment(none=True), alpha=3.0, draws=20)
+    levels = model._design_.scheme.levels
+    chosen = {name: [own[0], own[-1]] for name, own in levels.items() if name != "inside"}
+    market = pd.DataFrame(chosen | {"product": ["Ours <1>", "Theirs"]})
+    draws = model._market_draws()
+    found = offered_in(draws, model._chooser(), market)
+    ends = [(1, *(last * (len(own) - 1) for name, own in levels.items() if name != "inside")) for last in (0, 1)]
+    assert found.products == dict(zip(market["product"], ends, strict=True)) and found.none is None
+    with_none = pd.DataFrame({name: [*own, own[0]] for name, own in chosen.items()} | {"alt": ["x", "y", "none"]})
+    found = offered_in(draws, model._chooser(), with_none)
+    assert list(found.products) == ["x", "y"] and found.none == "none"
+    both = pd.concat([market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True)
+    section = section_of(simulated(draws, offered_in(draws, model._chooser(), both), 0.95), PYTHON)
+    assert "scenario now" in section.sentences[0] and section.simulator.interval == "95 % interval"
+    _, text = looked_at(rendered(of_one(section)))
+    assert "Ours &lt;1&gt;" in text and json.loads(section.simulator.data)["offers_none"] is False
+    low, high = np.quantile(draws.shares([ends])[0][:, 0], [0.025, 0.975])
+    assert (section.simulator.shares[0].low, section.simulator.shares[0].high) == (
+        f"{100 * low:.1f}",
+        f"{100 * high:.1f}",
+    )
+
+
+def test_no_level_becomes_markup_in_the_simulator():
+    frame = experiment().to_frame()
+    levels = dict(zip(frame["brand"].cat.categories, ATTACKS, strict=False))
+    frame["brand"] = [levels[level] for level in frame["brand"]]
+    data = th.ChoiceExperiment.from_frame(frame.rename(columns={"zoom": ATTACKS[0]}))
+    _, _, found = simulator_of(holding(data, {}))
+    attributes = {attribute["name"]: attribute["levels"] for attribute in found["attributes"]}
+    assert sorted(attributes["brand"]) == sorted(ATTACKS[:3]) and ATTACKS[0] in attributes
+
+
+def of_people(**columns):
+    """A model of people who have these columns, a cell each."""
+    frame = experiment(people=16).to_frame()
+    person = frame["id"].astype(str).str[1:].astype(int)
+    frame = frame.assign(**{name: [cells[k] for k in person] for name, cells in columns.items()})
+    return holding(type(experiment()).from_frame(frame, attributes=["price", "brand", "zoom", "battery"]), {})
+
+
+def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
+    people = {"sex": ["w", "m"] * 8, ATTACKS[0]: [ATTACKS[1], "__proto__"] * 8, "weight": list(range(16))}
+    page, text, found = simulator_of(of_people(**people, town=[f"town {n}" for n in range(16)], wave=["1"] * 16))
+    assert [column["name"] for column in found["people"]["columns"]] == ["sex", ATTACKS[0]]
+    assert found["people"]["columns"][1]["values"] == sorted([ATTACKS[1], "__proto__"])
+    assert [weight["name"] for weight in found["people"]["weights"]] == ["weight"]
+    assert "Nobody can be chosen by 'town': more than 12 different values." in " ".join(page.texts)
+    assert "market-people" in page.ids and len(found["people"]["columns"][0]["codes"]["data"]) < 30
+    page, _, found = simulator_of(of_people(wave=["1"] * 16))
+    assert found["people"] is None and "Nobody can be chosen" not in " ".join(page.texts)
+
+
+def test_the_list_of_chapters_names_the_simulator():
+    section = section_of(simulated(of_people(sex=["w", "m"] * 8)._market_draws()), PYTHON)
+    page, _ = looked_at(rendered(of_one(section._replace(title="Market simulator"))))
+    assert (
+        page.links[-2:] == ["#answers", "#answers-0"]
+        and "#answers-0" not in looked_at(rendered(of_one(section)))[0].links
+    )
+
+
+def test_only_models_of_choice_experiments_have_a_simulator():
+    assert th.AdditiveClustering()._market_draws() is None and th.EliminationByAspects()._market_draws() is None
+
+
+def test_the_kind_of_data_decides_about_the_check():
+    own = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": "your own data"})})
+    own = SimpleNamespace(posterior_=own)
+    (check,) = (maker for maker in of_open.makers_of(own, USUAL) if maker.key == "check")
+    assert "a likelihood of your own" in check(own, USUAL).sentence
+    assert "observed proportion" in fitted("latent-feature-model").findings()["check"].sentence
+    model = fitted("additive-clustering")
+    explained = float(re.search(r"[\d.]+(?= %)", of_open.explained(model, USUAL).sentence)[0])
+    assert explained == pytest.approx(100 * model.estimate().variance_accounted_for(), abs=2)
+
+
+def test_pictures_of_many_points_keep_their_colours():
+    rng, colours = np.random.default_rng(1), np.array([[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167]])
+    pixels = np.full((400, 800, 3), 255, np.uint8)
+    pixels[rng.integers(400, size=40_000), rng.integers(800, size=40_000)] = colours[rng.integers(4, size=40_000)]
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, format="png")
+    small = _few_colours(content.getvalue())
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(small)).convert("RGB")), pixels)
+    assert len(small) < len(content.getvalue())
+
+
+# directions -----------------------------------------------------------------------------------------------
+
+
+def test_a_preference_is_named_where_its_interval_leaves_indifference():
+    names = ["attribute", "level", "over", "effect", "low", "high", "at_bound"]
+    rows = [
+        ("price", "1", "2", 0.95, 0.5, 1.0, True),
+        ("brand", "A", "B", 0.9, 0.45, 0.99, False),
+        ("brand", "A", "C", 0.2, 0.1, 0.3, False),
+        ("zoom", "yes", "no", 0.7, 0.6, 0.8, False),
+    ]
+    table = pd.DataFrame(rows, columns=names)
+    table.attrs["interval"] = 0.89
+    wanted = "The strongest preference is for brand C over A (probability .80, 89 % interval .70 to .90)."
+    assert strongest(table) == wanted
+    rest = table.iloc[:2]
+    assert strongest(rest) == "No preference is told from indifference: every 89 % interval of one holds .5."
+
+
+def test_an_option_is_the_best_where_that_is_probable():
+    def said(likely):
+        return best_sentence(pd.DataFrame({"p_1": [1 - likely, likely]}, index=["a", "b"]))
+
+    assert said(0.96) == "b is the option most preferred (probability .96)."
+    assert said(0.9) == "Which option is most preferred is not settled; the likeliest are b (.90) and a (.10)."
