@@ -1,7 +1,7 @@
 """Skeleton of a model: the mean of numbers whose standard deviation is known.
 
-y_i ~ Normal(mu, sd), mu flat. Copy this file to `src/thali/model/NAME/model.py`, replace the mathematics, write
-`src/thali/model/NAME/spec.py` with a `ModelSpec`, name it in `SPECS` of `src/thali/model/registry.py` and the class in
+y_i ~ Normal(mu, sd), mu flat. Copy this file to `src/thali/WING/NAME/model.py`, replace the mathematics, write
+`src/thali/WING/NAME/spec.py` with a `ModelSpec`, name it in `MODELS` of `src/thali/_late.py` and the class in
 `src/thali/__init__.pyi`. Imports that are slow (xarray, pandas, numba, SciPy) stand inside functions.
 """
 
