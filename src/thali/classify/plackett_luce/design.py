@@ -13,7 +13,7 @@ from ..standard import Standard, standard_of
 
 TRANSFORMS = ("exponential", "exponential-pairs")
 _FAR = 1e300  # larger standardised covariates, which only new rows can have, are clipped here: sums of two stay finite
-_STEP = 4096  # rows at a time, so that no second matrix as large as W is made
+STEP = 4096  # rows at a time, so that no second matrix as large as W is made
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class Design:
         if self.transform is None or callable(self.transform):
             return self._given(matrix, np.arange(len(matrix)) if number is None else number)
         W = np.empty((len(matrix), len(self.columns)))
-        for start in range(0, len(matrix), _STEP):
-            part = W[start : start + _STEP]
-            self._fill_logs(matrix[start : start + _STEP], part)
+        for start in range(0, len(matrix), STEP):
+            part = W[start : start + STEP]
+            self._fill_logs(matrix[start : start + STEP], part)
             np.exp(part, out=part)
         return W
 

@@ -40,7 +40,7 @@ def exchange(
     if j < 0 or j == taker:
         return log_likelihood, False
     shift = math.log(rows.mean[j]) - math.log(rows.mean[taker])
-    mass = _fill(log_weights, weights, j, taker, chosen, shift, change)
+    mass = _fill_columns(log_weights, weights, j, taker, chosen, shift, change)
     bound = -rng.standard_exponential() + (log_likelihood + classes * p * a * math.log(mass))
     first = _heaviest(weights, j) if chosen == classes else chosen
     found = trial(rows, weights, totals, j, taker, first, of_class, of_all, new_class, new_all, change, bound)
@@ -83,7 +83,7 @@ def _heaviest(weights: Any, j: Any) -> Any:
 
 
 @scalar
-def _fill(log_weights: Any, weights: Any, j: Any, taker: Any, chosen: Any, shift: Any, change: Any) -> Any:
+def _fill_columns(log_weights: Any, weights: Any, j: Any, taker: Any, chosen: Any, shift: Any, change: Any) -> Any:
     """New weights in the two columns, and their changes; returns the new sum of all weights."""
     classes, p = weights.shape
     for what in range(4):

@@ -48,7 +48,7 @@ def redraw(
             totals[j] += weights[c, j]
         return log_l, 0.0, smallest
     bound = -rng.standard_exponential() + log_l
-    _fill(weights, k, j, new, change)
+    _fill_weight(weights, k, j, new, change)
     first = k if new < old else (k + 1) % classes
     found = trial(rows, weights, totals, j, j, first, of_class, of_all, new_class, new_all, change, bound)
     if not found > bound:
@@ -65,7 +65,7 @@ def redraw(
 
 
 @scalar
-def _fill(weights: Any, k: Any, j: Any, new: Any, change: Any) -> None:
+def _fill_weight(weights: Any, k: Any, j: Any, new: Any, change: Any) -> None:
     """The change of a single weight as `trial` reads it."""
     classes = weights.shape[0]
     change[classes, NEW] = 0.0

@@ -8,7 +8,8 @@ import numpy as np
 from thali.errors import Clause, DataWarning, Message, Setting
 from thali.inference.warn import warn
 
-_STEP = 4096
+from .design import STEP
+
 _EXPLAINED = 0.4  # share of the deviance of the class proportions
 _SHARE = 0.9  # of the rows
 _OUTWEIGHED = 1e-6  # sum of all other columns in a row that one column wins
@@ -30,11 +31,11 @@ def look_at(W: np.ndarray, counts: Any = None) -> Look:
     """Summarise rows of W, each divided by its maximum, with their counts."""
     counts = np.ones(len(W)) if counts is None else counts
     alive, won = np.zeros(W.shape[1], bool), np.zeros(W.shape[1])
-    for start in range(0, len(W), _STEP):
-        part = W[start : start + _STEP]
+    for start in range(0, len(W), STEP):
+        part = W[start : start + STEP]
         alive |= (part > 0.0).any(axis=0)
         lone = part.sum(axis=1) - 1.0 < _OUTWEIGHED
-        won += np.bincount(part[lone].argmax(axis=1), counts[start : start + _STEP][lone], W.shape[1])
+        won += np.bincount(part[lone].argmax(axis=1), counts[start : start + STEP][lone], W.shape[1])
     return Look(int(counts.sum()), alive, won.astype(np.int64))
 
 
