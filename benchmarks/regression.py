@@ -47,11 +47,11 @@ from pathlib import Path
 import numpy as np
 from yields import columns, worst_ess, worst_rhat
 
-from thali.classify.plackett_luce.class_rows import class_rows
 from thali.classify.plackett_luce.design import Design
 from thali.classify.plackett_luce.gibbs import Chain, settings_of
 from thali.classify.plackett_luce.map_estimate import fit_map
 from thali.classify.plackett_luce.row_sums import Rows
+from thali.classify.plackett_luce.state import class_rows
 
 NAMES = ("iris", "wine", "heart", "pima", "german_numeric")
 SAMPLED = ("iris", "wine", "heart", "pima", "german_numeric", "lenses")

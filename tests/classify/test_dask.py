@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.classify.sparse_logit import method as methods
+from thali.classify.sparse_logit import arguments as methods
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.inference.quiet import without_warnings
 

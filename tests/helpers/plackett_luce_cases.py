@@ -6,9 +6,18 @@ import numpy as np
 from arviz_stats.base.array import array_stats
 from scipy import integrate, special
 
-from thali.classify.plackett_luce.class_rows import ClassRows, class_rows
-from thali.classify.plackett_luce.hmc import hamiltonian, motion_from
-from thali.classify.plackett_luce.state import LOG_A, LOG_MASS, STEP, SWEEPS, Prior, empty_kept, state_from
+from thali.classify.plackett_luce.gibbs import hamiltonian, motion_from
+from thali.classify.plackett_luce.state import (
+    LOG_A,
+    LOG_MASS,
+    STEP,
+    SWEEPS,
+    ClassRows,
+    Prior,
+    class_rows,
+    empty_kept,
+    state_from,
+)
 from thali.classify.plackett_luce.sweep import published, recommended
 
 COUNTS = np.array([[7, 2, 0, 5], [1, 9, 3, 5], [2, 2, 6, 4]])  # class × feature, check A1

@@ -12,8 +12,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError, DataError, Message, Setting, one_of
 
-from .input import codes_of, labels_of, matrix_of
-from .standard import Standard, standard_of
+from .input import Standard, codes_of, labels_of, matrix_of, standard_of
 
 
 def is_blocked(X: Any) -> bool:

@@ -14,12 +14,120 @@ from thali.model.settings import Settings
 from thali.model.wording import listed, number, probability, said
 from thali.posterior.interval import TAILS, interval_name
 
-from .english import ENGLISH
-from .importance import importance
 from .scores import STOPPED, Scores
 
 if TYPE_CHECKING:
     import pandas
+
+
+# The sentences of what classifiers find out ---------------------------------------------------------------------------
+
+
+ENGLISH = {
+    "asked": "Which covariates tell the classes apart, and how sure is that?",
+    "weights": "The largest {words}: {named}.",
+    "weights.none": "All {words} are zero.",
+    "weights.all": "Relative weights (they sum to 1): all {every} are above zero; the largest first",
+    "weights.some": "Relative weights (they sum to 1): {shown} of {every} are above zero, all others exactly zero",
+    "weights.means": "Relative weights (they sum to 1), posterior means; the largest first",
+    "weights.exp": "A weight is of exp of a covariate with mean 0 and standard deviation 1.",
+    "coef.some": "Coefficients of standardised covariates, against class {reference}: {shown} of {every} are not 0, all"
+    " others exactly 0",
+    "coef.all": "Coefficients of standardised covariates, against class {reference}; those furthest from 0 first",
+    "cv.title": "Cross-validation: {rows} rows in {done} folds, each predicted by a fit to the others",
+    "cv.better": "{name} errs less often than always naming the majority class (by {mean}, standard error {error}).",
+    "cv.worse": "{name} errs MORE often than always naming the majority class (by {mean}, standard error {error}).",
+    "cv.open": "That {name} errs less often than always naming the majority class is not established ({mean}, standard"
+    " error {error}).",
+    "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
+    "cv.infinite": "The log loss is infinite, because {rows} rows have a class whose predicted probability is 0.",
+    "rows": "Of the {rows} rows {likely} belong to a class that the model gives a probability of .5 or more; the mean"
+    " probability of the right class is {mean}. The model has seen these rows; of new ones it knows less.",
+    "rows.title": "Rows whose class is the least expected; rows from 0",
+    "rows.unknown": "The likelihood of each row is not stored with this fit; model.score(X, y) checks it.",
+    "shape": "Shape a of the prior of the weights: {value}.",
+    "shape.fixed": "{value}, fixed",
+    "shape.learned": "{value}, learned with p(a) ∝ 1/a from {low} to {high}",
+    "rate": "Rate η of the law that mixes the variances of the coefficients: {value}.",
+    "rate.learned": "{value}, learned",
+    "horseshoe": "Scales of the horseshoe prior: log tau {tau}, slab {slab}.",
+    "log_likelihood": "Log-likelihood of all the data: {value}.",
+    "log_likelihood.priors": "Log-likelihood of all the data: {value}; with the priors: {objective}.",
+    "log_likelihood.weights": "Log-likelihood of all the data: {value}; with that of the prior of relative weights:"
+    " {objective}.",
+    "sweeps": "Found in {sweeps} sweeps over the data.",
+    "bound": "Lower bound of the log evidence: {value}.",
+    "path": "How the estimates change with the prior.",
+    "decision": "The most probable class for each pair of values.",
+    "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
+    "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) for"
+    " standardised coefficients, at the maximum of the posterior.",
+    "methods.normal": "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, by"
+    " a {kind} approximation of the posterior.",
+    "methods.laplace": "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors,"
+    " sampled by the scheme of {source}.",
+    "methods.horseshoe": "Classes were modelled by a Bayesian multinomial logit whose coefficients have regularised"
+    " horseshoe priors of {prior}, sampled by the scheme of {source}.",
+}
+
+
+# Which weights or coefficients of a classifier matter -----------------------------------------------------------------
+
+
+_DRAWS = 1000  # of a variational posterior, for intervals
+
+
+def importance(model: Any) -> "pandas.DataFrame":
+    """Every weight above zero, or every coefficient, with its interval unless it is one number; the largest first.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted to a data frame.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns class and column; then weight, or coef (posterior mean, of the standardised covariate); but for
+        `method="map"` low and high, the ends of the interval; of coefficients also original, that of the covariate as
+        it was given.
+    """
+    import pandas as pd
+
+    from thali.posterior.interval import INTERVAL, TAILS
+
+    draws, classes, columns = _draws(model)
+    name = "weight" if model._learned == "weights" else "coef"
+    if name == "weight":
+        table = {name: np.asarray(model.weights_).ravel()}
+    else:
+        table = {name: draws.mean(axis=0) if len(draws) else model.scaled_coef_.ravel()}
+    if len(draws):
+        table["low"], table["high"] = np.quantile(draws, TAILS, axis=0)
+    if name == "coef":
+        table["original"] = model.coef_[:, model._standard_.varies].ravel()
+    labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
+    frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
+    frame.attrs |= {"interval": INTERVAL} if len(draws) else {}
+    order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
+    if not len(draws):
+        order = order[: np.count_nonzero(frame[name])]
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
+    """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and their columns."""
+    if model._posterior is not None:
+        values = model._posterior["posterior"][model._learned]
+        draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
+        return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
+    if model._learned == "coef":
+        from .sparse_logit.maximum import other_classes, varying_names
+
+        return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)
+    weights = model.weights_
+    return model._engine.random_weights(model, _DRAWS), list(weights.index), list(weights.columns)
+
 
 _ENOUGH = 2.0  # standard errors from which a difference is called established
 _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals

@@ -20,7 +20,7 @@ STANDS_IN = {
     "model.choice_logits.hierarchical_covariates:Covariates": "choice.logits.hierarchical_covariates",
     "model.choice_logits.hierarchical_tastes:TasteScale": "choice.logits.hierarchical_tastes",
     "model.classifiers.scores:Scores": "classify.scores",
-    "model.classifiers.standard:Standard": "classify.standard",
+    "model.classifiers.standard:Standard": "classify.input",
     "model.classifiers.training_data:TrainingData": "data.training_data",
     "model.elimination_ml.aspects:KnownAspects": "aspects.maximum_likelihood.aspects",
     "model.elimination_ml.best_worst_problem:BestWorstProblem": "aspects.maximum_likelihood.best_worst_problem",
@@ -45,7 +45,7 @@ STANDS_IN = {
     "model.plackett_luce.design:Design": "classify.plackett_luce.design",
     "model.product_classes.design:Design": "data.experiments.design",
     "model.sparse_logit.approximation:NormalPosterior": "classify.sparse_logit.approximation",
-    "model.sparse_logit.expansion:Expansion": "classify.sparse_logit.expansion",
+    "model.sparse_logit.expansion:Expansion": "classify.sparse_logit.approximation",
 }
 _NAME_IN_FILES = {f"{module}:{name.partition(':')[2]}": name for name, module in STANDS_IN.items()}
 

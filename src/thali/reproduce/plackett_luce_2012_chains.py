@@ -11,9 +11,9 @@ def plackett_luce_chain(
     X: Any, labels: Any, sampler: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, a: Any = None
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
-    from thali.classify.plackett_luce.class_rows import class_rows, copies_of
     from thali.classify.plackett_luce.design import Design
     from thali.classify.plackett_luce.gibbs import Chain, settings_of
+    from thali.classify.plackett_luce.state import class_rows, copies_of
     from thali.data.training_data import merged
 
     classes, codes = np.unique(labels, return_inverse=True)
@@ -28,8 +28,8 @@ def logit_chain(
     X: Any, labels: Any, method: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: bool | None = None
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
+    from thali.classify.input import standard_of
     from thali.classify.sparse_logit.chain import Chain, Prior, problem_of
-    from thali.classify.standard import standard_of
     from thali.data.training_data import merged
 
     classes, codes = np.unique(labels, return_inverse=True)

@@ -142,7 +142,7 @@ def _yield(settings: Settings, size: Size, data: DataSet, half: int, name: str, 
 def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The second half of a chain: weights or coefficients, log odds of the new rows, log-likelihood; by draw."""
     if name in (HOLMES_HELD, POLYA_GAMMA):
-        from thali.classify.standard import standard_of
+        from thali.classify.input import standard_of
 
         chain.run_to(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference

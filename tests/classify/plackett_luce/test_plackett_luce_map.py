@@ -5,11 +5,16 @@ import pytest
 from plackett_luce_data import named, problem
 from real_data import needs_data
 
-from thali.classify.plackett_luce.fixed_point import fixed_point
-from thali.classify.plackett_luce.log_weights import LogWeights
-from thali.classify.plackett_luce.map_estimate import _ascend, _near, fit_map, map_path
+from thali.classify.plackett_luce.map_estimate import (
+    LogWeights,
+    _ascend,
+    _near,
+    fit_map,
+    fixed_point,
+    map_path,
+    sparse_maximum,
+)
 from thali.classify.plackett_luce.row_sums import Rows
-from thali.classify.plackett_luce.sparse import sparse_maximum
 from thali.errors import ArgumentError, DataError
 from thali.testing import naive_plackett_luce as naive
 

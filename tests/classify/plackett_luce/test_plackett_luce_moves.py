@@ -10,15 +10,17 @@ from numba import njit
 from plackett_luce_cases import exponential, scaled, tiny
 from scipy import special, stats
 
-from thali.classify.plackett_luce.class_rows import class_rows, dots, opposites
-from thali.classify.plackett_luce.exchange import exchange
-from thali.classify.plackett_luce.hmc import _potential, motion_from
-from thali.classify.plackett_luce.latent import draw_latent, redraw_columns
-from thali.classify.plackett_luce.mirror import mirror
-from thali.classify.plackett_luce.refresh import redraw
-from thali.classify.plackett_luce.shape import published_walk, shape_given_latent, shape_given_weights
-from thali.classify.plackett_luce.state import LOG_LIKELIHOOD, Prior, normalise, state_from
-from thali.classify.plackett_luce.trial_change import GAIN, GAIN_OTHER, NEW, NEW_OTHER, least, trial
+from thali.classify.plackett_luce.gibbs import _potential, motion_from
+from thali.classify.plackett_luce.latent import (
+    draw_latent,
+    mirror,
+    published_walk,
+    redraw_columns,
+    shape_given_latent,
+    shape_given_weights,
+)
+from thali.classify.plackett_luce.state import LOG_LIKELIHOOD, Prior, class_rows, dots, normalise, opposites, state_from
+from thali.classify.plackett_luce.trial_change import GAIN, GAIN_OTHER, NEW, NEW_OTHER, exchange, least, redraw, trial
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 from thali.testing.exact import invariance_error
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from thali.classify.plackett_luce.design import Design
-from thali.classify.plackett_luce.duplicates import distinct_rows
 from thali.classify.plackett_luce.map_estimate import fit_map
-from thali.classify.plackett_luce.row_sums import BLOCK, Rows, State, partial_statistics
+from thali.classify.plackett_luce.row_sums import BLOCK, Rows, State, distinct_rows, partial_statistics
 from thali.errors import DataError
 
 

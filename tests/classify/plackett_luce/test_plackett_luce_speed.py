@@ -10,9 +10,9 @@ from cpu_time import time_ratio
 from plackett_luce_data import problem
 
 import thali as th
-from thali.classify.plackett_luce.class_rows import class_rows
 from thali.classify.plackett_luce.design import Design
 from thali.classify.plackett_luce.gibbs import Chain, settings_of
+from thali.classify.plackett_luce.state import class_rows
 from thali.inference.quiet import without_warnings
 
 

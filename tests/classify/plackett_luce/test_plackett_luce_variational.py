@@ -10,12 +10,18 @@ from real_data import needs_data
 from scipy import optimize
 
 import thali as th
-from thali.classify.plackett_luce.bound import best_latent, full_bound, variational_step
 from thali.classify.plackett_luce.design import Design
-from thali.classify.plackett_luce.integral import expected_from_logs, expected_probabilities, undivided
-from thali.classify.plackett_luce.learned_shape import learned_shape
 from thali.classify.plackett_luce.row_sums import Rows
-from thali.classify.plackett_luce.variational import fit_variational
+from thali.classify.plackett_luce.variational import (
+    best_latent,
+    expected_from_logs,
+    expected_probabilities,
+    fit_variational,
+    full_bound,
+    learned_shape,
+    undivided,
+    variational_step,
+)
 from thali.errors import ArgumentError, ConvergenceWarning
 
 

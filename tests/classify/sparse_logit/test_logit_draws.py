@@ -7,13 +7,14 @@ import pytest
 from scipy import stats
 from sparse_logit_runs import METHODS, WIDE, Chain, Prior, problem_of, three_classes
 
-from thali.classify.sparse_logit.holmes_held import (
+from thali.classify.sparse_logit.sweep import (
     _is_in_lower_series,
     _is_in_upper_series,
+    draw_class,
+    draw_reference,
     mixing_variance,
     positive_logistic,
 )
-from thali.classify.sparse_logit.sweep import draw_class, draw_reference
 from thali.compile.jit import compiled
 from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma
 

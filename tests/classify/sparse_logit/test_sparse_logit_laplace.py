@@ -6,10 +6,11 @@ from scipy import special, stats
 from sparse_logit_runs import three_classes
 
 import thali as th
-from thali.classify.sparse_logit import approximation, expansion, normal
+from thali.classify.sparse_logit import approximation
+from thali.classify.sparse_logit import approximation as expansion
+from thali.classify.sparse_logit import approximation as normal
+from thali.classify.sparse_logit.approximation import expansion_at, normal_posterior
 from thali.classify.sparse_logit.chain import Prior, problem_of
-from thali.classify.sparse_logit.expansion import expansion_at
-from thali.classify.sparse_logit.normal import normal_posterior
 from thali.errors import DataError, DataWarning
 from thali.inference.quiet import without_warnings
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sparse_logit_runs import Chain, Prior, problem_of, three_classes
 
-from thali.classify.sparse_logit.expansion import expansion_at
+from thali.classify.sparse_logit.approximation import expansion_at
 from thali.classify.sparse_logit.trajectory import leapfrog, potential, see_curvature
 from thali.compile.jit import compiled
 

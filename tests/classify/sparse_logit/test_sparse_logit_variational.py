@@ -6,11 +6,10 @@ from scipy.special import gammaln, logsumexp
 from sparse_logit_runs import Prior, chains_of, problem_of, three_classes
 
 import thali as th
-from thali.classify.sparse_logit import method as methods
-from thali.classify.sparse_logit import variational
-from thali.classify.sparse_logit.expansion import expansion_at, rule_of
-from thali.classify.sparse_logit.method import method_for
-from thali.classify.sparse_logit.normal import normal_posterior
+from thali.classify.sparse_logit import approximation as variational
+from thali.classify.sparse_logit import arguments as methods
+from thali.classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
+from thali.classify.sparse_logit.arguments import method_for
 from thali.errors import ArgumentError
 from thali.inference.quiet import without_warnings
 

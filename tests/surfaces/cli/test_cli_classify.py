@@ -9,7 +9,7 @@ import pytest
 
 import thali
 from thali.classify import findings
-from thali.classify.importance import importance
+from thali.classify.findings import importance
 from thali.classify.scores import STOPPED, Scores
 from thali.comparison.cross_validation import cross_validate
 from thali.comparison.leave_rows import fold_of_rows

@@ -13,11 +13,8 @@ import numpy as np
 
 from ..blocks import see, standard_over, sum_over
 from ..input import matrix_of
-from .curvature import Curvature
-from .design import Design, check_transform
-from .duplicates import distinct_rows
-from .row_sums import Rows, State, Statistics, codes_among, partial_statistics
-from .scale_check import Look, look_at
+from .design import Design, Look, check_transform, look_at
+from .row_sums import Curvature, Rows, State, Statistics, codes_among, distinct_rows, partial_statistics
 
 
 class Blocks:

@@ -1,15 +1,21 @@
 """Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into predictions."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._late import carried_out_by
 from thali.errors import DataWarning
 from thali.inference.chains import kept_of
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
 from thali.posterior.interval import TAILS
+
+from .design import Design
+from .state import Prior
 
 if TYPE_CHECKING:
     import pandas
@@ -204,3 +210,148 @@ def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndar
         )
     scores[undefined] = class_count
     return scores
+
+
+# How much of the weights of Plackett–Luce regression goes with each covariate -----------------------------------------
+
+
+def importances(weights: np.ndarray, design: Design) -> np.ndarray:
+    """Shares (d,) of the covariates in relative weights (K, p)."""
+    if callable(design.transform):
+        raise AttributeError(
+            "A transform that is a function does not say which covariates a column of W is made of; see weights_."
+        )
+    of_column, d = weights.sum(axis=0), len(design.names)
+    varies = np.ones(d, bool) if design.standard is None else design.standard.varies
+    shares = np.zeros(d)
+    if design.transform is None:
+        shares[:] = of_column
+    else:
+        places = np.flatnonzero(varies)
+        v = len(places)
+        shares[places] = of_column[:v] + of_column[v : 2 * v]
+        if design.transform == "exponential-pairs":
+            of_pair = of_column[2 * v : -1].reshape(-1, 2).sum(axis=1)
+            for share, pair in zip(of_pair, combinations(places, 2), strict=True):
+                shares[list(pair)] += 0.5 * share
+    total = shares.sum()
+    return shares / total if total > 0.0 else shares
+
+
+# What a fitted Plackett-Luce regression answers about its weights -----------------------------------------------------
+
+
+class WeightAnswers:
+    """Tables and a picture of the relative weights."""
+
+    if TYPE_CHECKING:
+        columns_: list[str]
+        classes_: np.ndarray
+        weights_: Any
+        design_: Any
+
+        def _require_fitted(self) -> None: ...
+        def _with_draws(self) -> Any: ...
+
+    def _labelled(self, weights: np.ndarray, columns: list[str]) -> Any:
+        """Weights with classes and columns where the data had names."""
+        if "feature_names_in_" not in vars(self):
+            return weights
+        import pandas
+
+        return pandas.DataFrame(weights, index=pandas.Index(self.classes_, name="class"), columns=columns)
+
+    def weights_table(self) -> "pandas.DataFrame":
+        """Posterior mean and interval of every relative weight, the largest first, after `method="gibbs"`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            class, column, weight, weight_low and weight_high (the 89 % interval). The weights of a draw sum to 1.
+
+        Raises
+        ------
+        NotFittedError, ArgumentError
+            As `summary`.
+        """
+
+        weights = self._with_draws().posterior_["posterior"].dataset["weights"].values
+        return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each covariate in the relative weights, for scikit-learn's `SelectFromModel` and `RFE`.
+
+        The relative weights of all columns of W that a covariate is part of, added up over classes; a column of a sum
+        of two covariates counts half for each. The column of ones is left out, and the shares sum to 1.
+
+        Returns
+        -------
+        array (d,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        AttributeError
+            If `transform` is a function, which does not say which covariates a column is made of.
+        """
+
+        self._require_fitted()
+        return importances(np.asarray(self.weights_), self.design_)
+
+    def plot_path(self, X: Any, y: Any, a: Any = None, *, method: str = "map", ax: Any = None) -> Any:
+        """Draw every relative weight against the shape a of the prior, refitted for each a.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+        y : sequence (n,)
+        a : sequence of float above 0, optional
+        method : {"map", "variational", "gibbs"}
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.path`.
+        """
+        return carried_out_by("plot_path")(self, X, y, a, method=method, ax=ax)
+
+
+# Draws from the prior of Plackett–Luce regression, and labels simulated at each of them -------------------------------
+
+
+def sample_weights(
+    prior: Prior, W: np.ndarray, classes: np.ndarray, columns: Sequence[str], rngs: Sequence[np.random.Generator]
+) -> "tuple[xarray.Dataset, np.ndarray]":
+    """The shape a and the weights, and a label for every row."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(W)
+    rows = np.arange(len(W))
+    shapes, weights, codes, likelihoods = [], [], [], []
+    for rng in rngs:
+        a = math.exp(rng.uniform(prior.low, prior.high)) if prior.learned else math.exp(prior.low)
+        log_weights = _log_gamma(rng, a, (len(classes), W.shape[1]))  # the rate b has no influence
+        log_scores = np.logaddexp.reduce(logs[:, None, :] + log_weights, axis=2)
+        log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
+        drawn = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+        relative = np.exp(log_weights - log_weights.max())
+        shapes.append(a)
+        weights.append(relative / relative.sum())
+        codes.append(drawn)
+        likelihoods.append(log_p[rows, drawn].sum())
+    labels = np.array(codes)
+    chosen, drawn_weights = chosen_rows(len(W)), np.array([weights])
+    logits = chosen, logits_of(drawn_weights, W[chosen], labels[:, chosen])
+    group = draws_group(np.array([shapes]), np.array([likelihoods]), drawn_weights, logits, classes, columns)
+    return group, labels
+
+
+def _log_gamma(rng: np.random.Generator, a: float, shape: tuple[int, int]) -> np.ndarray:
+    """Logarithms of Gamma(a, 1) variables, also where a is so small that they leave the range of floats."""
+    return np.log(rng.standard_gamma(a + 1.0, shape)) - rng.standard_exponential(shape) / a

@@ -76,8 +76,7 @@ class Climb(Engine):
 
     def rows(self, model: "PlackettLuceRegression", data: TrainingData, classes: int) -> Any:
         """The rows in the form that the fit reads: equal ones are one."""
-        from .duplicates import distinct_rows
-        from .row_sums import Rows
+        from .row_sums import Rows, distinct_rows
 
         distinct, codes, counts = distinct_rows(data.matrix, data.codes, data.counts)
         return Rows(distinct, codes, classes, counts, model.cores)
@@ -237,7 +236,7 @@ class Variational(Climb):
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
         """Averaged over the variational posterior, by the exact integral."""
-        from .integral import expected_from_logs
+        from .variational import expected_from_logs
 
         shapes = np.asarray(model.shapes_, float)
         parts = (slice(start, start + _STEP) for start in range(0, len(matrix), _STEP))
@@ -251,9 +250,9 @@ ENGINES = {"gibbs": Gibbs(), "map": Maximum(), "variational": Variational()}
 
 def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run") -> Sampling[Any]:
     """What a fit by draws runs."""
-    from .class_rows import copies_of
     from .draws import to_datatree
     from .gibbs import Chain, chains_of, settings_of
+    from .state import copies_of
 
     m, n_classes = model, len(model.classes_)
     W, codes = copies_of(source)

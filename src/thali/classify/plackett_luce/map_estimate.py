@@ -6,15 +6,208 @@ from typing import Any
 
 import numpy as np
 
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, DataError
 from thali.inference.optimise.first_order import first_order
-from thali.inference.optimise.newton import newton
+from thali.inference.optimise.newton import Slope, Target, newton
 
-from .duplicates import distinct_rows
-from .fixed_point import fixed_point
-from .log_weights import LogWeights, Point
-from .row_sums import Rows
-from .sparse import sparse_maximum
+from .row_sums import Rows, Statistics, distinct_rows, hessian
+
+# The published rule for a < 1, normalised to total weight one ---------------------------------------------------------
+
+
+_CONVERGED = 1e-12  # change of a weight in a step, relative to the total, at which the rule has converged
+
+
+def fixed_point(data: Any, weights: np.ndarray, a: float, max_passes: int, tolerance: float = _CONVERGED) -> Any:
+    """Repeat λ ← max(λ R − (1 − a), 0) / s, divided by its sum.
+
+    The density of λ is unbounded where a weight is zero, so this is no ascent to a maximum: its limit depends on the
+    start, and a weight that is zero stays zero. Without the division the total would shrink in every step, by
+    1 − m (1 − a) / n with m weights left, whatever b is, and underflow in the end.
+    """
+    converged, passes = False, 0
+    while passes < max_passes and not converged:
+        sums = data.statistics(weights, weights.sum(axis=0))
+        passes += 1
+        counts = weights * sums.R - (1.0 - a)
+        updated = np.where(counts > 0.0, counts, 0.0) / np.where(sums.s > 0.0, sums.s, 1.0)
+        if not (updated.sum(axis=1) > 0.0).all():
+            raise DataError(
+                f"With a = {a:g} the rule for sparse weights sets all weights of a class to zero at once: every one "
+                f"explains fewer than 1 − a = {1.0 - a:g} rows. Choose a nearer to 1, or a = 1."
+            )
+        updated /= updated.sum()
+        converged = bool(np.abs(updated - weights).max() <= tolerance)
+        weights = updated
+    return weights, data.statistics(weights, weights.sum(axis=0)), passes + 1, converged
+
+
+# The log posterior of Plackett–Luce regression as a function of the logarithms of the weights that are not zero -------
+
+
+_LEAST = 1e-4  # gain for which a step is taken, as a share of what it promised
+
+
+@dataclass(frozen=True)
+class Point:
+    """The objective at some weights."""
+
+    logs: np.ndarray  # ln λ̄ of the active weights
+    value: float  # log-likelihood plus log prior
+    gradient: np.ndarray  # with respect to ln λ of the active weights
+    weights: np.ndarray  # (K, p): λ̄, which sums to 1
+    statistics: Statistics  # at λ̄
+
+
+class LogWeights(Target[Point]):
+    """F(ln λ) = loglik + max(a − 1, 0) Σ ln λ̄, where weights outside `active` are zero, within so many sweeps.
+
+    F does not change when all λ are multiplied by a number. Gradient: λ̄ (R − s) + (a − 1)(1 − K p λ̄).
+    """
+
+    active: tuple[np.ndarray, ...]
+    data: Any
+    shape: tuple[Any, ...]
+    pull: float
+    passes: int
+    most_passes: float
+
+    def __init__(self, data: Any, a: float, active: np.ndarray, most_passes: float = np.inf) -> None:
+        self.data, self.active, self.most_passes = data, np.nonzero(active), most_passes
+        self.shape = active.shape
+        self.pull = max(a - 1.0, 0.0)
+        self.passes = 0
+
+    def at(self, logs: np.ndarray) -> Point:
+        """Value and gradient, from one sweep over the rows."""
+        top = logs.max()
+        logs = logs - (top + np.log(np.exp(logs - top).sum()))
+        weights = np.zeros(self.shape)
+        weights[self.active] = np.exp(logs)
+        self.passes += 1
+        sums = self.data.statistics(weights, weights.sum(axis=0))
+        own = weights[self.active]
+        gradient = own * (sums.R[self.active] - sums.s[self.active[1]])
+        value = sums.log_likelihood
+        if self.pull:
+            value += self.pull * logs.sum()
+            gradient += self.pull * (1.0 - own.size * own)
+        return Point(logs, float(value), gradient, weights, sums)
+
+    def moved(self, here: Point, change: np.ndarray) -> Point:
+        return self.at(here.logs + change)
+
+    def is_spent(self) -> bool:
+        return self.passes >= self.most_passes
+
+    def slope(self, here: Point) -> Slope:
+        """The derivatives; damping is by the curvature of the bound that EM maximises."""
+        curve = -self.hessian(here)
+        metric = np.maximum(here.weights * here.statistics.s, 0.0)[self.active]
+        metric += self.pull * len(metric) * here.weights[self.active] + 1e-12 * metric.max()
+        curve += metric.mean()  # the objective is flat along a common factor of all weights, the gradient zero
+        return Slope(here.gradient, curve, metric)
+
+    def rises(self, here: Point, ahead: Point, promised: float) -> bool:
+        gain = ahead.value - here.value
+        is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(here.value)
+        smaller = np.abs(ahead.gradient).max() < np.abs(here.gradient).max()
+        return bool(gain > _LEAST * promised or (is_rounding and smaller))
+
+    def hessian(self, point: Point) -> np.ndarray:
+        """Second derivatives, from one sweep over the rows."""
+        columns = np.unique(self.active[1])
+        self.passes += 1
+        sums = self.data.curvature(point.weights, point.weights.sum(axis=0), columns)
+        total = self.pull * len(point.logs)
+        own = point.weights[self.active]
+        of_data = point.gradient - self.pull * (1.0 - own.size * own)
+        return hessian(point.weights, of_data, sums, self.active, columns, total)
+
+
+# The maximum at a = 1, most of whose weights are exactly zero: maximise, drop, test the zeros, restore, repeat --------
+
+
+KKT = 1e-6  # times n: how steeply the likelihood may rise at a weight that is zero
+_ROUNDS = 60
+_ATTRIBUTED = 1e-2  # rows explained by a weight, below which it is a candidate for zero
+
+
+def sparse_maximum(
+    data: Any, point: Point, near: Any, ascend: Any, max_passes: int, dead: Any
+) -> tuple[Point, np.ndarray, int, int, bool]:
+    """Maximise the likelihood over non-negative weights, from a point where all may be positive.
+
+    A logarithm never reaches −∞, and a maximisation in logarithms can stop where a zero weight would grow. So weights
+    that explain almost nothing and lower the likelihood are set to zero if that costs nothing, and a zero weight whose
+    derivative R - s is positive becomes positive again.
+    """
+    weights = np.where(dead, 0.0, point.weights)
+    active = weights > 0.0
+    passes = iterations = 0
+    for _ in range(_ROUNDS):
+        target = LogWeights(data, 1.0, active, max_passes - passes)
+        for way in (near, ascend):
+            point, taken, converged = way(target, np.log(weights[active]))
+            iterations += taken
+            dropped, spent = _drop(data, point, active)
+            passes += spent
+            weights = point.weights if dropped is None else dropped.weights
+            if dropped is not None or not (weights[active] > 0.0).all():
+                break
+        passes += target.passes
+        if dropped is not None:
+            active = weights > 0.0
+            continue
+        rising = _rising(point, data.n, dead)
+        if not rising.any():
+            return point, active, passes, iterations, converged
+        if passes >= max_passes:
+            break
+        weights, spent = _take_back(data, point, rising)
+        passes += spent
+        if weights is None:  # a maximum within float precision
+            return point, active, passes, iterations, converged
+        active = weights > 0.0
+    return point, active, passes, iterations, False
+
+
+def _rising(point: Point, n: float, dead: Any) -> np.ndarray:
+    """Zero weights at which the likelihood rises."""
+    steepness = point.statistics.R - point.statistics.s
+    return (point.weights == 0.0) & (steepness > KKT * n) & ~dead
+
+
+def _drop(data: Any, point: Point, active: np.ndarray) -> tuple[Point | None, int]:
+    """The point after weights that are better at zero were dropped, if any; and the sweeps used."""
+    pulled = active & (point.statistics.R < point.statistics.s)
+    explained = point.weights * point.statistics.R
+    bound, spent = _ATTRIBUTED, 0
+    gone = active & (point.weights == 0.0)  # too small for a float
+    while (idle := gone | pulled & (explained < bound)).any() and idle.sum() < active.sum():
+        kept = active & ~idle
+        target = LogWeights(data, 1.0, kept)
+        trial = target.at(np.log(point.weights[kept]))
+        spent += 1
+        if trial.value >= point.value - 1e-12 * abs(point.value):
+            return trial, spent
+        bound /= 100.0
+        if bound < 1e-12:
+            break
+    return None, spent
+
+
+def _take_back(data: Any, point: Point, rising: np.ndarray) -> tuple[np.ndarray | None, int]:
+    """Weights with enough mass on those that would grow that the likelihood increases; and the sweeps used."""
+    steepness = np.where(rising, point.statistics.R - point.statistics.s, 0.0)
+    steepness /= steepness.sum()
+    for spent, mass in enumerate(10.0 ** -np.arange(1, 11), start=1):
+        weights = (1.0 - mass) * point.weights + mass * steepness
+        trial = LogWeights(data, 1.0, weights > 0.0).at(np.log(weights[weights > 0.0]))
+        if trial.value > point.value:
+            return weights, spent
+    return None, spent
+
 
 MAX_PASSES = 20_000
 _SOLVED = 1e-8  # times n: an entry of the gradient in ln λ at a maximum

@@ -16,8 +16,8 @@ from thali.model.sampling import Sampling
 
 from ..blocks import is_blocked
 from ..classifier import Classifier
-from .answers import WeightAnswers
 from .design import Design
+from .draws import WeightAnswers
 from .engines import ADVICE, ENGINES, blocks_of_draws, sampling_of
 from .gibbs import SAMPLERS, prior_of
 
@@ -227,7 +227,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         return self._job_of_rows(found.data, found.design, found.look, found.class_counts, found.data.n_rows)
 
     def _job(self, data: TrainingData) -> Job:
-        from .scale_check import look_at, warn_of_constants
+        from .design import look_at, warn_of_constants
 
         self._check_arguments()
         design = Design.fit(data.matrix, self._column_names(), self._transform, self.standardize, data.counts)
@@ -239,7 +239,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         return self._job_of_rows(rows, design, look_at(W, data.counts), of_class, len(data.row))
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
-        from .prior_sample import sample_weights
+        from .draws import sample_weights
 
         self._check_arguments()
         design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
@@ -259,8 +259,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         self, data: "TrainingData | Rows | Blocks", design: Design, look: Any, class_count: np.ndarray, rows: int
     ) -> Job:
         """What all methods share, whether the rows are in memory or not."""
-        from ..standard import warn_of_left_out
-        from .scale_check import scaling_advice, warn_about
+        from ..input import warn_of_left_out
+        from .design import scaling_advice, warn_about
 
         warn_of_left_out(design.standard, vars(self).get("feature_names_in_"))
         if not is_quiet():
@@ -271,7 +271,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
 
     def _judged(self, found: dict[str, Any]) -> dict[str, Any]:
         """What was found, after a look at whether it says anything."""
-        from .scale_check import warn_of_poor_fit
+        from .design import warn_of_poor_fit
 
         warn_of_poor_fit(found["log_likelihood_"], self.class_count_)
         return found

@@ -15,11 +15,67 @@ from typing import Any
 
 import numpy as np
 
-from thali.compile.jit import allocating, vectorised
+from thali.compile.jit import allocating, compiled, vectorised
 from thali.errors import DataError
 from thali.inference.numerics.logarithm import fast_log
 
-from .curvature import Curvature, add_curvature
+# The sums of products of columns from which the Hessian of the log-likelihood in ln λ is put together -----------------
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Σ_{Y_i = k} W_ij W_il / T_i² for every class, and Σ_i W_ij W_il / S_i²; those of two blocks of rows add up."""
+
+    of_classes: np.ndarray  # (K, q, q)
+    of_all: np.ndarray  # (q, q)
+
+    def __add__(self, other: "Curvature") -> "Curvature":
+        return Curvature(self.of_classes + other.of_classes, self.of_all + other.of_all)
+
+
+@vectorised
+def _dot(W: Any, i: Any, A: Any, k: Any) -> Any:
+    total = 0.0
+    for j in range(W.shape[1]):
+        total += W[i, j] * A[k, j]
+    return total
+
+
+@allocating
+def add_curvature(
+    W: Any, codes: Any, counts: Any, A: Any, m: Any, columns: Any, start: Any, stop: Any, sums: Any
+) -> None:
+    """Add the products of rows start:stop to sums (K + 1, q, q), the last of which is that of all classes."""
+    q, every = len(columns), len(sums) - 1
+    mass = m.reshape(1, -1)
+    row = np.empty(q)
+    for i in range(start, stop):
+        k = codes[i]
+        t, u = _dot(W, i, A, k), _dot(W, i, mass, 0)
+        of_class = counts[i] / t / t if t > 1e-150 else 0.0
+        of_all = counts[i] / u / u if u > 1e-150 else 0.0
+        for j in range(q):
+            row[j] = W[i, columns[j]]
+        for j in range(q):
+            x, y = of_class * row[j], of_all * row[j]
+            for h in range(q):
+                sums[k, j, h] += x * row[h]
+                sums[every, j, h] += y * row[h]
+
+
+def hessian(weights: Any, gradient: Any, curvature: Curvature, active: Any, columns: Any, total: float) -> np.ndarray:
+    """Hessian in the ln λ of the active weights of the log-likelihood plus `total` · mean of ln λ̄."""
+    of_class, column = active
+    place = np.searchsorted(columns, column)
+    weight = weights[active]
+    products = np.outer(weight, weight)
+    result = products * (curvature.of_all[np.ix_(place, place)] + total)
+    result -= products * np.where(
+        of_class[:, None] == of_class[None, :], curvature.of_classes[of_class[:, None], place[:, None], place], 0.0
+    )
+    result[np.diag_indices_from(result)] += gradient - total * weight
+    return result
+
 
 BLOCK = 8192  # rows of the smallest block: two or more are shared over threads
 MAX_BLOCKS = 64  # so that the partial sums need O(K p) memory whatever the number of rows
@@ -178,3 +234,55 @@ def codes_among(labels: Any, classes: Any) -> np.ndarray:
         known = ", ".join(map(str, classes))
         raise DataError(f"The label {labels[unknown][0]} is not among the classes {known} that `State.classes` lists.")
     return codes
+
+
+# Merges equal rows of the same class: exact, since the likelihood is a product over rows ------------------------------
+
+
+_WORTH_COPYING = 0.8  # distinct rows over rows, below which fewer rows are worth a copy
+
+
+@compiled
+def _first_of_kind(bits: Any, codes: Any, counts: Any, table: Any, mix: Any, firsts: Any, totals: Any) -> Any:
+    """Find distinct rows with an open hash table of row numbers; returns how many, in order of first appearance."""
+    mask = np.uint64(len(table) - 1)
+    found = 0
+    for i in range(len(codes)):
+        key = np.uint64(codes[i] + 1) * np.uint64(0x9E3779B97F4A7C15)
+        for j in range(bits.shape[1]):
+            key = (key ^ bits[i, j]) * mix[j]
+            key ^= key >> np.uint64(29)
+        place = key & mask
+        while True:
+            known = table[place]
+            if known < 0:
+                table[place] = found
+                firsts[found] = i
+                totals[found] = counts[i]
+                found += 1
+                break
+            other = firsts[known]
+            same = codes[other] == codes[i]
+            j = 0
+            while same and j < bits.shape[1]:
+                same = bits[other, j] == bits[i, j]
+                j += 1
+            if same:
+                totals[known] += counts[i]
+                break
+            place = (place + np.uint64(1)) & mask
+    return found
+
+
+def distinct_rows(W: Any, codes: Any, counts: Any = None) -> Any:
+    """The distinct rows of W and class, and how often each occurs; the rows as they are where few are equal."""
+    n = len(codes)
+    counts = np.ones(n) if counts is None else np.ascontiguousarray(counts, np.float64)
+    table = np.full(1 << int(2 * n).bit_length(), -1, np.int64)
+    mix = np.random.default_rng(0).integers(0, 2**63, W.shape[1], np.uint64) * np.uint64(2) + np.uint64(1)
+    firsts, totals = np.empty(n, np.int64), np.empty(n)
+    found = _first_of_kind(W.view(np.uint64), codes, counts, table, mix, firsts, totals)
+    if found > _WORTH_COPYING * n:
+        return W, codes, counts
+    firsts = firsts[:found]
+    return np.ascontiguousarray(W[firsts]), codes[firsts], totals[:found].copy()

@@ -1,5 +1,6 @@
 """The arguments of the sparse multinomial logit, checked: prior, reference class, scale of the covariates."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,9 +9,119 @@ from thali._arguments import one_of, positive
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.warn import warn
 
-from ..input import column_name
-from ..standard import Standard, ends_of, standard_of, warn_of_left_out
-from .method import METHODS, NORMAL
+from ..blocks import sum_over
+from ..input import Standard, column_name, ends_of, standard_of, warn_of_left_out
+
+# Which method `method="auto"` means, by the size of the data ----------------------------------------------------------
+
+
+METHODS = ("polya-gamma", "holmes-held", "laplace", "variational", "map", "auto")
+NORMAL = ("laplace", "variational")  # whose draws are independent, from a normal law
+MOST = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
+ENOUGH = 20  # rows a coefficient that it needs
+MANY = 20_000  # rows, above which a default fit by draws of the posterior itself takes minutes
+
+
+def method_for(method: str, prior: str, rows: int, coefficients: int) -> str:
+    """The method itself, or what "auto" chooses for so many rows and coefficients of all classes."""
+    if method != "auto":
+        return method
+    is_normal = rows > MANY and ENOUGH * coefficients <= rows and coefficients <= MOST
+    return "variational" if is_normal and prior == "laplace" else "polya-gamma"
+
+
+# Standardised covariates and the intercept's ones, as the maximum of the posterior needs them: dense, sparse, blocks
+#
+# Taking means off would fill a sparse matrix. So a sparse one is S - 1 s^T with a sparse S and a vector s; the
+# intercept's ones are a column of S that is 0, with s = -1.
+
+
+class DenseColumns:
+    """A matrix Z (n, m)."""
+
+    def __init__(self, matrix: np.ndarray, intercept: bool) -> None:
+        self.Z = np.column_stack([matrix, np.ones(len(matrix))]) if intercept else matrix
+        self.n, self.m = self.Z.shape
+
+    def times(self, coef: np.ndarray) -> np.ndarray:
+        """Z coef^T for coef (q, m)."""
+        return self.Z @ coef.T
+
+    def pulled(self, residuals: np.ndarray) -> np.ndarray:
+        """residuals^T Z for residuals (n, q)."""
+        return residuals.T @ self.Z
+
+    def gram(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Z_a^T diag(weights) Z_b for two choices of columns."""
+        return self.Z[:, first].T @ (weights[:, None] * self.Z[:, second])
+
+
+class SparseColumns:
+    """The same of S (n, m), sparse, with s (m,)."""
+
+    def __init__(self, matrix: Any, standard: Standard, intercept: bool) -> None:
+        from scipy import sparse
+
+        varies = np.flatnonzero(standard.varies)
+        scale = 1.0 / (standard.unit * standard.sd)[varies]
+        scaled = sparse.csc_array(matrix)[:, varies] @ sparse.diags_array(scale)
+        ones = [sparse.csc_array((matrix.shape[0], 1))] if intercept else []
+        self.S = sparse.csc_array(sparse.hstack([scaled, *ones]))
+        self.shift = np.append((standard.mean / standard.sd)[varies], [-1.0] * intercept)
+        self.n, self.m = matrix.shape[0], len(self.shift)
+
+    def times(self, coef: np.ndarray) -> np.ndarray:
+        """Z coef^T for coef (q, m)."""
+        return self.S @ coef.T - coef @ self.shift
+
+    def pulled(self, residuals: np.ndarray) -> np.ndarray:
+        """residuals^T Z for residuals (n, q)."""
+        return (self.S.T @ residuals).T - np.outer(residuals.sum(axis=0), self.shift)
+
+    def gram(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Z_a^T diag(weights) Z_b for two choices of columns."""
+        from scipy import sparse
+
+        one, other = self.S[:, first], self.S[:, second]
+        s, t = self.shift[first], self.shift[second]
+        found = (one.T @ (sparse.diags_array(weights) @ other)).toarray()
+        found -= np.outer(one.T @ weights, t) + np.outer(s, other.T @ weights)
+        return found + weights.sum() * np.outer(s, t)
+
+
+class BlockColumns:
+    """The same of rows in blocks: each is a delayed `DenseColumns`, for so many rows."""
+
+    def __init__(self, held: Sequence[Any], rows: Sequence[int], m: int) -> None:
+        self._held, self.n, self.m = list(held), sum(rows), m
+        ends = np.cumsum([0, *rows]).tolist()
+        self._parts = [slice(*pair) for pair in zip(ends, ends[1:], strict=False)]
+
+    def times(self, coef: np.ndarray) -> np.ndarray:
+        """Z coef^T for coef (q, m)."""
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        return np.concatenate(compute(*(delayed(DenseColumns.times)(block, coef) for block in self._held)))
+
+    def pulled(self, residuals: np.ndarray) -> np.ndarray:
+        """residuals^T Z for residuals (n, q)."""
+        pieces = [residuals[part] for part in self._parts]
+        return sum_over(_pulled_of, list(zip(self._held, pieces, strict=True)))
+
+    def gram(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Z_a^T diag(weights) Z_b for two choices of columns."""
+        pieces = [weights[part] for part in self._parts]
+        return sum_over(_gram_of, list(zip(self._held, pieces, strict=True)), first, second)
+
+
+def _pulled_of(block: tuple[DenseColumns, np.ndarray]) -> np.ndarray:
+    return block[0].pulled(block[1])
+
+
+def _gram_of(block: tuple[DenseColumns, np.ndarray], first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return block[0].gram(block[1], first, second)
+
 
 PRIORS = ("laplace", "horseshoe")
 _LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats

@@ -15,17 +15,12 @@ from thali.model.base import Job
 from thali.model.sampling import sampled
 
 from ..blocks import Seen, refuse_blocks, see, standard_over, sum_over
-from ..input import matrix_of
-from ..standard import Standard, warn_of_left_out
-from .arguments import Prior
-from .at_maximum import by_map
-from .by_laplace import check
+from ..input import Standard, matrix_of, warn_of_left_out
+from .approximation import Expansion, expansion_at, normal_posterior, radii_for
+from .arguments import NORMAL, BlockColumns, DenseColumns, Prior, method_for
 from .chain import problem_of
-from .columns import BlockColumns, DenseColumns
-from .expansion import Expansion, expansion_at
-from .maximum import Observed
-from .method import NORMAL, method_for
-from .normal import normal_posterior, radii_for
+from .engines import check
+from .maximum import Observed, by_map
 from .sweep import Problem
 
 if TYPE_CHECKING:

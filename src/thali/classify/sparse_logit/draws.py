@@ -1,24 +1,30 @@
 """Draws of the sparse multinomial logit: as a tree in the ArviZ schema, in a table, and averaged into predictions."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._late import carried_out_by
+from thali.errors import Argument, ArgumentError
 from thali.inference.chains import kept_of
+from thali.posterior.interval import TAILS
 
-from .at_maximum import as_given
+from .chain import SLAB_DF, SLAB_SCALE, Prior
 from .horseshoe import log_densities
+from .maximum import as_given, other_classes, path_of, varying_names
 from .sweep import HORSESHOE, INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
     from thali.data.training_data import TrainingData
 
-    from ..standard import Standard
+    from ..input import Standard
+    from .approximation import NormalChain
     from .chain import Chain
-    from .normal import NormalChain
     from .sweep import Problem
 
 MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
@@ -216,3 +222,191 @@ def means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
     at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(means))
     log_likelihood = float(posterior["log_likelihood"].values.mean())
     return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}
+
+
+# The table of the coefficients of a sparse multinomial logit ----------------------------------------------------------
+
+
+def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
+    """Mean, sd, interval, P(|coef| > delta), P(coef > 0) of every coefficient; see `model.coefficients`."""
+    from thali._tables import Table
+
+    if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0.0 <= delta < math.inf:
+        raise ArgumentError(Argument("delta"), f" must be a number of 0 or more; got {delta!r}.")
+    values = model._fitted()["posterior"].dataset["coef"]
+    draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
+    low, high = np.quantile(draws, TAILS, axis=0)
+    table = {
+        "class": np.repeat(values["class"].to_numpy(), values.shape[3]),
+        "covariate": np.tile(values["covariate"].to_numpy(), values.shape[2]),
+        "coef": draws.mean(axis=0),
+        "sd": draws.std(axis=0, ddof=1),
+        "low": low,
+        "high": high,
+        "probability": (np.abs(draws) > delta).mean(axis=0),
+        "positive": (draws > 0.0).mean(axis=0),
+        "excludes_0": (low > 0.0) | (high < 0.0),
+        "original": model.coef_[:, model._standard_.varies].ravel(),
+    }
+    frame = Table(table)
+    order = np.lexsort((-np.abs(table["coef"]), -table["probability"]))
+    return frame.iloc[order].reset_index(drop=True)
+
+
+# What a sparse multinomial logit answers about its coefficients -------------------------------------------------------
+
+
+class CoefficientAnswers:
+    """Tables of the coefficients."""
+
+    if TYPE_CHECKING:
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def _with_draws(self) -> Any: ...
+
+    def coefficient_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None) -> "pandas.DataFrame":
+        """The maximum of the posterior for many values of eta, each found from the one before.
+
+        The model is left as it is, whatever its method and prior; the path is that of the Laplace prior.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix (n, d)
+        y : sequence of str, int or bool (n,)
+            As for `fit`.
+        eta : sequence of float above 0, optional
+            None takes 30 values, from the smallest for which all coefficients are 0 down to 1/10,000 of it.
+        sample_weight : sequence of float (n,), optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an eta, falling: eta, non_zero (the number of coefficients that are not 0), log_likelihood,
+            objective and coef[class, covariate] of standardised covariates.
+
+        Raises
+        ------
+        DataError
+            If X, y, the weights or eta cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import thali as th
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> path = th.SparseMultinomialLogit().coefficient_path(X, X[:, 0] + X[:, 1] > 0.1)
+        >>> path["non_zero"].iloc[[0, -1]].tolist()
+        [0, 3]
+        """
+        model: Any = type(self)(**(self.get_params() | {"method": "map", "eta": 1.0, "prior": "laplace"}))
+        data, prior = model._training_data(X, y, sample_weight), model._prior()
+        model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
+        model.reference_ = model.classes_[model._position_of_reference()]
+        return path_of(model._for_maximum(data, prior), varying_names(model), other_classes(model), eta)
+
+    def plot_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None, *, ax: Any = None) -> Any:
+        """Draw `coefficient_path`: every coefficient against eta, refitted for each of its values.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix (n, d)
+        y : sequence (n,)
+        eta : sequence of float above 0, optional
+        sample_weight : sequence of float (n,), optional
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.coefficient_path`.
+        """
+        return carried_out_by("plot_coefficient_path")(self, X, y, eta, sample_weight, ax=ax)
+
+    def coefficients(self, delta: float = 0.1) -> "pandas.DataFrame":
+        r"""Every coefficient with its interval, its sign and the probability that it is not small.
+
+        .. math:: P(|\beta_{kj}| > \delta \mid X, y)
+
+        The posterior has no exact zeros; a coefficient matters where this probability is near 1.
+
+        Parameters
+        ----------
+        delta : float, 0 or more
+            Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by a standard
+            deviation.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the standardised
+            covariate), sd, low and high (the 89 % interval), probability (of \|coef\| > delta), positive (the
+            probability of coef > 0), excludes_0 (whether the interval does), original (`coef_`, of the covariate as it
+            was given).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `delta` is negative, or the fit made no draws.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import thali as th
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> model = th.SparseMultinomialLogit(random_seed=1).fit(X, X[:, 0] + X[:, 1] > 0.1)
+        >>> model.coefficients().query("excludes_0")["covariate"].sort_values().tolist()
+        ['x0', 'x1']
+        """
+
+        return coefficients(self._with_draws(), delta)
+
+
+# Draws from the prior of the sparse multinomial logit, and labels simulated at each of them ---------------------------
+
+
+def sample_coefficients(
+    prior: Prior,
+    matrix: np.ndarray,
+    classes: np.ndarray,
+    reference: int,
+    columns: Sequence[str],
+    rngs: Sequence[np.random.Generator],
+) -> "tuple[xarray.Dataset, np.ndarray]":
+    """The scales and the coefficients, and a label for every row."""
+    n, d = matrix.shape
+    free = np.arange(len(classes)) != reference
+    every, coefs, codes, likelihoods = [], [], [], []
+    for rng in rngs:
+        coef = np.zeros((len(classes), d + 1))
+        scales, coef[free, :d] = (_horseshoe if prior.is_horseshoe else _laplace)(prior, rng, (free.sum(), d))
+        if prior.intercept:
+            coef[free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(free.sum())
+        linear = matrix @ coef[:, :d].T + coef[:, d]
+        log_p = linear - np.logaddexp.reduce(linear, axis=1, keepdims=True)
+        drawn = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+        every.append(scales)
+        coefs.append(coef[free])
+        codes.append(drawn)
+        likelihoods.append(log_p[np.arange(n), drawn].sum())
+    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)[free]
+    scales = {name: np.array([[each[name] for each in every]]) for name in every[0]}
+    group = draws_group(np.array([coefs]), scales, np.array([likelihoods]), labels, columns, prior.intercept)
+    return group, np.array(codes)
+
+
+def _laplace(prior: Prior, rng: np.random.Generator, size: tuple[int, int]) -> tuple[dict[str, float], np.ndarray]:
+    eta = rng.gamma(prior.shape, 1.0 / prior.rate) if prior.eta is None else prior.eta
+    return {"eta": eta}, rng.laplace(scale=1.0 / math.sqrt(eta), size=size)
+
+
+def _horseshoe(prior: Prior, rng: np.random.Generator, size: tuple[int, int]) -> tuple[dict[str, float], np.ndarray]:
+    tau = prior.global_scale * abs(rng.standard_cauchy())
+    slab = SLAB_SCALE * math.sqrt(0.5 * SLAB_DF / rng.gamma(0.5 * SLAB_DF))
+    spread = tau * np.abs(rng.standard_cauchy(size))
+    return {"tau": tau, "slab": slab}, rng.standard_normal(size) / np.hypot(1.0 / spread, 1.0 / slab)

@@ -1,19 +1,119 @@
 """The engines of the sparse logit: draws of chains or of a normal law, the maximum, and the choice by size."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._described import Facts
-from thali.errors import ConvergenceWarning, Setting, ThaliWarning
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
+from thali.inference.chains import Run
+from thali.inference.seeds import streams
 from thali.model.base import Job
 from thali.model.engine import Chains, Engine
+from thali.model.sampling import Sampling
+from thali.posterior.verdict import Advice
+
+from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
+from .arguments import ENOUGH
+from .chain import Chain, problem_of, trajectories_of
+from .draws import means, to_datatree
+from .maximum import varying_names
+from .sweep import Problem
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
     from thali.posterior.verdict import Advice, Verdict
+
+    from .model import SparseMultinomialLogit
+
+
+# The fit of the sparse multinomial logit by a Gibbs sampler: a run of chains ------------------------------------------
+
+
+THIN_MOVED = 1  # sweeps a kept draw where there are trajectories, unless the user says otherwise
+THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
+
+
+def sampling_of_chains(model: "SparseMultinomialLogit", source: Any, run: Run) -> Sampling[Chain]:
+    """The run for these rows, whose covariates are standardised."""
+    prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
+    names, classes = varying_names(model), len(model.classes_)
+    moves = trajectories_of(len(source.codes), len(names) + prior.intercept, classes, model.method_)
+    thin = run.thin or (THIN_MOVED if moves else THIN_TWO if classes == 2 else THIN)
+
+    @cache
+    def problem() -> Any:
+        rows = source.matrix, source.codes, classes, reference
+        return problem_of(*rows, prior, model.method_, counts=source.counts, trajectories=moves)
+
+    def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
+        return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
+
+    def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+        attrs = {"method": model.method_, "thin": thin, "tuning_steps": run.tune}
+        return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs)
+
+    def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+        return {"reference_": model.classes_[reference], **means(tree, standard)}
+
+    return Sampling(source, run._replace(thin=thin), chains, tree, found)
+
+
+# The fit of the sparse multinomial logit by a normal approximation: a run of chains whose draws are independent -------
+
+
+_APPROXIMATE = (
+    " These are independent draws from a normal approximation of the posterior, to be relied on from "
+    f"{ENOUGH} rows for each coefficient on; the posterior itself: "
+)
+ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
+
+
+def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -> Sampling[NormalChain]:
+    """The run for these rows, whose covariates are standardised; a model of rows in blocks knows its approximation."""
+    check(model, run, float(source.counts.sum()))
+    prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
+    known = vars(model).get("_normal_")
+
+    @cache
+    def found() -> tuple[Problem, NormalPosterior]:
+        rows = source.matrix, source.codes[: len(source.matrix)], len(model.classes_), reference
+        problem = problem_of(*rows, prior, "polya-gamma", False, source.counts[: len(source.matrix)])
+        return problem, known or normal_posterior(problem, prior.eta, model._used.has_bound)
+
+    def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
+        return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
+
+    def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
+        attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
+        names, has_rows = varying_names(model), known is None
+        return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs, has_rows)
+
+    def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+        normal = found()[1]
+        settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
+        bound = {"lower_bound_": normal.lower_bound} if model._used.has_bound else {}
+        kept = {} if known is None else {"_normal_": known}
+        return {**settled, **bound, **kept, **means(tree, standard)}
+
+    return Sampling(source, run, chains, tree, attributes, is_compiled=True)
+
+
+def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
+    """Refuse what belongs to chains, and data of a size that the approximation is not for."""
+    if run.thin is not None and model.method != "auto":
+        raise ArgumentError(
+            Argument("thin"),
+            " belongs to ",
+            Setting("method", "polya-gamma"),
+            "; leave it out: these draws are independent.",
+        )
+    columns = int(model._standard_.varies.sum()) + model._prior().intercept
+    check_size((len(model.classes_) - 1) * columns, rows)
 
 
 class OfDraws(Chains):
@@ -24,7 +124,6 @@ class OfDraws(Chains):
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """What the fit runs."""
-        from .by_chains import sampling_of_chains
 
         return sampling_of_chains(model, source, run)
 
@@ -61,7 +160,6 @@ class Normal(OfDraws):
         self.law, self.has_bound = law, has_bound  # `lower_bound_`
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        from .by_laplace import sampling_of_normal
 
         return sampling_of_normal(model, source, run)
 
@@ -73,7 +171,6 @@ class Normal(OfDraws):
             )
 
     def advice(self, model: Any) -> "Advice":
-        from .by_laplace import ADVICE
 
         return ADVICE
 
@@ -102,7 +199,7 @@ class Maximum(Engine):
 
     def job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """The fit."""
-        from .at_maximum import by_map
+        from .maximum import by_map
 
         return by_map(model, model._for_maximum(data, prior), prior.eta, model._size(len(data.row)))
 
@@ -119,13 +216,13 @@ class Maximum(Engine):
 
     def summary(self, model: Any) -> "pandas.DataFrame":
         """The coefficients that are not 0, the largest first."""
-        from .at_maximum import summary_of_maximum
+        from .maximum import summary_of_maximum
 
         return summary_of_maximum(model)
 
     def probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """At the maximum."""
-        from .at_maximum import probabilities_at_maximum
+        from .maximum import probabilities_at_maximum
 
         return probabilities_at_maximum(model, matrix)
 

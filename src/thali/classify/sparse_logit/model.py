@@ -13,11 +13,10 @@ from thali.model.sampling import Sampling
 
 from ..blocks import is_blocked
 from ..classifier import Classifier
-from .answers import CoefficientAnswers
-from .arguments import position_of, prior_of, scale_of
-from .at_maximum import observed_of
+from .arguments import method_for, position_of, prior_of, scale_of
+from .draws import CoefficientAnswers
 from .engines import ENGINES
-from .method import method_for
+from .maximum import observed_of
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from thali.posterior.verdict import Advice
 
-    from ..standard import Standard
+    from ..input import Standard
     from .approximation import NormalPosterior
 
 
@@ -267,7 +266,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         return scale_of(matrix, names, counts, self.standardize, intercept)
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
-        from .prior_sample import sample_coefficients
+        from .draws import sample_coefficients
 
         prior, reference = self._prior(), self._position_of_reference()
         z = self._standard_for(matrix, prior.intercept).varying(matrix)
