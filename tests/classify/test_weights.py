@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_validate
 from sparse_logit_runs import METHODS, Chain, Prior, mcse, problem_of
 from test_classifier import Nearest, plackett_luce, small
 
-from thali.classify.classifier import seed_from
+from thali.classify.scikit_learn import seed_from
 from thali.data.training_data import merged
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 from thali.inference.numerics import polya_gamma

@@ -14,6 +14,7 @@ from thali.model.settings import Settings
 from thali.model.wording import listed, number, probability, said
 from thali.posterior.interval import TAILS, interval_name
 
+from .input import other_classes, varying_names
 from .scores import STOPPED, Scores
 
 if TYPE_CHECKING:
@@ -122,8 +123,6 @@ def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
         draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
         return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
     if model._learned == "coef":
-        from .sparse_logit.maximum import other_classes, varying_names
-
         return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)
     weights = model.weights_
     return model._engine.random_weights(model, _DRAWS), list(weights.index), list(weights.columns)

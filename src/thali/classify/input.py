@@ -3,13 +3,16 @@
 import math
 import numbers
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali.errors import DataError, DataWarning
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
+
+if TYPE_CHECKING:
+    from .sparse_logit.model import SparseMultinomialLogit
 
 _MISSING = ("NoneType", "NAType", "NaTType")
 
@@ -371,3 +374,13 @@ def warn_of_left_out(standard: Standard | None, names: np.ndarray | None) -> Non
             f"Covariates that are the same in every row say nothing, and predictions do not depend on them: {named}."
         )
     )
+
+
+def varying_names(model: "SparseMultinomialLogit") -> list[str]:
+    """Names of the covariates that have a coefficient."""
+    return [name for name, varies in zip(model._column_names(), model._standard_.varies, strict=True) if varies]
+
+
+def other_classes(model: "SparseMultinomialLogit") -> list[Any]:
+    """The classes but the reference."""
+    return [label for label in model.classes_.tolist() if label != model.reference_]

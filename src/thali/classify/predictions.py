@@ -13,9 +13,9 @@ from thali.inference.warn import warn
 from thali.posterior.interval import INTERVAL, TAILS
 
 from .blocks import is_blocked, predicted, refuse_errors
-from .classifier import ScikitLearn
 from .input import is_sparse, labels_of, matrix_of, names_of, shown, sklearn_error, sparse_matrix_of
 from .rows import drawn_codes, errors_of_means
+from .scikit_learn import ScikitLearn
 from .weights import weights_of
 
 if TYPE_CHECKING:

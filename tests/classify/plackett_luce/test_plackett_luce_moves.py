@@ -11,7 +11,7 @@ from plackett_luce_cases import exponential, scaled, tiny
 from scipy import special, stats
 
 from thali.classify.plackett_luce.gibbs import _potential, motion_from
-from thali.classify.plackett_luce.latent import (
+from thali.classify.plackett_luce.latent_moves import (
     draw_latent,
     mirror,
     published_walk,
@@ -20,7 +20,7 @@ from thali.classify.plackett_luce.latent import (
     shape_given_weights,
 )
 from thali.classify.plackett_luce.state import LOG_LIKELIHOOD, Prior, class_rows, dots, normalise, opposites, state_from
-from thali.classify.plackett_luce.trial_change import GAIN, GAIN_OTHER, NEW, NEW_OTHER, exchange, least, redraw, trial
+from thali.classify.plackett_luce.trial_moves import GAIN, GAIN_OTHER, NEW, NEW_OTHER, exchange, least, redraw, trial
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 from thali.testing.exact import invariance_error
 

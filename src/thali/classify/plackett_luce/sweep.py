@@ -6,9 +6,9 @@ from typing import Any
 from thali.compile.jit import compiled, scalar
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 
-from .latent import draw_latent, mirror, published_walk, redraw_columns, shape_given_latent, shape_given_weights
+from .latent_moves import draw_latent, mirror, published_walk, redraw_columns, shape_given_latent, shape_given_weights
 from .state import ACCEPTED, LOG_A, LOG_LIKELIHOOD, LOG_MASS, STEP, SWEEPS, TRIED, dots, keep_if_due, normalise
-from .trial_change import exchange, least, redraw
+from .trial_moves import exchange, least, redraw
 
 MAX_MOVES = 128  # exchanges and redraws of single weights a sweep; one a column of W if there are fewer columns
 MIRRORS = 4  # a sweep

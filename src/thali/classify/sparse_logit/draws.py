@@ -11,9 +11,10 @@ from thali.errors import Argument, ArgumentError
 from thali.inference.chains import kept_of
 from thali.posterior.interval import TAILS
 
+from ..input import other_classes, varying_names
 from .chain import SLAB_DF, SLAB_SCALE, Prior
 from .horseshoe import log_densities
-from .maximum import as_given, other_classes, path_of, varying_names
+from .maximum import as_given, path_of
 from .sweep import HORSESHOE, INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from thali.model.engine import Chains, Engine
 from thali.model.sampling import Sampling
 from thali.posterior.verdict import Advice
 
+from ..input import varying_names
 from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
 from .arguments import ENOUGH
 from .chain import Chain, problem_of, trajectories_of
 from .draws import means, to_datatree
-from .maximum import varying_names
 from .sweep import Problem
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from thali.errors import DataError
 from thali.inference.optimise.newton import Step, Target, newton
 from thali.model.base import Job
 
-from ..input import is_sparse
+from ..input import is_sparse, other_classes, varying_names
 from .sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
@@ -263,16 +263,6 @@ def summary_of_maximum(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
     others = other_classes(model)
     kept = [(k, j) for k, j in order if coef[k, j] != 0.0]
     return Table({"mean": [coef[place] for place in kept]}, index=[f"coef[{others[k]}, {names[j]}]" for k, j in kept])
-
-
-def varying_names(model: "SparseMultinomialLogit") -> list[str]:
-    """Names of the covariates that have a coefficient."""
-    return [name for name, varies in zip(model._column_names(), model._standard_.varies, strict=True) if varies]
-
-
-def other_classes(model: "SparseMultinomialLogit") -> list[Any]:
-    """The classes but the reference."""
-    return [label for label in model.classes_.tolist() if label != model.reference_]
 
 
 def path_of(observed: "Observed", names: list[str], labels: list[Any], eta: Any) -> "pandas.DataFrame":
