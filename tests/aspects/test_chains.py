@@ -1,11 +1,16 @@
 """How chains are run: the same draws however they are cut up, room that grows, an early stop, and a valid scan."""
 
+from collections import Counter
+from itertools import permutations
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 from problems import random_comparisons
 
 import thali as th
+from thali.aspects.column_order import shuffle_columns
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.samplers import chains, paper
@@ -129,6 +134,17 @@ def test_a_stop_while_tuning_has_nothing_to_keep(monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         run_chains(task(random_comparisons(5, 5), tune=10**7), 2, 1, 1, Impatient())
+
+
+def test_columns_are_visited_in_every_order_alike():
+    b, rng = SimpleNamespace(whole=np.zeros(COLUMNS + 1, int), order=np.zeros(5, int)), np.random.default_rng(1)
+    b.whole[COLUMNS] = 3
+    orders = Counter()
+    for _ in range(3_000):
+        assert shuffle_columns(rng, b) == 3
+        orders[tuple(b.order[:3].tolist())] += 1
+    assert set(orders) == set(permutations(range(3)))
+    assert max(abs(count - 500) for count in orders.values()) < 5 * np.sqrt(500)
 
 
 def shared_columns(kernel_task):

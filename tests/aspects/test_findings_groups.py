@@ -1,11 +1,12 @@
 """What several groups find out: the columns that people read, words of their data; the sampler runs as Python."""
 
+import pandas as pd
 import pytest
 from additive_fits import made_up
 from problems import random_comparisons, random_similarities
 
 import thali as th
-from thali.aspects.findings.groups import MAX_GROUPS
+from thali.aspects.findings.groups import MAX_GROUPS, differences
 from thali.errors import ArgumentError
 
 RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -41,6 +42,14 @@ def test_similarities_of_groups_are_checked_as_similarities():
     data = th.Groups({name: random_similarities(3, seed) for seed, name in enumerate(("women", "men"))})
     check = th.AdditiveClustering(sigma=0.1, tempering=False).fit(data, **RUN).findings()["check"]
     assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
+
+
+def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
+    rows = [(("tea", "milk"), 0.9, 0.97), (("tea", "beer"), 0.8, 0.02), (("milk", "beer"), 0.7, 0.6)]
+    said = differences(pd.DataFrame(rows, columns=["members", "probability", "P(women > men)"]), "aspect")
+    assert said.startswith("tea and milk weighs more for women than for men (probability .97,")
+    assert "tea and beer weighs more for men than for women (probability .98," in said
+    assert said.count("weighs more") == 2
 
 
 def ranked(women, men):

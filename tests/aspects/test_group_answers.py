@@ -45,6 +45,20 @@ def test_features_have_a_weight_in_each_group(model):
         assert of_one["members"].tolist() == table["members"].tolist()
 
 
+def test_in_which_group_a_feature_weighs_more_is_counted_over_its_draws(model):
+    posterior = model.posterior_["posterior"].dataset.stack(sample=("chain", "draw"))
+    owners = posterior["features"].transpose("sample", "feature", "option").to_numpy().astype(bool)
+    weights = posterior["group_weights"].transpose("sample", "group", "feature").to_numpy()
+    labels = posterior["option"].to_numpy().tolist()
+    shares = []
+    for row in model.features(0.0).to_dict("records"):
+        own = (owners == np.isin(labels, row["members"])).all(axis=2)
+        women, men = (weights * own[:, None]).sum(axis=2)[own.any(axis=1)].T
+        shares.append(row["P(women > men)"])
+        assert shares[-1] == pytest.approx(np.mean(women > men))
+    assert any(share != 0.5 for share in shares)
+
+
 def test_shares_of_a_group_sum_to_one(model):
     posterior = model.posterior_["posterior"].dataset
     sizes = posterior["features"].sum("option")

@@ -127,6 +127,8 @@ def test_the_picture_has_every_option_beside_the_dendrogram(n, uncompiled):
     labels = [tick.get_text() for tick in right.get_yticklabels()]
     assert sorted(labels) == sorted(made.data.labels) == sorted(tick.get_text() for tick in right.get_xticklabels())
     assert len(left.lines) == len(labels) - 1
+    cells, table = right.collections[0].get_array(), model.option_similarity().loc[labels, labels].to_numpy()
+    np.testing.assert_array_equal(cells[~np.eye(len(labels), dtype=bool)], table[~np.eye(len(labels), dtype=bool)])
     th.plots.option_similarity(model, axes=[left, right])
     pyplot.close("all")
 

@@ -91,6 +91,16 @@ def test_predictions_that_are_too_sure_are_outside():
     assert sure.calibration(X, Y, 5)["missed"].mean() > 0.4 > 0.2 > honest
 
 
+def test_what_is_certain_is_in_the_last_bin():
+    sure = by_map().fit(X, Y)
+    sure.scaled_coef_ = 1e6 * sure.scaled_coef_
+    p, table = sure.predict_proba(X), sure.calibration(X, Y, 4)
+    assert set(np.unique(p)) == {0.0, 1.0}
+    for k, name in enumerate(sure.classes_):
+        own = table[table["class"] == name]
+        assert own["predicted"].tolist() == [0.0, 1.0] and own["rows"].tolist() == [400 - p[:, k].sum(), p[:, k].sum()]
+
+
 def test_a_variational_fit_has_a_table_as_well():
     model = th.PlackettLuceRegression(method="variational", a=1.0).fit(X, Y)
     assert model.calibration(X, Y)["rows"].sum() == 1200

@@ -29,6 +29,7 @@ from thali.aspects.answers.pair_coordinates import pair_index
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 from thali.inference.files import seal
+from thali.posterior.append import appended
 from thali.posterior.store import load, save
 
 
@@ -179,6 +180,17 @@ def test_interrupted_chains_keep_the_most_draws(lengths, kept):
                 assert [tuple(np.flatnonzero(row)) for row in features] == [owners for owners, _ in expected]
                 np.testing.assert_array_equal(weights, [weight for _, weight in expected])
     assert next(found, None) is None
+
+
+def test_draws_that_are_appended_keep_their_owners():
+    """The later ones list more owners or fewer, and what fills up the shorter list is no owner."""
+    data = comparisons(70, share=0.1)
+    one, other = (chain(70, draws=6, seed=seed, mean_features=size) for seed, size in ((1, 2.0), (2, 6.0)))
+    for parts in ((one, other), (other, one)):
+        whole = appended(*(tree_of([draws], data) for draws in parts))
+        expected = [features for draws in parts for features in features_of(draws)]
+        for (features, _), draw in zip(iterate_features(whole), expected, strict=True):
+            assert [tuple(np.flatnonzero(row)) for row in features[: len(draw)]] == [owners for owners, _ in draw]
 
 
 def test_no_draw_at_all_is_an_error():

@@ -49,11 +49,11 @@ def written(frame, folder, kind):
     return path
 
 
-@pytest.mark.first(8)
-@pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
+@pytest.mark.first(16)
 @pytest.mark.parametrize(
     "shape", ["battles", "missing", "category", "numbers", "counted", "list", "both ways", "games"]
 )
+@pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
 def test_batches_give_the_same_counts(tmp_path, kind, shape):
     frame = battles()
     if shape == "missing":
@@ -119,7 +119,6 @@ def test_named_columns(tmp_path):
 
 
 @pytest.mark.first(8)
-@pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
 @pytest.mark.parametrize(
     "where",
     [
@@ -133,6 +132,7 @@ def test_named_columns(tmp_path):
         "block is not missing and score > 0.5",
     ],
 )
+@pytest.mark.parametrize("kind", ["csv", "parquet", "txt"])
 def test_conditions_hold_in_every_batch(tmp_path, kind, where):
     frame = battles()
     blocks = [*["1", "1.0"] * 175, *["2", "main", None] * 20, *["2", "2.0"] * 45]  # numbers, but for the middle

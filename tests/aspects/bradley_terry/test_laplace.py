@@ -79,6 +79,20 @@ def test_two_options_against_quadrature(counts, lacks):
         assert abs(of(drawn).mean() - expected) < (5 / np.sqrt(20_000) + lacks) * sd
 
 
+def test_turning_alone_draws_from_what_it_says():
+    """The normal approximation q turned about the mode by the density p: 2 q(x) p(x) / (p(x) + p(-x))."""
+    one = density(th.PairedComparisons([[0, 6], [1, 0]]), ties=False)
+    worths = NormalWorths(one)
+    worths.steps = 0  # of the corrections that follow
+    d = np.linspace(-25, 25, 20_001)
+    u = np.column_stack([d, -d]) / 2
+    ahead, behind = (log_densities(one, worths.mode + sign * u)[0] for sign in (1, -1))
+    p = np.exp(-worths._distance(u)) / (1 + np.exp(behind - ahead))
+    points, _ = worths.draws(np.random.default_rng(5), 20_000)
+    drawn, p = (points - worths.mode)[:, 0] - (points - worths.mode)[:, 1], p / p.sum()
+    assert abs(drawn.mean() - p @ d) < 5 / np.sqrt(20_000) * drawn.std() < 0.5 * p @ d
+
+
 @pytest.mark.parametrize("lapse", [0.0, 0.01])
 def test_three_options_with_ties_against_quadrature(lapse):
     data = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])

@@ -10,6 +10,7 @@ from plackett_luce_data import frame
 import thali as th
 from thali.classify.plackett_luce import map_estimate as pl_map
 from thali.classify.plackett_luce.design import Design
+from thali.classify.plackett_luce.draws import importances
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 X = np.array([[-1.4, 3.0], [-0.6, 1.0], [-0.1, 2.5], [0.3, 0.5], [0.9, 2.0], [1.7, 0.0]])
@@ -29,6 +30,19 @@ def test_exponential_columns(standardize):
     np.testing.assert_allclose(design.apply(X), expected / expected.max(axis=1, keepdims=True), rtol=1e-13)
     np.testing.assert_allclose(np.exp(design.logs(X)), design.apply(X), rtol=1e-13)
     np.testing.assert_allclose(design.apply(X[3:]), design.apply(X)[3:], rtol=1e-13)  # the scale is remembered
+
+
+def test_importances_are_the_shares_of_the_weights_of_columns_that_name_a_covariate():
+    data = np.column_stack([X, np.full(len(X), 2.0), [0.2, -0.1, 0.5, 0.9, -1.0, 0.0]])
+    design = Design.fit(data, ["x", "y", "same", "z"], "exponential-pairs")
+    weights = np.random.default_rng(1).random((2, len(design.columns)))
+    total = dict.fromkeys(design.names, 0.0)
+    for column, weight in zip(design.columns, weights.sum(axis=0), strict=True):
+        named = [name for name in "xyz" if name in column.replace("exp", "")]
+        for name in named:
+            total[name] += weight / len(named)
+    expected = np.array(list(total.values())) / sum(total.values())
+    np.testing.assert_allclose(importances(weights, design), expected)
 
 
 def test_pairs_of_columns():

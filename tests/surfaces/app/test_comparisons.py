@@ -51,6 +51,13 @@ def test_what_was_compared_stays_ticked(study):
     assert ticked(study, COMPARE) == ["three shared aspects"]
 
 
+def test_ties_are_compared_as_they_were_fitted(study):
+    study.write("reading", {"kind": PAIRS})
+    typed = {"ties": "half", "draws": "100"}
+    study.write(FIT, {"model": "elimination-by-aspects", "typed": typed, "paths": [], "has_cores": True})
+    assert comparisons.asked_to_compare(study, COMPARE, ["shared aspects"])["typed"] == {"ties": "half"}
+
+
 def boxes(page, run):
     """The models that are offered, and those with a tick."""
     form = page.partition(f'/{run}">')[2].partition("</form>")[0]

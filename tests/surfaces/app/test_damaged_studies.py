@@ -3,11 +3,13 @@
 import json
 import shutil
 import time
+from types import SimpleNamespace
 
 import pytest
 from patience import PATIENCE
 
 from thali.surfaces.app import runs
+from thali.surfaces.app.interviews import Interviews
 from thali.surfaces.app.reading import nothing_read
 from thali.surfaces.app.runs import Runs
 from thali.surfaces.app.studies import FIT, READ, Studies, Study
@@ -180,6 +182,15 @@ def test_no_process_is_signalled_but_a_child(tmp_path, monkeypatch, pid):
     study.write("fit.process", {"pid": pid})
     Runs(Studies(tmp_path))._signal(study, FIT, 15)
     assert sent == []
+
+
+def test_an_answer_that_is_sent_twice_counts_once(monkeypatch):
+    said, interviews = [], Interviews()
+    interview = SimpleNamespace(answers=said, question=("tea", "milk"), answer=said.append)
+    monkeypatch.setattr(interviews, "_of", lambda study: interview)
+    for number, button in ((1, "first"), (1, "first"), (2, "tie"), (1, "second")):
+        interviews.answer(None, number, button)
+    assert said == ["tea", "tie"]
 
 
 def test_an_interview_has_no_data_yet_and_an_end(client):
