@@ -68,6 +68,10 @@ def test_every_benchmark_is_in_the_table():
         assert path.name in table
 
 
+def test_every_planted_bug_has_its_place(benchmark):
+    assert benchmark("planted_bugs").main(small=True) == 0
+
+
 @pytest.mark.long
 def test_the_check_is_never_anti_conservative(benchmark):
     """P(p < .05) <= .05 where the model is true; 4.5 standard errors above it are allowed."""
