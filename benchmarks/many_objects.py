@@ -42,7 +42,7 @@ from thali.aspects.answers.columns import columns_of
 from thali.aspects.answers.similarities import similarity_draws
 from thali.aspects.models import point
 from thali.aspects.samplers import recommended
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 from thali.posterior.summary import convergence
 
 MEASURED = {"faces": 0.0891633}

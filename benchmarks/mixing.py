@@ -74,7 +74,7 @@ import thali as th
 from thali.aspects.answers.tree import to_datatree
 from thali.aspects.samplers.chains import Chain, chains_of
 from thali.aspects.samplers.tempering import swap_rates
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 DRAWS, TUNE, THIN = 6400, 200, 25  # of a chain; a run ends earlier when its time is over
 FIRST = 100  # draws at which it is looked at first

@@ -7,7 +7,7 @@ import numpy as np
 from thali.choice.product_classes.bits import has_bit, is_active
 from thali.choice.product_classes.state import CLASS, MUTE, NEXT_OWNED, SIGMA, SIGN, A
 from thali.compile.jit import part, scalar
-from thali.inference.numerics.gamma_tails import log_gamma_between
+from thali.inference.numerics.gamma import log_gamma_between
 
 
 def product_levels(problem) -> np.ndarray:

@@ -58,7 +58,7 @@ from thali.choice.product_classes.state import (
 from thali.choice.product_classes.sweep import drawn, is_ready, visits
 from thali.compile.jit import _UNCOUNTED, part, scalar
 from thali.inference.numerics.decisions import accept, shuffle
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 
 jit: Any = njit
 

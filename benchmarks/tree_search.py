@@ -26,7 +26,7 @@ import time
 import warnings
 
 import thali as th
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 GROUPS = {"politicians": ["LBJ", "HW", "CDG"], "athletes": ["JU", "CY", "AJF"], "film": ["BB", "ET", "SL"]}
 SMALL = {"trees": 2, "draws": 10, "tune": 10}

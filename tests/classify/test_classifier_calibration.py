@@ -5,7 +5,7 @@ import pytest
 
 import thali as th
 from thali.errors import ArgumentError, DataError, NotFittedError
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 pytestmark = pytest.mark.fit
 

@@ -8,7 +8,7 @@ import pytest
 import thali as th
 from thali.classify.sparse_logit import arguments as methods
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 da = pytest.importorskip("dask.array")
 pytestmark = pytest.mark.fit

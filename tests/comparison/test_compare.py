@@ -36,7 +36,8 @@ from thali.errors import (
     InterruptedWarning,
     ThaliWarning,
 )
-from thali.inference import jobs, workers
+from thali.inference import jobs
+from thali.inference import threads as workers
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 SHORT = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False}

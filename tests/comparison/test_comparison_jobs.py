@@ -21,7 +21,8 @@ import thali as th
 from thali.comparison.merge import table_of_job
 from thali.comparison.shards import fits_of
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, ThaliWarning
-from thali.inference import jobs, workers
+from thali.inference import jobs
+from thali.inference import threads as workers
 from thali.inference.parts import PartsFolder, read_parts
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])

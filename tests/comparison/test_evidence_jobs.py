@@ -15,8 +15,7 @@ from thali.comparison.merge import table_of_job
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, Message, Remedy
 from thali.inference import jobs
 from thali.inference.seeds import root
-from thali.posterior.evidence import LogEvidence
-from thali.posterior.thermodynamic import Thermodynamic
+from thali.posterior.evidence import LogEvidence, Thermodynamic
 from thali.posterior.verdict import Verdict
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])

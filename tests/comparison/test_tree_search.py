@@ -12,7 +12,8 @@ from scipy.stats import norm
 import thali as th
 from thali.aspects.populations.tree_draws import TreeDraws
 from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
-from thali.comparison import tree_search, tree_search_run
+from thali.comparison import tree_search
+from thali.comparison import tree_search as tree_search_run
 from thali.errors import ArgumentError, DataError, InterruptedWarning, ThaliWarning
 from thali.inference.mbar import combined, combined_densities
 from thali.posterior.evidence import standard_error_of

@@ -9,7 +9,7 @@ from kind_problems import random_answers
 from problems import random_comparisons
 
 import thali as th
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 RUN = {"tune": 40, "chains": 3, "random_seed": 1}
 CLASSES = {"sweeps_per_step": 2}

@@ -11,7 +11,7 @@ from tiny_models import TINY
 
 import thali as th
 from thali.errors import ArgumentError, DataError, NotFittedError
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 from thali.posterior import densities
 from thali.posterior.inference_data import to_inference_data
 

@@ -29,8 +29,7 @@ from thali.aspects.answers.pair_coordinates import pair_index
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 from thali.inference.files import seal
-from thali.posterior.append import appended
-from thali.posterior.store import load, save
+from thali.posterior.store import appended, load, save
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from posterior_cases import chain, comparisons, small_fit, summarise, tree_of, v
 
 from thali.aspects.answers.pair_coordinates import pair_index
 from thali.errors import ArgumentError
-from thali.posterior.histogram import text_histogram
+from thali.surfaces.text import text_histogram
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ from thali.reproduce import plackett_luce_2012_data as data_files
 from thali.reproduce import plackett_luce_2012_iris as iris
 from thali.reproduce import plackett_luce_2012_mixing as mixing
 from thali.reproduce import plackett_luce_2012_rates as rates
-from thali.reproduce.plackett_luce_2012_chains import logit_chain, plackett_luce_chain
 from thali.reproduce.plackett_luce_2012_data import COLON, GIBBS, IRIS, LOGIT, STUDIES, SUSHI, VARIATIONAL
+from thali.reproduce.plackett_luce_2012_mixing import logit_chain, plackett_luce_chain
 
 TINY = rates.Budget(2, 4, 4, 1)
 

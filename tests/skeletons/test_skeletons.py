@@ -14,8 +14,8 @@ from thali.aspects.likelihoods.delta_checks import compare_changes, state_of, st
 from thali.aspects.weight_priors import EXPONENTIAL
 from thali.compile import jit
 from thali.errors import DataError
-from thali.inference.quiet import without_warnings
-from thali.testing.enumeration import transition_errors
+from thali.inference.warn import without_warnings
+from thali.testing.exact import transition_errors
 
 DATA = likelihood_skeleton.RatingData(np.array([0.5, 2.0, 1.0]), ("tea", "coffee", "milk"))
 

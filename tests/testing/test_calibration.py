@@ -8,8 +8,7 @@ import thali as th
 from thali.aspects.likelihoods import Additive, Elimination
 from thali.errors import ArgumentError, DataError
 from thali.testing import calibrate
-from thali.testing.calibration import _rank
-from thali.testing.uniformity import uniformity
+from thali.testing.calibration import _rank, uniformity
 
 PAIR = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
 FEATURES = [[1, 0], [1, 1], [1, 1], [0, 1], [0, 1]]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.errors import DataError, DataWarning
-from thali.inference.quiet import is_quiet
-from thali.inference.warn import warn
+from thali.inference.warn import is_quiet, warn
 
 if TYPE_CHECKING:
     from .sparse_logit.model import SparseMultinomialLogit

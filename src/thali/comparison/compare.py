@@ -7,9 +7,8 @@ from thali._arguments import one_of, whole
 from thali.errors import Argument, ArgumentError, Setting
 from thali.model.evidence import USUAL, checked_evidence_run
 
-from .by_evidence import EVIDENCE
+from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
-from .evidence_engine import compare_by_evidence
 from .naming import models_of_own_data, named_models, prepared_models, refuse_kinds, with_ties
 from .shards import checked_shard
 from .ways import WAYS, as_left_out, is_own, kind_of, usual_way

@@ -9,8 +9,8 @@ from thali._labels import shorten
 from thali.errors import ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
 from thali.inference.parts import Batch, Record
 from thali.inference.progress import Progress
+from thali.inference.threads import run_all
 from thali.inference.warn import warn
-from thali.inference.workers import run_all
 from thali.model.saved import packed
 
 from .job import BY_PREDICTION, opened_job

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 from thali.model.registry import spec_of
 
 from .scorer import Scorer

@@ -15,8 +15,8 @@ from thali.inference.parts import Parts, PartsFolder, Record, is_whole, read_par
 from thali.inference.seeds import seed_of_json
 from thali.model.saved import unpacked
 
+from .by_evidence import places_of, table_of_evidence, warn_of_evidence
 from .engine import warn_of
-from .evidence_engine import places_of, table_of_evidence, warn_of_evidence
 from .job import BY_EVIDENCE, BY_PREDICTION
 from .shards import Fit, fit_of, fits_of, key_of
 from .table import Scores, comparison_table

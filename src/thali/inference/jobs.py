@@ -31,8 +31,7 @@ import numpy as np
 from thali.errors import DataError, Fact, IncompleteWarning, Message, ModelName, Setting, ThaliError, Words
 
 from .arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from .files import atomic_write, cannot_write
-from .locks import lock
+from .files import atomic_write, cannot_write, lock
 from .seeds import root, seed_as_json, seed_of_json
 from .warn import warn
 

@@ -18,13 +18,11 @@ from thali.errors import (
     ThaliWarning,
     UnknownArgumentError,
 )
-from thali.inference.quiet import is_quiet
-from thali.inference.warn import warn
+from thali.inference.warn import is_quiet, warn
 from thali.posterior.interval import INTERVAL
 
-from .engine import DRAWS, MAXIMUM, Engine, Job
+from .engine import DRAWS, MAXIMUM, Engine, Job, Prepared
 from .names import method_meant
-from .prepared import Prepared
 
 if TYPE_CHECKING:
     import pandas

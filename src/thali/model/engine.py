@@ -6,20 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 from thali._described import Facts
 from thali._labels import plural
-from thali.errors import (
-    Argument,
-    ArgumentError,
-    ConvergenceWarning,
-    InterruptedWarning,
-    Message,
-    Setting,
-    ThaliWarning,
-)
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, InterruptedWarning, Message, Setting, ThaliWarning
 
 if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
 
     from .spec import ModelSpec
+
+
+# A fit after its checks: what is known of it, and can be done for it, before it runs ----------------------------------
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A fit that has passed its checks."""
+
+    lapse: float | None = None
+
+    def compile(self, progress: Any) -> None:
+        """Compile what the fit will run, so that processes to come find it on the disk; `progress` says so."""
 
 
 @dataclass(frozen=True)

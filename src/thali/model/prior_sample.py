@@ -8,8 +8,8 @@ import numpy as np
 
 from thali._arguments import whole
 from thali.errors import ArgumentError, DataError, Setting
-from thali.inference.quiet import without_warnings
 from thali.inference.seeds import streams
+from thali.inference.warn import without_warnings
 from thali.posterior.densities import refuse_large
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from thali.inference.jobs import FitFolder, Snapshot, as_written
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.inference.warn import warn
-from thali.posterior.append import appended, first_draws
+from thali.posterior.store import appended, first_draws
 
 from .saved import describe, digest_of
 

@@ -1,8 +1,9 @@
 """The posterior as an ArviZ tree: put together, written to a file, read back."""
 
 import io
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,112 @@ import numpy as np
 from thali.errors import DataError
 from thali.inference.files import atomic_write, is_intact, seal
 
-from .file_contents import check_contents
-
 if TYPE_CHECKING:
+    import h5py
     import xarray
+
+
+# What a file must hold before xarray may read it: plain arrays in groups, all of them in the file itself --------------
+
+
+_MAX_PACKED = 1_100  # bytes of an array to a byte of the file; zlib cannot pack more
+_SMALL = 1 << 20  # bytes that any file may ask for
+_AT_ONCE = 1 << 26  # bytes of text that are looked at together
+_MOST_TEXTS = 64  # of an attribute, which is read as a whole
+_NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # an array without numbers, which nobody reads
+
+
+def check_contents(path: Path) -> None:
+    """Refuse an HDF5 file that is no posterior, before anything is read of its arrays.
+
+    HDF5 can link to other files, and can state arrays of any size that take no room in the file; whoever opens a file
+    of somebody else should get neither.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    DataError
+        If there are links, arrays that lie in other files, types other than numbers and text, groups in groups,
+        arrays that are too large for the file or were never written, or texts that stand in it once and count often.
+    """
+    import h5py
+
+    size = path.stat().st_size
+    with h5py.File(path, "r") as file:
+        asked, texts = 0, _text_of(file, path, "/", size)
+        for name in map(str, file):
+            group = _own(file, name, path)
+            if not isinstance(group, h5py.Group):
+                raise _refusal(path, f"'{name}' is not a group")
+            texts += _text_of(group, path, name, size)
+            for inner in map(str, group):
+                member = _own(group, inner, path)
+                asked += _bytes_of(member, path, f"{name}/{inner}")
+                texts += _text_of(member, path, f"{name}/{inner}", size)
+                if texts > size:
+                    raise _refusal(path, f"its texts are longer than the file, up to '{name}/{inner}'")
+    if asked > max(_SMALL, _MAX_PACKED * size):
+        raise _refusal(path, f"it asks for {asked:,} bytes, more than can be in it")
+
+
+def _own(group: "h5py.Group", name: str, path: Path) -> Any:
+    """A member of the group, if it is in this very file."""
+    import h5py
+
+    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        raise _refusal(path, f"'{name}' is a link to something else")
+    return group[name]
+
+
+def _bytes_of(member: object, path: Path, name: str) -> int:
+    """The memory that an array takes, if it is one of numbers or of text that lies in this file."""
+    import h5py
+
+    if not isinstance(member, h5py.Dataset):
+        raise _refusal(path, f"'{name}' is not an array")
+    if member.is_virtual or member.external:
+        raise _refusal(path, f"'{name}' lies in other files")
+    if member.dtype.kind not in "biuf" and h5py.check_string_dtype(member.dtype) is None:
+        raise _refusal(path, f"'{name}' holds neither numbers nor text")
+    if member.shape is None:
+        return 0
+    asked = member.size * member.dtype.itemsize
+    is_written = member.id.get_storage_size() >= asked
+    if member.chunks:  # each is unpacked as a whole
+        chunks = math.prod(-(-n // of_chunk) for n, of_chunk in zip(member.shape, member.chunks, strict=True))
+        asked = chunks * math.prod(member.chunks) * member.dtype.itemsize
+        is_written = member.id.get_num_chunks() >= chunks
+    if not is_written and _NO_VARIABLE not in bytes(member.attrs.get("NAME", b"")):
+        raise _refusal(path, f"'{name}' was never written")
+    return asked
+
+
+def _text_of(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: int) -> int:
+    """The characters of the texts of a member and of its attributes; a file of that size holds each once."""
+    import h5py
+
+    found = 0
+    for attribute in map(str, member.attrs):
+        stored = member.attrs.get_id(attribute)
+        if stored.dtype.kind == "O" and math.prod(stored.shape) > _MOST_TEXTS:
+            raise _refusal(path, f"the attribute '{attribute}' of '{name}' has {math.prod(stored.shape):,} parts")
+        if h5py.check_string_dtype(stored.dtype) is not None:
+            texts: Any = member.attrs[attribute]
+            found += sum(map(len, np.atleast_1d(texts)))
+    if isinstance(member, h5py.Dataset) and member.dtype.kind == "O" and member.shape:
+        step = max(1, _AT_ONCE // max(1, size * math.prod(member.shape[1:])))
+        for first in range(0, len(member), step):
+            found += sum(map(len, member[first : first + step].ravel()))
+            if found > size:
+                break
+    return found
+
+
+def _refusal(path: Path, why: str) -> DataError:
+    return DataError(f"'{path}' is not a posterior that thali wrote: {why}")
 
 
 # Raised when a stored tree changes so that an older thali could not read it.
@@ -182,3 +285,48 @@ def origin() -> dict[Any, Any]:
         "thali_schema": SCHEMA,
         **({"compiled_for": ", ".join(sorted(USED))} if USED else {}),
     }
+
+
+# The draws of a posterior followed by later ones of the same chains ---------------------------------------------------
+
+
+_PADDING = {"owners": -1}  # what fills up the shorter ones of ragged draws; 0 for all other variables
+
+
+def appended(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarray.DataTree":
+    """One tree with the draws of both; what is not of single draws is taken from the later one."""
+    groups = {}
+    for name, node in later.children.items():
+        old, new = earlier[name].to_dataset(), node.to_dataset()
+        groups[name] = _joined(old, new) if "draw" in new.dims else new
+    return tree_of(groups, later.attrs)
+
+
+def first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
+    """The first so many draws of a tree; None if that is none."""
+    groups = {name: node.to_dataset() for name, node in tree.children.items()}
+    cut = {name: each.isel(draw=slice(0, count)) if "draw" in each.dims else each for name, each in groups.items()}
+    return tree_of(cut, tree.attrs) if count else None
+
+
+def _joined(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
+    ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
+    sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}
+    variables = {
+        name: (variable.dims, np.concatenate([_padded(each[name], sizes) for each in (old, new)], axis), variable.attrs)
+        for name, variable in new.data_vars.items()
+        for axis in [variable.dims.index("draw") if "draw" in variable.dims else None]
+        if axis is not None
+    }
+    fixed = {name: variable for name, variable in new.data_vars.items() if "draw" not in variable.dims}
+    draws = old.sizes["draw"] + new.sizes["draw"]
+    coordinates = {name: value for name, value in new.coords.items() if name != "draw"} | {"draw": np.arange(draws)}
+    joined: Any = {name: variables[name] if name in variables else fixed[name] for name in new.data_vars}
+    return type(new)(joined, coordinates, new.attrs)
+
+
+def _padded(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:
+    """The values, with as many entries along each ragged dimension."""
+    widths = [(0, sizes.get(dim, size) - size) for dim, size in variable.sizes.items()]
+    fill = _PADDING.get(str(variable.name), 0)
+    return np.pad(variable.values, widths, constant_values=fill) if any(w for _, w in widths) else variable.values

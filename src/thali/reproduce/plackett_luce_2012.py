@@ -233,7 +233,7 @@ def _on_walk(records: Sequence[dict[Any, Any]]) -> list[str]:
 
 def _times(data: DataSet, settings: Settings) -> dict[str, float]:
     """CPU seconds of a sweep."""
-    from .plackett_luce_2012_chains import logit_chain, plackett_luce_chain, seconds
+    from .plackett_luce_2012_mixing import logit_chain, plackett_luce_chain, seconds
 
     count = settings.pick(5, 100, 300)
     X, seed = data.covariates.to_numpy(), settings.random_seed

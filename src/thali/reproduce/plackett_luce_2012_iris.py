@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.inference.progress import Progress
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 from .entry import Entry, Reproduction, Settings
 from .plackett_luce_2012_data import GIBBS, HALVES, IRIS, LOGIT, PAPER, DataSet, read

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 from thali.plots._style import COLOURS, new_axes
 
 from .plackett_luce_2012_data import DataSet

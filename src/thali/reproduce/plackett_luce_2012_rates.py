@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.errors import DataWarning
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 from .entry import Settings
 from .finished import finished_parts

@@ -8,7 +8,7 @@ from experiment_data import simulated
 import thali as th
 from thali.choice.logits.directions import contradicted_sentence, direction_scores
 from thali.errors import DataWarning
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 RIGHT = {"price": "decreasing", "zoom": "increasing"}
 WRONG = {"price": "increasing", "zoom": "decreasing"}

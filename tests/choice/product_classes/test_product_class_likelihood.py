@@ -14,7 +14,7 @@ from thali.choice.product_classes.moves.value_shapes import log_prior_shapes, lo
 from thali.choice.product_classes.problem import problem_of, target_of
 from thali.choice.product_classes.state import MUTE, PERSON, SIGN, TOP, A, copy_state, workspace
 from thali.choice.product_classes.sweep import draw_state
-from thali.inference.numerics.gamma_tails import log_gamma_between, mass, tails
+from thali.inference.numerics.gamma import log_gamma_between, mass, tails
 from thali.testing import naive_product_classes as naive
 
 DATA = random_experiment(11, [3, 4, 2], [4, 3, 5], missing=0.1)

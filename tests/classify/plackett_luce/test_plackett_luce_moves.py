@@ -21,7 +21,7 @@ from thali.classify.plackett_luce.latent_moves import (
 )
 from thali.classify.plackett_luce.state import LOG_LIKELIHOOD, Prior, class_rows, dots, normalise, opposites, state_from
 from thali.classify.plackett_luce.trial_moves import GAIN, GAIN_OTHER, NEW, NEW_OTHER, exchange, least, redraw, trial
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 from thali.testing.exact import invariance_error
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import thali as th
 from thali.errors import DataWarning
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 LARGEST = np.finfo(float).max
 POSITIVE = np.array([[LARGEST, LARGEST], [LARGEST, 0.0], [5e-324, 0.0], [5e-324, LARGEST]])

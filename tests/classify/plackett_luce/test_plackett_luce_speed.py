@@ -13,7 +13,7 @@ import thali as th
 from thali.classify.plackett_luce.design import Design
 from thali.classify.plackett_luce.gibbs import Chain, settings_of
 from thali.classify.plackett_luce.state import class_rows
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 
 def simulated(n, d=13):

@@ -14,7 +14,7 @@ from thali.classify.sparse_logit.draws import quantities_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
 from thali.inference import threads as _threads
 from thali.inference.progress import Progress
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 X, Y = three_classes(60)
 SHORT = {"draws": 200, "tune": 100, "chains": 2, "thin": 1, "random_seed": 3}

@@ -12,7 +12,7 @@ from thali.classify.sparse_logit import approximation as normal
 from thali.classify.sparse_logit.approximation import expansion_at, normal_posterior
 from thali.classify.sparse_logit.chain import Prior, problem_of
 from thali.errors import DataError, DataWarning
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 X, Y = three_classes(400)
 

@@ -11,7 +11,7 @@ from thali.classify.sparse_logit import arguments as methods
 from thali.classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
 from thali.classify.sparse_logit.arguments import method_for
 from thali.errors import ArgumentError
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}
 

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from thali.aspects.models.base import LatentFeatures
 from thali.errors import DataError
-from thali.inference.locks import lock
+from thali.inference.files import lock
 from thali.surfaces.app import comparisons, runs
 from thali.surfaces.app.guard import REPORT_POLICY
 from thali.surfaces.app.runs import Runs

@@ -11,7 +11,7 @@ import thali as th
 from thali import reproduce
 from thali.data.kinds import CHOICES, PAIRS
 from thali.errors import ArgumentError, ThaliWarning
-from thali.inference import workers
+from thali.inference import threads as workers
 from thali.model.options import DRAWS, TUNE
 from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper

@@ -10,7 +10,8 @@ import pytest
 from patience import PATIENCE
 
 from thali.comparison import engine
-from thali.inference import jobs, workers
+from thali.inference import jobs
+from thali.inference import threads as workers
 
 pytestmark = pytest.mark.fit
 

@@ -19,7 +19,8 @@ from places import HELPERS
 from thali.aspects.models.base import LatentFeatures
 from thali.comparison import engine
 from thali.errors import Message
-from thali.inference import jobs, workers
+from thali.inference import jobs
+from thali.inference import threads as workers
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 

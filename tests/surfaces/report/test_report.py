@@ -32,12 +32,9 @@ from thali.model.settings import USUAL
 from thali.model.wording import listed, number, probability
 from thali.report import report
 from thali.surfaces.cli.commands.fit import _repeatable
-from thali.surfaces.html.document import Chapter, Document
-from thali.surfaces.html.drawing import _few_colours
-from thali.surfaces.html.numbers import cell
-from thali.surfaces.html.page import MAX_ROWS, rendered
-from thali.surfaces.html.report import _lead, section_of
-from thali.surfaces.report import bibtex
+from thali.surfaces.html.page import MAX_ROWS, _few_colours, cell, rendered
+from thali.surfaces.html.report import Chapter, Document, _lead, section_of
+from thali.surfaces.report import write as bibtex
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

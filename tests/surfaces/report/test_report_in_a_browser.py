@@ -22,9 +22,8 @@ from thali.errors import PYTHON
 from thali.model.finding import Finding
 from thali.posterior.interval import TAILS
 from thali.report import report
-from thali.surfaces.html.document import Chapter, Document
 from thali.surfaces.html.page import rendered
-from thali.surfaces.html.report import section_of
+from thali.surfaces.html.report import Chapter, Document, section_of
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.inference.independent import BLOCK, IndependentDraws
+from thali.inference.chains import BLOCK, IndependentDraws
 
 from ..samplers.draws import ChainDraws
 from .laplace import NormalWorths

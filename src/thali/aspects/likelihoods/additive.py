@@ -9,8 +9,7 @@ import numpy as np
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 from thali.inference.numerics.truncated import tilted_weight
-from thali.inference.quiet import is_quiet
-from thali.inference.warn import warn
+from thali.inference.warn import is_quiet, warn
 
 from .. import operations
 from ..column_order import shuffle_columns

@@ -11,8 +11,7 @@ from thali._labels import plural
 from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 from thali.model.base import Job
 from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
-from thali.model.engine import Engine, refuse_other_methods
-from thali.model.prepared import Prepared
+from thali.model.engine import Engine, Prepared, refuse_other_methods
 from thali.posterior.interval import INTERVAL
 
 from ..spec import ELIMINATION

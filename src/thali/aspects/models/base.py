@@ -10,9 +10,8 @@ import numpy as np
 from thali._labels import suggest
 from thali.errors import ArgumentError
 from thali.inference.chains import Run
-from thali.model.engine import Engine
+from thali.model.engine import Engine, Prepared
 from thali.model.evidence import EvidenceRun, checked_evidence_run
-from thali.model.prepared import Prepared
 from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling

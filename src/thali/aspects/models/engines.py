@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from thali.data.groups import Groups
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
 from thali.inference.chains import Run, checked_run, kept_of
-from thali.inference.quiet import is_quiet
+from thali.inference.warn import is_quiet
 from thali.model.base import Job
-from thali.model.engine import Chains
-from thali.model.prepared import Prepared
+from thali.model.engine import Chains, Prepared
 from thali.model.sampling import Sampling
 
 from ..answers.stored_layout import STARTED_ANEW

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali.errors import DataError, DataWarning
-from thali.inference.quiet import is_quiet
-from thali.inference.warn import warn
+from thali.inference.warn import is_quiet, warn
 
 
 def data_of_thali(data: Any, matrix: str = "") -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.inference.progress import Progress
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 
 from ..likelihoods.additive import Additive, mean_share
 from ..likelihoods.residuals import CONSTANT, VARIANCE

@@ -11,7 +11,7 @@ import numpy as np
 from thali._arguments import one_of, positive, refuse_endless, whole
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 from thali.inference.chains import Run
-from thali.model.prepared import Prepared
+from thali.model.engine import Prepared
 
 from ..likelihoods.parameters import Gamma, Normal
 from ..operations import draw_weights, sees_full, sees_single

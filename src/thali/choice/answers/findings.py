@@ -10,7 +10,7 @@ import numpy as np
 from thali._labels import plural
 from thali.data.experiments.constants import with_constants
 from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
-from thali.inference.quiet import without_warnings
+from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import BRIEF, FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite

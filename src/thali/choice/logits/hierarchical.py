@@ -7,7 +7,7 @@ import numpy as np
 from thali._arguments import positive
 from thali.errors import ArgumentError, DataError
 from thali.inference.chains import Run, checked_run
-from thali.inference.quiet import is_quiet
+from thali.inference.warn import is_quiet
 from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling

@@ -9,11 +9,10 @@ from thali._arguments import positive, whole
 from thali._labels import plural
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliWarning
 from thali.inference.chains import Run as ChainRun
-from thali.inference.quiet import is_quiet
+from thali.inference.warn import is_quiet
 from thali.model.base import Job
-from thali.model.engine import Engine
+from thali.model.engine import Engine, Prepared
 from thali.model.evidence import EvidenceRun
-from thali.model.prepared import Prepared
 from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling, opened_job

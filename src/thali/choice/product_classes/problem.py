@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.inference.numerics.gamma_quantiles import quantile_table
+from thali.inference.numerics.gamma import quantile_table
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.inference.numerics.gamma_quantiles import QUANTILES
+from thali.inference.numerics.gamma import QUANTILES
 
 from .problem import Problem
 

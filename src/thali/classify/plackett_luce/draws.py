@@ -10,8 +10,7 @@ import numpy as np
 from thali._late import carried_out_by
 from thali.errors import DataWarning
 from thali.inference.chains import kept_of
-from thali.inference.quiet import is_quiet
-from thali.inference.warn import warn
+from thali.inference.warn import is_quiet, warn
 from thali.posterior.interval import TAILS
 
 from .design import Design

@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import one_of
 from thali.data.training_data import TrainingData
 from thali.inference.chains import Run
-from thali.inference.quiet import is_quiet
+from thali.inference.warn import is_quiet
 from thali.model.base import Job
 from thali.model.engine import Engine
 from thali.model.sampling import Sampling

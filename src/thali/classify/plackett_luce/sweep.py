@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali.compile.jit import compiled, scalar
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 
 from .latent_moves import draw_latent, mirror, published_walk, redraw_columns, shape_given_latent, shape_given_weights
 from .state import ACCEPTED, LOG_A, LOG_LIKELIHOOD, LOG_MASS, STEP, SWEEPS, TRIED, dots, keep_if_due, normalise

@@ -5,7 +5,7 @@ from typing import Any
 
 from thali.compile.jit import scalar, vectorised
 from thali.inference.numerics.decisions import index
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 from thali.inference.numerics.logarithm import fast_log
 
 from .state import FLOOR, log_probability

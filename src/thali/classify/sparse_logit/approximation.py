@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thali.errors import DataError, DataWarning, Setting
-from thali.inference.independent import BLOCK, IndependentDraws
+from thali.inference.chains import BLOCK, IndependentDraws
 from thali.inference.warn import warn
 
 from .arguments import ENOUGH, MOST

@@ -1,7 +1,7 @@
 """Choice experiments: what people chose among products that are described by attributes."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -9,15 +9,160 @@ from thali._described import Facts
 from thali._labels import plural, shorten
 from thali.errors import ArgumentError, DataError
 
+from ..columns import column
+from ..frames import as_frame
+from ..frozen import Frozen
 from ..people import column_facts, differing_columns
 from .levels import ALPHABET
-from .rows import ExperimentRows
-from .scheme import INSIDE, Encoded, Tasks
+from .scheme import INSIDE, Attribute, Encoded, Tasks
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from .frame import Choices
+
+
+# The constructor of choice experiments that takes one row a task ------------------------------------------------------
+
+
+class ExperimentRows(Frozen):
+    """The constructors of `ChoiceExperiment` that take other tables than one row an alternative."""
+
+    @classmethod
+    def from_frame(cls, frame: "pd.DataFrame", *columns: Any, **more: Any) -> Self:
+        """The experiment in a long table."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: "pd.DataFrame",
+        respondent: str | None = None,
+        task: str | None = None,
+        chosen: str | None = None,
+        alternatives: Sequence[Any] | None = None,
+        none: Any = None,
+        **more: Any,
+    ) -> Self:
+        """A choice experiment from a wide table: one row for each task.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The columns are called by attribute and alternative, as in price_1, price_2 or time.car, or the other way
+            round, as in car_time. Those of availability (av_car, car_available) hold 1 where it was offered.
+        respondent, task, chosen : str, optional
+            Columns. None: recognised. Without one of respondents every row is somebody of their own, without one of
+            tasks they are numbered. `chosen` holds the name of the alternative, or its number in the order of the
+            columns.
+        alternatives : sequence, optional
+            The names of the alternatives as they stand in those of the columns. None: recognised. An alternative may
+            lack columns that others have: it lacks the attribute then.
+        none : optional
+            What `chosen` holds where none was chosen; None: 0 or "none", if they occur.
+        **more
+            Levels, bins and the like, as in `from_frame`.
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If no columns describe alternatives, or one was chosen that was not offered, or as `from_frame`.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> rows = {"id": [1, 1], "price_1": [90, 150], "price_2": [150, 90], "choice": [1, 2]}
+        >>> data = th.ChoiceExperiment.from_wide(pd.DataFrame(rows))
+        >>> data.n_tasks, data.levels["price"]
+        (2, ('90', '150'))
+        """
+        from .frame import people_of
+        from .wide import lacking_words, long_frame, wide_tasks
+
+        frame = as_frame(frame)
+        given = {"respondent": respondent, "task": task, "chosen": chosen}
+        for name in filter(None, given.values()):
+            column(frame, name)
+        found = wide_tasks(frame, given, alternatives)
+        if found is None:
+            raise DataError(
+                f"The columns {shorten([str(name) for name in frame.columns], 12)} do not describe alternatives, as "
+                "price_1 and price_2 or car_time and bus_time beside 'choice' do; name what stands for them by "
+                "`alternatives`."
+            )
+        long, nothing = long_frame(frame, found, none)
+        more["missing"] = lacking_words(found, more.get("missing"))
+        data = cls.from_frame(long, none=nothing, **more)
+        further = [str(name) for name in frame.columns if str(name) not in found.used]
+        who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
+        people = people_of(frame.set_axis(map(str, frame.columns), axis=1), further, who, "respondent")
+        return cls._made_of(*(people if name == "people" else getattr(data, name) for name in cls._FIELDS))
+
+
+# A choice experiment written out as a long table ----------------------------------------------------------------------
+
+
+def long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
+    """One row an alternative, under the names that the columns had when the data were read.
+
+    Parameters
+    ----------
+    data : ChoiceExperiment
+
+    Returns
+    -------
+    DataFrame
+    """
+    import pandas as pd
+
+    scheme = data.scheme
+    task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
+    chosen = np.zeros(data.n_alternatives, dtype=np.int64)
+    chosen[data.first_row[:-1] + data.chosen] = 1
+    table: dict[Any, Any] = {
+        scheme.respondent: np.array(data.respondents, dtype=object)[data.respondent_of_task[task]],
+        scheme.task: data.task_labels[task].astype(object),
+    }
+    if scheme.alternative is not None:
+        table[scheme.alternative] = data.alternative_labels.astype(object)
+    table[scheme.chosen] = chosen
+    codes = dict(zip(data.attributes, data.products[data.row_product].T, strict=True))
+    is_none = _is_none(data, codes)
+    labels = dict(scheme.none)
+    for attribute in scheme.attributes:
+        table[attribute.name] = _cells(attribute, codes[attribute.name], is_none, labels.get(attribute.name))
+    for name, label in scheme.none:
+        if name not in table:
+            table[name] = (
+                np.where(is_none, label, "0").astype(np.int64) if label == "1" else np.where(is_none, label, "")
+            )
+    return pd.DataFrame(table)
+
+
+def _is_none(data: "ChoiceExperiment", codes: dict[str, np.ndarray]) -> np.ndarray:
+    """Whether each row is the no-choice option: without "inside", what lacks every attribute."""
+    if not data.has_none:
+        return np.zeros(data.n_alternatives, dtype=bool)
+    if data.scheme.has_inside:
+        return codes[INSIDE] == 0
+    return np.all([column < 0 for column in codes.values()], axis=0)
+
+
+def _cells(attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None) -> "pd.Categorical":
+    """A categorical column; rows of the no-choice option are empty, or hold the label that marks it."""
+    import pandas as pd
+
+    words = [word for word in attribute.missing[:1] if word]
+    extra = list(dict.fromkeys([*words, *([label] if label else [])]))
+    texts = np.array([*attribute.levels, None], dtype=object)[codes]
+    if words:
+        texts[(codes < 0) & ~is_none] = words[0]
+    texts[is_none] = label
+    return pd.Categorical(texts, [*attribute.levels, *extra], ordered=attribute.order != ALPHABET)
 
 
 class ChoiceExperiment(ExperimentRows, Tasks):
@@ -375,6 +520,5 @@ class ChoiceExperiment(ExperimentRows, Tasks):
             One row an alternative, under the names that the columns had; attributes are categorical, in their natural
             order. Binned attributes hold the names of their bins.
         """
-        from .table import long_table
 
         return long_table(self)

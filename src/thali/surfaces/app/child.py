@@ -23,9 +23,8 @@ from typing import Any
 import typer
 
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliError, ThaliWarning
-from thali.inference.files import atomic_write
+from thali.inference.files import atomic_write, lock
 from thali.inference.jobs import read_index, sealed
-from thali.inference.locks import lock
 
 from ..cli.boundary import Terminal
 from ..cli.commands.jobs import JOB, as_typed

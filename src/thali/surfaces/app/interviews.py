@@ -5,8 +5,7 @@ from typing import Any
 
 from thali.errors import DataError
 from thali.inference.files import atomic_write
-from thali.paired.interview import BEST, EVERYTHING, RANKS, SHOWN, Interview
-from thali.paired.interview_log import TIE
+from thali.paired.interview import BEST, EVERYTHING, RANKS, SHOWN, TIE, Interview
 
 from .studies import Studies, Study
 from .words import Speech

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali.errors import DataError
+from thali.inference.files import lock
 from thali.inference.jobs import read_index
-from thali.inference.locks import lock
 
 from .studies import FIT, QUEUED_RUNS, READ, Studies, Study
 

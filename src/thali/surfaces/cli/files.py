@@ -144,7 +144,7 @@ def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[
     list of str
         The names of the files that were written.
     """
-    from ..html.drawing import attempted
+    from ..html.page import attempted
 
     kinds = [each for each in formats if each in KINDS] or ["png"]
     files = {f"{each.stem}.{kind}": partial(drawn, figures, each, kind) for each in pictures for kind in kinds}

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from thali.compile.jit import part, scalar
-from thali.inference.numerics.gamma_tails import log_gamma_between, log_gamma_draw, mass
+from thali.inference.numerics.gamma import log_gamma_between, log_gamma_draw, mass
 
 from ..likelihood import TINY, exact_difference, soft_hit, times
 from ..state import SIGMA, A

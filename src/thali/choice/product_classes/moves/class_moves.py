@@ -5,7 +5,7 @@ from typing import Any
 
 from thali.compile.jit import part, scalar
 from thali.inference.numerics.decisions import accept, index
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 
 from ..bits import clear_bit, deactivate, has_bit, is_active, set_bit, set_size
 from ..likelihood import compare, sum_features

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali.compile.jit import part, scalar
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 
 from ..likelihood import log_sum
 from ..state import NEXT_OWNED

@@ -9,7 +9,7 @@ from typing import Any
 
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import index
-from thali.inference.numerics.gamma_quantiles import fill_map, mapped
+from thali.inference.numerics.gamma import fill_map, mapped
 
 from ..choices import log_likelihood_of, log_with_lapse
 from ..likelihood import fill_hits, sum_features

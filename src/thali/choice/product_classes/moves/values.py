@@ -5,7 +5,7 @@ from typing import Any
 
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, shuffle
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 
 from ..likelihood import add_feature, add_rows, clear_row, copy_row, soft_hit
 from ..prior import draw_sign

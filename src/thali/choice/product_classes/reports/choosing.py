@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali.compile.jit import scalar
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 
 _SAFE = 1e-280  # relative values below this are rescaled before they are compared
 

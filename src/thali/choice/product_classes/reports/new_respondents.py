@@ -5,7 +5,7 @@ from typing import Any
 
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import index, poisson
-from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.inference.numerics.gamma import log_gamma_draw
 
 from .choosing import holds
 

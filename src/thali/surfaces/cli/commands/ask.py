@@ -5,8 +5,7 @@ from pathlib import Path
 
 from thali._labels import plural
 from thali.errors import DataError
-from thali.paired.interview import QUIT, UNDO, Interview, has_ended
-from thali.paired.interview_log import TIE
+from thali.paired.interview import QUIT, TIE, UNDO, Interview, has_ended
 
 from ...aligned import align
 from ..boundary import notify

@@ -58,7 +58,7 @@ def write_report(
     cover: dict[str, str] = UNTITLED,
 ) -> None:
     """Write the report of a fitted model or of the table of a comparison; `figures`: those that are drawn already."""
-    from ...html.document import Cover
+    from ...html.report import Cover
     from ...report.write import page_of
 
     if (spec := spec_of(what)) is not None:
