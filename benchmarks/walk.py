@@ -73,7 +73,10 @@ def walk(command):
 
 if __name__ == "__main__":
     seen = walk(sys.argv[1:] or USUAL)
-    print(f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file into another, ", end="")
+    print(
+        f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file into another, ",
+        end="",
+    )
     print(f"{seen.deepest} deep")
     for file, calls in seen.files.most_common(12):
         print(f"{calls:6,}  {Path(file).relative_to(HOUSE)}")
