@@ -6,8 +6,7 @@ COMMAND is what follows `thali`, with PAIRS for a small table of pairs; without 
 --chains 1 --seed 1`. Only calls of the main thread count, by functions of the library (its kernels are compiled and
 unseen); what runs while a module is imported does not.
 
-The numbers of this walk on the commit at which the house was reviewed (b3d8454), and at the end of its rebuilding, stand
-in the README of this folder.
+What it was when the house was reviewed (b3d8454), and what it is now, stands in the README of this folder.
 """
 
 import sys
@@ -77,6 +76,7 @@ if __name__ == "__main__":
         f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file into another, ",
         end="",
     )
-    print(f"{seen.deepest} deep")
+    print(f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} of them from one file into another,")
+    print(f"{seen.deepest} deep; the files with most calls:")
     for file, calls in seen.files.most_common(12):
         print(f"{calls:6,}  {Path(file).relative_to(HOUSE)}")

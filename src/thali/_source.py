@@ -23,20 +23,6 @@ class Source(NamedTuple):
 def read_source(path: str | Path | Source) -> Source:
     """The bytes of a file or a pipe.
 
-    Parameters
-    ----------
-    path : str, Path or Source
-        A source is what it is: whoever needs the bytes twice reads them once and passes them on.
-
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    DataError
-        If there is nothing of that name, or a folder or a device, or it is empty or cannot be read.
-
     Examples
     --------
     >>> import tempfile
@@ -69,13 +55,7 @@ def read_source(path: str | Path | Source) -> Source:
 
 
 def read_standard_input() -> Source:
-    """The bytes that are piped into the program, or redirected to it from a file.
-
-    Raises
-    ------
-    DataError
-        If nothing is piped in, it is empty or cannot be read.
-    """
+    """The bytes that are piped into the program, or redirected to it from a file."""
     stream = sys.stdin
     if stream is None or stream.isatty():
         raise DataError("`-` stands for what is piped into thali, and nothing is; name a file instead.")

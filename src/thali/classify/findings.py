@@ -79,20 +79,7 @@ _DRAWS = 1000  # of a variational posterior, for intervals
 
 
 def importance(model: Any) -> "pandas.DataFrame":
-    """Every weight above zero, or every coefficient, with its interval unless it is one number; the largest first.
-
-    Parameters
-    ----------
-    model : classifier
-        Fitted to a data frame.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns class and column; then weight, or coef (posterior mean, of the standardised covariate); but for
-        `method="map"` low and high, the ends of the interval; of coefficients also original, that of the covariate as
-        it was given.
-    """
+    """Every weight above zero, or every coefficient, with its interval unless it is one number; the largest first."""
     import pandas as pd
 
     from thali.posterior.interval import INTERVAL, TAILS

@@ -46,21 +46,6 @@ def column_name(names: np.ndarray | None, column: int) -> str:
 def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     """Covariates as a matrix of finite numbers, C-contiguous, one row an observation.
 
-    Parameters
-    ----------
-    X : array or data frame (n, d)
-    names : array of str, optional
-        Of the columns, for messages.
-
-    Returns
-    -------
-    array of float (n, d)
-
-    Raises
-    ------
-    DataError
-        If X is sparse, not two-dimensional, empty, or holds something other than finite real numbers.
-
     Examples
     --------
     >>> matrix_of([[1, 2], [3, float("nan")]])
@@ -153,24 +138,6 @@ def _as_floats(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
 
 def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Class labels in sorted order, and the position of every observation's label among them.
-
-    Parameters
-    ----------
-    y : sequence of str, int or bool (n,)
-    model : str
-        Name of the class that asks, for messages.
-    rows : int
-        Rows of X.
-
-    Returns
-    -------
-    classes : array (K,), K at least 2
-    codes : array of int (n,)
-
-    Raises
-    ------
-    DataError
-        If the labels are missing, continuous, of mixed type, all the same, or not one a row.
 
     Examples
     --------
@@ -295,24 +262,6 @@ def standard_of(matrix: Any, names: np.ndarray | None = None, counts: np.ndarray
     r"""Mean and population standard deviation of the columns of the training data.
 
     .. math:: z_{ij} = (x_{ij} - \bar x_j) / s_j, \qquad s_j^2 = \frac{\sum_i c_i (x_{ij} - \bar x_j)^2}{\sum_i c_i}
-
-    Parameters
-    ----------
-    matrix : array of float (n, d), or sparse by columns
-        Finite.
-    names : array of str (d,), optional
-        Of the columns, for the message.
-    counts : array of float (n,), optional
-        Weights of the rows; None: 1 each.
-
-    Returns
-    -------
-    Standard
-
-    Raises
-    ------
-    DataError
-        If every column is constant.
 
     Examples
     --------

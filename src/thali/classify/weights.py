@@ -15,21 +15,6 @@ from .input import shown
 def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     """A weight for each row, 1 each where none were given.
 
-    Parameters
-    ----------
-    sample_weight : sequence of float (n,), or None
-    rows : int
-        Rows of X.
-
-    Returns
-    -------
-    array of float (n,)
-
-    Raises
-    ------
-    DataError
-        If they are not one a row, not finite, negative, or all 0.
-
     Examples
     --------
     >>> weights_of([1, 0, -2], 3)
@@ -65,25 +50,6 @@ def weighted_classes(
     r"""Weights of rows times those of their classes.
 
     .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
-
-    Parameters
-    ----------
-    weight : array of float (n,)
-    codes : array of int (n,)
-    classes : array (K,)
-    class_weight : dict of label to float, "balanced" or None
-        A class that the dict lacks has 1.
-
-    Returns
-    -------
-    array of float (n,)
-
-    Raises
-    ------
-    ArgumentError
-        If `class_weight` is none of these, names a label that is no class, or has a weight that cannot be one.
-    DataError
-        If all rows of a class have weight 0.
     """
     totals = np.bincount(codes, weight, len(classes))
     factors = np.ones(len(classes))

@@ -44,26 +44,7 @@ def run_comparison(
     shard: Shard | None = None,
     cores_of_fit: int | None = 1,
 ) -> "pandas.DataFrame":
-    """Fit every model without each part, and make the table of their scores.
-
-    Parameters
-    ----------
-    named : mapping from name to model
-    splitter, scorer
-        What is left out, and how its prediction is scored.
-    prepared : mapping from name to prepared model
-        Of models whose sampler can be compiled beforehand, so that worker processes find it on the disk.
-    settings : dict
-        draws, tune, chains and thin, for the fits that take them.
-    hold_out, folds, cores, random_seed, progressbar, job, shard
-        As of `thali.compare`.
-    cores_of_fit : int, optional
-        Of each fit; more than 1 where fits run one after the other. None: as many as there are.
-
-    Returns
-    -------
-    pandas.DataFrame
-    """
+    """Fit every model without each part, and make the table of their scores."""
     lapses = {name: own.lapse for name, own in prepared.items() if own.lapse is not None}
     budget = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
     way = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}

@@ -74,23 +74,6 @@ class Rows(Splitter):
 def fold_of_rows(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
     """A fold for each row, every class spread over them as evenly as can be.
 
-    Parameters
-    ----------
-    labels : array (n,)
-    folds : int
-        2 or more, and no more than there are rows.
-    seed : int or numpy.random.SeedSequence
-
-    Returns
-    -------
-    array of int (n,)
-        0 to folds - 1; -1 for the only row of a class, which is never left out, because no other row shows that class.
-
-    Raises
-    ------
-    ArgumentError
-        If there cannot be so many folds.
-
     Examples
     --------
     >>> np.bincount(fold_of_rows(np.repeat(["a", "b"], [7, 2]), 3, seed=0)).tolist()

@@ -162,23 +162,7 @@ def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
 
 
 def table_of_job(job: Any) -> "pandas.DataFrame":
-    """The table of a comparison whose job is finished, or as far as it is.
-
-    Parameters
-    ----------
-    job : str or path
-        The folder that ``compare(..., job=...)`` left.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `compare` returned it.
-
-    Raises
-    ------
-    DataError
-        If there is no comparison, it runs, or it is damaged.
-    """
+    """The table of a comparison whose job is finished, or as far as it is."""
     stamp, records, source = read_parts(Path(job))
     return OF_KIND[stamp["kind"]](stamp, unpacked(source)).table(records)
 

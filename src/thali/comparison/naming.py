@@ -17,24 +17,7 @@ from .scorer import Scorer
 
 
 def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
-    """The models by name, each name once.
-
-    Parameters
-    ----------
-    models : mapping from name to model, or list of (name, model)
-    kind : str
-        Of the data.
-    scorer : Scorer
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ArgumentError
-        If there is no model, a name is no text, taken or used twice, or a model is none for such data.
-    """
+    """The models by name, each name once."""
     named = _by_name(models, kind, (*scorer.before, *scorer.after))
     for name, model in named.items():
         _refuse_others(name, model, kind, scorer)
@@ -42,13 +25,7 @@ def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
 
 
 def models_of_own_data(models: Any) -> dict[str, Any]:
-    """The models by name, for data of a likelihood of the user.
-
-    Raises
-    ------
-    ArgumentError
-        As `named_models`.
-    """
+    """The models by name, for data of a likelihood of the user."""
     named = _by_name(models, OWN, ())
     for name, model in named.items():
         if not isinstance(model, LatentFeatureModel):
@@ -101,11 +78,6 @@ def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
 def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
     """The models as they are compared on these data: with ties each predicts three outcomes, even where the pairs that
     are left have none.
-
-    Raises
-    ------
-    ArgumentError
-        If the data have ties of which a model knows nothing.
     """
     if not has_ties(data):
         return named
@@ -145,13 +117,7 @@ def refuse_kinds(named: dict[str, Any], kind: str) -> None:
 
 
 def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:
-    """What those models will run that can be checked beforehand, so that one that cannot be fitted is found first.
-
-    Raises
-    ------
-    ThaliError
-        Of the class that `fit` would raise, naming the model.
-    """
+    """What those models will run that can be checked beforehand, so that one that cannot be fitted is found first."""
     found = {}
     for name, model in named.items():
         if spec_of(model) is None:

@@ -204,15 +204,6 @@ def scores(p: np.ndarray, test: ChoiceExperiment | Occasions) -> tuple[np.ndarra
     r"""Of every task the probability of what was chosen, and whether it is a hit.
 
     A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a hit.
-
-    Parameters
-    ----------
-    p : array (rows,)
-    test : ChoiceExperiment or Occasions
-
-    Returns
-    -------
-    chosen, hits : arrays (n_tasks,)
     """
     starts = test.first_row[:-1]
     chosen = p[starts + test.chosen]

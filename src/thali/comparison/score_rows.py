@@ -82,16 +82,6 @@ def scores_of_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
     r"""Of every row the probability of its class, whether that is the most probable one, and the Brier score.
 
     .. math:: \text{Brier} = \sum_k (p_k - 1\{y = k\})^2
-
-    Parameters
-    ----------
-    p : array (rows, classes)
-    truth : int array (rows,)
-
-    Returns
-    -------
-    dict of lists
-        chosen, hits, brier.
     """
     is_class = np.arange(p.shape[1]) == truth[:, None]
     return {

@@ -149,21 +149,6 @@ def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> t
 
     with S_n the sum over the T_n values of group n, such as the tasks of a respondent.
 
-    Parameters
-    ----------
-    values : array (n,)
-    groups : sequence (n,), optional
-        The group of each value; None: each is its own.
-
-    Returns
-    -------
-    mean, error : float
-        The error is NaN with fewer than two groups, or an infinite value.
-
-    References
-    ----------
-    Cochran (1977), Sampling techniques, section 6.3 (ratio of two means).
-
     Examples
     --------
     >>> mean_and_error(np.array([1.0, 1.0, 0.0, 0.0]), ["a", "a", "b", "b"])

@@ -31,21 +31,6 @@ def score(wins: float, losses: float, draws: np.ndarray) -> Score:
 
     The Monte Carlo error of nll is that of the mean carried through its first two derivatives.
 
-    Parameters
-    ----------
-    wins, losses : float
-        Times the first option was chosen, and the second.
-    draws : array (chain, draw)
-        Of the probability that the first option is chosen, in [0, 1].
-
-    Returns
-    -------
-    Score
-
-    References
-    ----------
-    Görür, Jäkel & Rasmussen (2006), Table 2, for nll.
-
     Examples
     --------
     >>> import numpy as np
@@ -79,18 +64,6 @@ def tied_score(counts: np.ndarray, draws: np.ndarray) -> Score:
     .. math::
         \text{nll} = -\ln \text{Multinomial}(x \mid n, \bar p), \qquad
         \text{log\_pred} = \ln \frac{1}{S} \sum_s \text{Multinomial}(x \mid n, p_s)
-
-    Parameters
-    ----------
-    counts : array (3,)
-        Times the first option was chosen, neither was, and the second was.
-    draws : array (chain, draw, 3)
-        Of the probabilities of these outcomes.
-
-    Returns
-    -------
-    Score
-        `predicted` is the probability that the first option is chosen; `r_hat` the larger of this one and of a tie.
     """
     mean, (wins, tied, losses) = draws.mean(axis=(0, 1)), counts
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -118,18 +91,6 @@ def cell_score(counts: np.ndarray, draws: np.ndarray) -> Score:
 
     and log_pred likewise. The coefficient is that of the pair as a whole, so that models with covariates, without, and
     the observed proportions of the pair have scores that can be compared.
-
-    Parameters
-    ----------
-    counts : array (cells, outcomes)
-        Times the first option was chosen, neither was (where a tie is an outcome), and the second was.
-    draws : array (chain, draw, cells, outcomes)
-        Of the probabilities of these outcomes.
-
-    Returns
-    -------
-    Score
-        `predicted` is the mean probability over the comparisons of the pair that the first option is chosen.
     """
     from scipy.special import gammaln, xlogy
 

@@ -25,22 +25,6 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     A difference counts as established when Student's t test over independent units (pairs, respondents, rows) says so
     at the level of 5 %, both sides counted: with 36 pairs, from 2.03 standard errors on.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `thali.compare` returns it.
-
-    Returns
-    -------
-    list of str
-        The best model, the orders that the units establish and those that they do not, what is predicted worst or had
-        probability 0, and lapses that differ.
-
-    Raises
-    ------
-    ArgumentError
-        If the table has lost its attrs.
-
     Examples
     --------
     >>> import thali as th
@@ -88,23 +72,7 @@ def unlike_lapses(found: dict[str, float]) -> list[str]:
 def orders(
     ranked: list[str], difference: Callable[[str, str], tuple[float, float] | None], n: int, unit: str
 ) -> list[str]:
-    """The orders of two models that n units establish, and those that they do not.
-
-    Parameters
-    ----------
-    ranked : list of str
-        Models, the best first.
-    difference : callable
-        By how much the first of two models is better, and the standard error; None where a score is infinite.
-    n : int
-        Independent units, such as pairs or respondents.
-    unit : str
-        What they are, in the singular.
-
-    Returns
-    -------
-    list of str
-    """
+    """The orders of two models that n units establish, and those that they do not."""
     couples = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
     if len(couples) > _MAX_ORDERS:  # neighbours, and the best against the others
         couples = [(a, b) for a, b in couples if a == ranked[0] or ranked.index(b) == ranked.index(a) + 1]

@@ -161,13 +161,7 @@ class Scores:
 
 
 def comparison_table(found: Scores) -> "pandas.DataFrame":
-    """The table that `thali.compare` returns.
-
-    Raises
-    ------
-    ArgumentError
-        If no fit of any model succeeded.
-    """
+    """The table that `thali.compare` returns."""
     import pandas as pd
 
     from thali._tables import Table

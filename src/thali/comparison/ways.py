@@ -45,11 +45,6 @@ SUBJECT = "subject"
 def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
     """Paired comparisons of which people are left out as choices of respondents, a mapping as groups of people; other
     data as they are; of observations X and y.
-
-    Raises
-    ------
-    DataError
-        If there are ties, or nobody is told apart.
     """
     if isinstance(data, Observations):
         return (data.covariates, data.labels), leave_out
@@ -93,13 +88,7 @@ def is_own(data: Any) -> bool:
 
 
 def kind_of(data: Any) -> str:
-    """The kind of data that a comparison is given, of `thali.data.kinds`.
-
-    Raises
-    ------
-    DataError
-        If models cannot be compared on such data.
-    """
+    """The kind of data that a comparison is given, of `thali.data.kinds`."""
     if type(data) is tuple and len(data) == 2:
         return CLASSES
     one = data.data[0] if isinstance(data, Groups) else data

@@ -81,13 +81,6 @@ def column_of_people(frame: "pd.DataFrame", roles: ColumnsRead, others: Collecti
     """The column that may say who answered, where none is known to: it has many values, each in several rows.
 
     The rows of a value stand together, or something else is the same in them. Of several columns it is the finest.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    roles : ColumnsRead
-    others : collection of str
-        Columns that are known to say something else.
     """
     if roles.who is not None or roles.counts or not roles.judged:
         return None

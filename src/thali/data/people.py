@@ -31,13 +31,7 @@ def people_table(
 
 
 def people_by(people: "pd.DataFrame | None", column: str) -> dict[str, np.ndarray]:
-    """The places of those for whom a column holds the same; those for whom it is empty are left out.
-
-    Raises
-    ------
-    DataError
-        If nothing of that name is known of them.
-    """
+    """The places of those for whom a column holds the same; those for whom it is empty are left out."""
     known = [] if people is None else [str(name) for name in people.columns]
     if people is None or column not in known:
         has = f"known are {shorten(known)}" if known else "nothing is known of them but who they are"

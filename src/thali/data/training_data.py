@@ -29,17 +29,6 @@ class TrainingData(NamedTuple):
 def merged(matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> TrainingData:
     """Merge equal rows of the same class and add up their weights; rows of weight 0 are dropped.
 
-    Parameters
-    ----------
-    matrix : array of float (n, p)
-    codes : array of int (n,)
-    weight : array of float (n,), optional
-        None: 1 each.
-
-    Returns
-    -------
-    TrainingData
-
     Examples
     --------
     >>> import numpy as np

@@ -90,13 +90,7 @@ def to_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def from_bytes(content: bytes) -> Arrays:
-    """The arrays of an npz file.
-
-    Raises
-    ------
-    ValueError, BadZipFile or another error of the parsers
-        If it is none, or asks for more memory than it has bytes, which no file of `to_bytes` does.
-    """
+    """The arrays of an npz file."""
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         if sum(member.file_size for member in file.zip.infolist()) > len(content):
             raise ValueError("arrays that are larger than their file")

@@ -362,13 +362,7 @@ def content_of(path: Path, entry: Mapping[str, str]) -> bytes:
 
 
 def read_index(path: Path) -> dict[str, Any] | None:
-    """What job.json holds; None if there is none.
-
-    Raises
-    ------
-    DataError
-        If it is damaged, or of another version.
-    """
+    """What job.json holds; None if there is none."""
     file = path / INDEX
     if not file.is_file():
         return None

@@ -26,17 +26,7 @@ class Combined(NamedTuple):
 
 
 def combined(beta: np.ndarray, energies: np.ndarray, blocks: int) -> Combined:
-    """Combine the draws of all levels.
-
-    Parameters
-    ----------
-    beta : (levels,)
-        Inverse temperatures, falling to 0 on the last level, which is the prior.
-    energies : (ladders, draws, levels)
-        Log-likelihood of each draw; minus infinity is allowed where beta is 0.
-    blocks : int
-        Of successive draws, whose influence is given; at most `draws`.
-    """
+    """Combine the draws of all levels."""
     flat = energies.ravel()
 
     def tilted(part: slice) -> np.ndarray:
@@ -47,15 +37,7 @@ def combined(beta: np.ndarray, energies: np.ndarray, blocks: int) -> Combined:
 
 
 def combined_densities(logs: np.ndarray, blocks: int) -> Combined:
-    """Combine draws from any densities that are known up to their constants.
-
-    Parameters
-    ----------
-    logs : (ladders, draws, levels, levels)
-        Of the draw from each level (third axis) the log density at every level (last axis), without its constant.
-    blocks : int
-        Of successive draws, whose influence is given; at most `draws`.
-    """
+    """Combine draws from any densities that are known up to their constants."""
     flat = logs.reshape(-1, logs.shape[-1])
     return _combined(flat.__getitem__, logs.shape[:-1], np.zeros(logs.shape[-1]), blocks)
 

@@ -162,13 +162,7 @@ class Parts(NamedTuple):
 
 
 def read_parts(path: Path) -> Parts:
-    """Read a job of many parts that does not run.
-
-    Raises
-    ------
-    DataError
-        If there is none, it runs, or it is damaged.
-    """
+    """Read a job of many parts that does not run."""
     if read_index(path) is None:
         raise DataError(f"There is no job in '{path}'; give the folder of one.")
     with locked(path, to_write=False):

@@ -46,16 +46,6 @@ def orders(rank: np.ndarray) -> np.ndarray:
 def groups(order: np.ndarray) -> list[list[int]]:
     """Groups of options, the best first, so that two are in one group together if and only if no order is certain.
 
-    Parameters
-    ----------
-    order : ndarray, shape (options, options)
-        The probability that the row stands above the column; options from the best to the worst.
-
-    Returns
-    -------
-    list of lists of int
-        Each in the order of the options; an option may be in several, as being told apart is no equivalence.
-
     Examples
     --------
     >>> groups(np.array([[0, 0.9, 0.99], [0.1, 0, 0.9], [0.01, 0.1, 0]]))

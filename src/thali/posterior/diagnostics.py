@@ -23,20 +23,6 @@ def bulk_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     means of the n draws of the half chains, times n, and W the mean of their variances:
 
     .. math:: \hat R = \sqrt{\frac{B / W + n - 1}{n}}
-
-    Parameters
-    ----------
-    draws : array (quantity, chain, draw)
-
-    Returns
-    -------
-    ess, r_hat : arrays (quantity,)
-        NaN for fewer than 4 draws and for quantities that are NaN somewhere; R-hat also for a single chain and for
-        quantities that never change, whose ESS is the number of draws.
-
-    References
-    ----------
-    Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), equations 2 to 4, 10 to 14.
     """
     ess, r_hat = _of_defined(_bulk_and_r_hat, draws, 2)
     return ess, r_hat

@@ -180,19 +180,7 @@ class LogEvidence(Described):
 def along_temperatures(
     beta: np.ndarray, energies: np.ndarray, swap_rates: np.ndarray, log_constant: float
 ) -> LogEvidence:
-    """The log evidence from log-likelihoods (chains, draws, temperatures) of independent chains.
-
-    Parameters
-    ----------
-    beta : (temperatures,)
-        Inverse temperatures, falling from 1 to 0.
-    energies : (chains, draws, temperatures)
-        Log-likelihoods without a constant.
-    swap_rates : (temperatures - 1,)
-        Shares of accepted swaps of neighbours.
-    log_constant : float
-        What the log-likelihoods leave out.
-    """
+    """The log evidence from log-likelihoods (chains, draws, temperatures) of independent chains."""
     import pandas as pd
 
     chains, draws, _ = energies.shape
@@ -305,21 +293,7 @@ def _judged(facts: dict[str, Any]) -> Verdict:
 def integrated(
     beta: np.ndarray, energies: np.ndarray, log_constant: float, value: float, estimates: np.ndarray
 ) -> Thermodynamic | None:
-    """The integral, and how it differs from a value; None of one chain, and where the prior draws a likelihood of 0.
-
-    Parameters
-    ----------
-    beta : (temperatures,)
-        Inverse temperatures, falling from 1 to 0.
-    energies : (chains, draws, temperatures)
-        Log-likelihoods without a constant.
-    log_constant : float
-        What they leave out.
-    value : float
-        The log evidence.
-    estimates : (chains,)
-        That of each chain.
-    """
+    """The integral, and how it differs from a value; None of one chain, and where the prior draws a likelihood of 0."""
     gaps, chains = -np.diff(beta), len(energies)
     if chains < 2 or not np.isfinite(energies).all():
         return None

@@ -84,15 +84,6 @@ def stacked_of(tree: "xarray.DataTree", log_likelihood: np.ndarray) -> Stacked:
 
     where p_k(y_i | y_-i) is the leave-one-out predictive density under chain k, by importance sampling with
     Pareto-smoothed weights.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-    log_likelihood : array (chain, draw, observation)
-
-    References
-    ----------
-    Yao, Vehtari & Gelman (2022), Stacking for non-mixing Bayesian computations.
     """
     import pandas as pd
 

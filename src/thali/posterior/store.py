@@ -32,16 +32,6 @@ def check_contents(path: Path) -> None:
 
     HDF5 can link to other files, and can state arrays of any size that take no room in the file; whoever opens a file
     of somebody else should get neither.
-
-    Parameters
-    ----------
-    path : Path
-
-    Raises
-    ------
-    DataError
-        If there are links, arrays that lie in other files, types other than numbers and text, groups in groups,
-        arrays that are too large for the file or were never written, or texts that stand in it once and count often.
     """
     import h5py
 
@@ -140,18 +130,6 @@ def tree_of(groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[Any, Any]) ->
 def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
     """Write a posterior to one netCDF file, whole or not at all.
 
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        As `to_datatree` makes it.
-    path : str or path
-        The file; one that exists is replaced.
-
-    Raises
-    ------
-    DataError
-        The path is a folder, or cannot be written.
-
     Examples
     --------
     >>> import tempfile, pathlib, thali as th
@@ -168,17 +146,7 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
 
 
 def to_netcdf(tree: "xarray.DataTree") -> memoryview:
-    """What `save` writes: a netCDF file, and after its end, where its readers do not look, a seal.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        As `to_datatree` makes it.
-
-    Returns
-    -------
-    memoryview
-    """
+    """What `save` writes: a netCDF file, and after its end, where its readers do not look, a seal."""
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 

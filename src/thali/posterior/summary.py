@@ -37,17 +37,7 @@ def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
 
 
 def mean_errors(draws: np.ndarray) -> np.ndarray:
-    """Monte Carlo standard error of the mean of each quantity, from its effective sample size.
-
-    Parameters
-    ----------
-    draws : array (quantity, chain, draw)
-
-    Returns
-    -------
-    array (quantity,)
-        0 for a quantity that never changes; NaN for fewer than 4 draws.
-    """
+    """Monte Carlo standard error of the mean of each quantity, from its effective sample size."""
     errors = np.full(len(draws), np.nan)
     if draws.shape[2] >= LEAST_DRAWS:
         varying = np.ptp(draws, axis=(1, 2)) > 0
@@ -94,16 +84,7 @@ def main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
 
 
 def convergence(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bulk effective sample size and R-hat of each quantity; NaN for those that never change.
-
-    Parameters
-    ----------
-    draws : array (quantity, chain, draw)
-
-    Returns
-    -------
-    ess, r_hat : arrays (quantity,)
-    """
+    """Bulk effective sample size and R-hat of each quantity; NaN for those that never change."""
     ess, r_hat = np.full((2, len(draws)), np.nan)
     varying = np.ptp(draws, axis=(1, 2)) > 0 if draws.size else np.zeros(0, bool)
     if varying.any():

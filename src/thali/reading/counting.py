@@ -95,22 +95,6 @@ def read_counts(path: Any, progressbar: bool = False, where: Any = None, **optio
 
     Of a Parquet or text file above 16 MB the different rows and how often each occurs are kept, nothing else; who
     answered is not read. Other files, and tables whose rows do not add up, are read as `read` does.
-
-    Parameters
-    ----------
-    path : str, Path or Source
-    progressbar : bool
-    where
-        Conditions on the rows, as `recognise` takes them.
-    **options
-        Those of the shapes, as `read` takes them.
-
-    Raises
-    ------
-    ArgumentError
-        If a condition cannot be read.
-    DataError
-        As `read`.
     """
     conditions = Where.of(where)
     batches = None if isinstance(path, Source) else _batches_of(Path(path).expanduser())

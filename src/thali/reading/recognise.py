@@ -33,13 +33,7 @@ _MANY = 10_000  # different cells of a column that holds something else than lab
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """Name in the data -> label that is shown, from a table of these two columns.
-
-    Raises
-    ------
-    DataError
-        If it has other columns, a cell is empty, or a name or a label stands there twice.
-    """
+    """Name in the data -> label that is shown, from a table of these two columns."""
     from .table import in_file, read_table
 
     frame = read_table(path)
@@ -59,13 +53,7 @@ def read_labels(path: Path) -> dict[str, str]:
 
 
 def relabelled(table: "Table", labels: Mapping[str, str]) -> "Table":
-    """The table with those names replaced wherever they are a whole cell of text, or label a square.
-
-    Raises
-    ------
-    DataError
-        If the table lacks a name, or has a label that is not itself replaced.
-    """
+    """The table with those names replaced wherever they are a whole cell of text, or label a square."""
     cells = _cells_of(table)
     if lost := [name for name in labels if name not in cells]:
         raise DataError(
@@ -182,27 +170,6 @@ class RecognitionError(DataError):
 def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, str]:
     """The data in a file, and a sentence that says how they were read.
 
-    Parameters
-    ----------
-    path : str, Path or Source
-        A CSV, TSV, Excel or Parquet file.
-    *kinds : str
-        The kinds of data that are wanted, of `thali.data.kinds`; none: whichever the table holds.
-    **options
-        What is known of the table besides: options of the shapes. A named column of choices or classes says which
-        shape it is. `where`: conditions on the rows, as `recognise` takes them.
-
-    Returns
-    -------
-    data : PairedComparisons, Choices, Similarities, Triplets, ChoiceExperiment or Observations
-    sentence : str
-        Such as "square count matrix, row over column: 9 options, 36 pairs, 8,424 comparisons".
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, can be read in no way or in several, or holds bad data.
-
     Examples
     --------
     >>> import tempfile
@@ -226,34 +193,7 @@ def recognise(
     labels: Mapping[str, str] | Path | None = None,
     **options: Any,
 ) -> Reading:
-    """The one way to read a table.
-
-    Parameters
-    ----------
-    table : Table
-    *kinds, **options
-        As for `read`.
-    shapes : tuple of Shape
-        Those that are known.
-    where : str, list of str or Where, optional
-        Conditions that hold in all rows that count; the others are left out before the table is looked at.
-    labels : mapping of str to str, or Path, optional
-        Name in the table -> label that is shown; a Path: of a table of these two columns.
-
-    Returns
-    -------
-    Reading
-        Nothing is converted yet.
-
-    Raises
-    ------
-    ArgumentError
-        If an option is of another shape than the one that the table has, or a condition cannot be read.
-    RecognitionError
-        If no shape matches, or several do.
-    DataError
-        If a label of a square is missing or occurs twice, or rows end early in a table that is no triangle.
-    """
+    """The one way to read a table."""
     tried = [shape for shape in shapes if not kinds or shape.kind in kinds]
     deciding = {name for name, value in options.items() if name in _DECIDING and value is not None}
     tried = [shape for shape in tried if deciding <= set(shape.options)] or tried

@@ -23,17 +23,7 @@ class Readable(NamedTuple):
 
 
 def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -> Readable:
-    """The first rows of a table as text.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Of a finding.
-    cells : callable
-        (column, values) -> texts.
-    most : int, optional
-        Rows; None: all.
-    """
+    """The first rows of a table as text."""
     level = table.attrs.get("interval", INTERVAL)
     sides = 0 if is_numbered(table) else table.index.nlevels
     frame = (table if most is None else table.head(most)).copy(deep=False)

@@ -21,18 +21,6 @@ from .readable import readable
 def text_histogram(values: npt.ArrayLike, width: int = 40) -> str:
     """A histogram in plain characters, one line a value, or a group of neighbouring values if there are many.
 
-    Parameters
-    ----------
-    values : int array
-        At least one.
-    width : int
-        Characters of the longest bar.
-
-    Returns
-    -------
-    str
-        At most 20 lines without a final line break: the value, its bar, its share of all draws.
-
     Examples
     --------
     >>> print(text_histogram([1, 2, 2, 2, 3, 3], width=6))

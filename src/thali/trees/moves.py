@@ -35,15 +35,6 @@ def neighbours(tree: Tree, step: float) -> list[Neighbour]:
     - regraft: a leaf or clade leaves its node and becomes a child of another one
     - length: an inner node, or all of them, move up or down, by `step` in the logit of their place between the node
       above and the nearest one below (of all nodes, between the root and the leaves)
-
-    Parameters
-    ----------
-    tree : Tree
-    step : float above 0
-
-    Returns
-    -------
-    list of Neighbour
     """
     clades = clades_of(tree)
     found: dict[object, Neighbour] = {}

@@ -232,15 +232,7 @@ def fields_of_occasions(rows: Occasions) -> tuple[Any, ...]:
 
 
 def aggregated(rows: Occasions) -> Arrays:
-    """Check every occasion, and count: the distinct sets, and who chose what out of which set how often.
-
-    Returns
-    -------
-    start : (sets + 1,) set v has the members start[v] to start[v + 1] - 1; small sets first
-    members : (places,) options, ascending in a set
-    respondent, choice, times : for each distinct row: who (-1: not told), the place of what was chosen, how often
-    worst : for each distinct row the place of the worst; None where only one was chosen
-    """
+    """Check every occasion, and count: the distinct sets, and who chose what out of which set how often."""
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]
     chosen, available, count = rows.chosen[order], rows.available[order], rows.count[order]

@@ -107,16 +107,7 @@ class ExperimentRows(Frozen):
 
 
 def long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
-    """One row an alternative, under the names that the columns had when the data were read.
-
-    Parameters
-    ----------
-    data : ChoiceExperiment
-
-    Returns
-    -------
-    DataFrame
-    """
+    """One row an alternative, under the names that the columns had when the data were read."""
     import pandas as pd
 
     scheme = data.scheme

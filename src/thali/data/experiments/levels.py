@@ -49,22 +49,7 @@ def is_whole(value: Any) -> bool:
 
 
 def natural_order(series: "pd.Series", used: Sequence[str], hidden: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Levels in natural order, and how that order came about: categories, numbers or the alphabet.
-
-    Parameters
-    ----------
-    series : Series
-        The column.
-    used : sequence of str
-        Labels that occur as levels.
-    hidden : sequence of str
-        Labels that occur, but only where they are no levels: in rows of the no-choice option, or as a word for missing.
-
-    Returns
-    -------
-    levels : tuple of str
-    order : str
-    """
+    """Levels in natural order, and how that order came about: categories, numbers or the alphabet."""
     import pandas as pd
 
     dtype = series.dtype
@@ -131,23 +116,6 @@ def numbers_of(
 
 def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
     """Where bins end: as given, or at quantiles of the values, each the largest value of its bin.
-
-    Parameters
-    ----------
-    name : str
-    wanted : int of 2 or more, or increasing numbers
-        Number of bins, or cut points.
-    values : array (n,)
-
-    Returns
-    -------
-    tuple of float
-        Of fewer bins than wanted where many values are the same.
-
-    Raises
-    ------
-    ArgumentError
-        If `wanted` is neither.
 
     Examples
     --------

@@ -169,21 +169,6 @@ def covariate_columns(frame: "pd.DataFrame", names: Sequence[str], knows_order: 
     """The columns as covariates: numbers as they are, other columns as indicators of all categories but the first.
 
     "order", unless there is a column of that name, is 1 in every row: the option in the first column was first.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The rows that say what was chosen, or describe options.
-    names : sequence of str
-    knows_order : bool
-        Whether the first column of a comparison holds what was first.
-    used : sequence of str
-        Columns that mean something else.
-
-    Raises
-    ------
-    DataError
-        If a column is lacking, constant, has gaps, a category of its own in every row, or means something else.
     """
     names = [names] if isinstance(names, str) else list(names)
     if not names:

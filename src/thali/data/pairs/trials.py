@@ -95,21 +95,7 @@ class Outcomes(NamedTuple):
 
 
 def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool) -> TrialColumns:
-    """The columns by their usual names, but for those given.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    given : mapping
-        The names known of first, second, chosen, subject and count.
-    game : bool
-        Whether home, away and a result are looked for, or two options and which was chosen.
-
-    Raises
-    ------
-    DataError
-        If a column is lacking.
-    """
+    """The columns by their usual names, but for those given."""
     names = [str(name) for name in frame.columns]
     for name in given.values():
         if name is not None:

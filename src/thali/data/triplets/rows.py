@@ -54,14 +54,7 @@ def refuse_repeated(members: np.ndarray, labels: Sequence[str], where: Where) ->
 
 
 def added_up(n: int, parts: Iterable[Questions]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct sets of pairs, small ones first, and how often each of their pairs was chosen.
-
-    Returns
-    -------
-    start : (sets + 1,) set v has the pairs start[v] to start[v + 1] - 1
-    first, second : (places,) the objects of each pair, first < second; pairs ascend in a set
-    counts : (places,) times that it was chosen
-    """
+    """The distinct sets of pairs, small ones first, and how often each of their pairs was chosen."""
     sizes, keys, counts = [], [], []
     for questions in sorted(parts, key=lambda part: part.pairs.shape[1]):
         asked = questions.times > 0

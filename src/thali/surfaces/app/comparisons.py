@@ -71,13 +71,7 @@ def ticked(study: Study, run: str) -> list[str]:
 
 
 def asked_to_compare(study: Study, run: str, names: Sequence[str], sensitivity: bool = False) -> dict[str, Any]:
-    """What is asked for to compare these models by what they predict, or by their evidence.
-
-    Raises
-    ------
-    ArgumentError
-        If no model is chosen.
-    """
+    """What is asked for to compare these models by what they predict, or by their evidence."""
     chosen = [each for each in candidates(study) if each.name in names]
     if not chosen:
         raise ArgumentError(Argument("models"), " must have a tick at one model or more; got none.")

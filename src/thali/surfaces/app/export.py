@@ -37,18 +37,7 @@ def folder_of(study: Study) -> Response:
 
 
 def exported(study: Study, name: str) -> Iterator[bytes]:
-    """The zip, piece by piece; the same study gives the same bytes.
-
-    Parameters
-    ----------
-    study : Study
-    name : str
-        Of the folder.
-
-    Yields
-    ------
-    bytes
-    """
+    """The zip, piece by piece; the same study gives the same bytes."""
     written = _Pieces()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         for place, file, content in _files(study):

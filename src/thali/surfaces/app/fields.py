@@ -199,23 +199,7 @@ def _shown(value: Any) -> str:
 
 
 def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str], speech: Speech) -> dict[str, Any]:
-    """What was entered for a model, by the words of its options, as the command line has it.
-
-    Parameters
-    ----------
-    spec : ModelSpec
-    form : mapping
-        Word -> text, empty where the default holds; words that the model does not have are left out.
-    files : mapping
-        Word -> the name of the file that was given for it.
-    speech : Speech
-        In whose language numbers are written.
-
-    Raises
-    ------
-    ArgumentError
-        If a value cannot be used, whatever the data are.
-    """
+    """What was entered for a model, by the words of its options, as the command line has it."""
     method = form.get("method") or (spec.methods[0] if spec.methods else "")
     found: dict[str, Any] = {}
     for option in spec.options_of(method) if method in spec.methods or not spec.methods else spec.options:

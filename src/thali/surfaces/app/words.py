@@ -175,11 +175,6 @@ def speech_in(language: object) -> Speech:
 def speech_for(accepted: str) -> Speech:
     """The words in the first language of a browser that the app knows.
 
-    Parameters
-    ----------
-    accepted : str
-        What the header Accept-Language says, such as "de-CH,de;q=0.9,en;q=0.8".
-
     Examples
     --------
     >>> [speech_for(each).language for each in ("fr, de-CH;q=.9, en;q=.8", "en-US,en;q=0.5,de;q=0.3", "fr", "de;q=x")]

@@ -15,31 +15,6 @@ def parse_aspects(
 ) -> "str | int | dict[str, list[str]]":
     """What a model's argument for aspects or features takes, from what was typed.
 
-    Parameters
-    ----------
-    value : str
-        A word, an integer, or the path of a table with a header: either one row an option, with its label first
-        and a column of 0 and 1 for each aspect, or two columns, option and aspect, with one row for each aspect
-        that an option has.
-    labels : tuple of str
-        The options of the data; one that a two-column table does not mention has no aspect.
-    option : str
-        Where it was typed, for the error.
-    words : tuple of str
-        The words that it may be.
-
-    Returns
-    -------
-    str, int or dict
-        The word, the number, or the aspects of each option.
-
-    Raises
-    ------
-    ArgumentError
-        If it is neither a known word nor a number nor a file.
-    DataError
-        If the file is not such a table.
-
     Examples
     --------
     >>> parse_aspects("3", ("a", "b"))

@@ -29,13 +29,7 @@ class Terminal:
 
 
 def notify(message: str) -> None:
-    """Write one line to stderr.
-
-    Parameters
-    ----------
-    message : str
-        What the person should know; line breaks in it become blanks.
-    """
+    """Write one line to stderr."""
     print("thali:", " ".join(message.split()), file=sys.stderr, flush=True)
 
 
@@ -46,21 +40,6 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
     A `ThaliError`, or an error of the file system, ends the command with exit code 2, Ctrl-C with 130. A
     `ThaliWarning` is shown once and the command goes on; the two that the report itself words (chains that do not
     agree, a run that was stopped) are not shown twice.
-
-    Parameters
-    ----------
-    words : Words, optional
-        How messages spell arguments; None: there are no options for them.
-
-    Yields
-    ------
-    Terminal
-        Whose words may be replaced, once it is clear which options count.
-
-    Raises
-    ------
-    typer.Exit
-        With the exit code, in place of the error.
     """
     terminal = Terminal(OptionWords([]) if words is None else words)
     with warnings.catch_warnings():

@@ -23,23 +23,7 @@ if TYPE_CHECKING:
 
 
 def check_folder(folder: Path) -> Path:
-    """The nearest folder that exists on the way to `folder`, once it is clear that `folder` can be written.
-
-    Parameters
-    ----------
-    folder : Path
-        Where files shall go; it need not exist.
-
-    Returns
-    -------
-    Path
-        `folder` itself, or the nearest parent that exists.
-
-    Raises
-    ------
-    ArgumentError
-        If a file is in the way, or the folder may not be written to.
-    """
+    """The nearest folder that exists on the way to `folder`, once it is clear that `folder` can be written."""
     existing = folder
     while not existing.is_dir():
         if existing.exists():
@@ -58,32 +42,7 @@ def write_results(
     others: Mapping[str, bytes] = MappingProxyType({}),
     figures: Figures | None = None,
 ) -> list[str]:
-    """Write the model and each table in these formats, all or none; then each picture.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        The fitted model, which goes to posterior.nc if it has draws, else to model.nc.
-    findings : Findings
-    folder : Path
-        Where to; made if it is absent.
-    formats : iterable of str
-        Of the tables: csv, tex, md, xlsx.
-    others : mapping from file name to bytes
-        What is written with them.
-    figures : Figures, optional
-        Pictures that are drawn already.
-
-    Returns
-    -------
-    list of str
-        The names of the pictures that are there.
-
-    Raises
-    ------
-    DataError
-        If the model or a table cannot be written; none of them is there then.
-    """
+    """Write the model and each table in these formats, all or none; then each picture."""
     return write_findings(findings, folder, formats, {**_model_file(tree), **others}, figures)
 
 
@@ -97,11 +56,6 @@ def write_findings(
     """Write the tables of findings in these formats with other files, all or none; then each picture.
 
     Long tables, of single persons or pairs, are CSV alone.
-
-    Returns
-    -------
-    list of str
-        The names of the pictures that are there.
     """
     shown = list(findings.of(FILES))
     tables = {found.key: found.table for found in shown if found.table is not None and found.place != FILE}
@@ -129,21 +83,7 @@ def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
 
 
 def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures) -> list[str]:
-    """Write pictures beside tables that are there; one that cannot be drawn costs a warning and nothing else.
-
-    Parameters
-    ----------
-    folder : Path
-    pictures : iterable of Picture
-    formats : iterable of str
-        Those of pictures among them; PNG if there are none.
-    figures : Figures
-
-    Returns
-    -------
-    list of str
-        The names of the files that were written.
-    """
+    """Write pictures beside tables that are there; one that cannot be drawn costs a warning and nothing else."""
     from ..html.page import attempted
 
     kinds = [each for each in formats if each in KINDS] or ["png"]
@@ -161,18 +101,7 @@ def drawn(figures: Figures, picture: Any, kind: str) -> bytes:
 
 
 def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
-    """Write files to a folder, which is made if it is absent, and say which files of other runs stand beside them.
-
-    Parameters
-    ----------
-    folder : Path
-    contents : mapping from file name to bytes or memoryview
-
-    Raises
-    ------
-    DataError
-        If a file cannot be written; none of them is there then.
-    """
+    """Write files to a folder, which is made if it is absent, and say which files of other runs stand beside them."""
     existing = check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -192,13 +121,7 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
 
 
 def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tuple[str, ...]:
-    """The formats that `--tables` and `--pictures` name, CSV and PNG where they do not.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none of that name, or no folder to write to.
-    """
+    """The formats that `--tables` and `--pictures` name, CSV and PNG where they do not."""
     found = ()
     for typed, option, known, usual in (
         (tables, "--tables", (*_TABLES, WORKBOOK), "csv"),
@@ -211,13 +134,7 @@ def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tu
 
 
 def checked_formats(formats: Iterable[Any]) -> tuple[str, ...]:
-    """The formats that a job names, each of which is one.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none of that name.
-    """
+    """The formats that a job names, each of which is one."""
     known = (*_TABLES, WORKBOOK, *KINDS)
     return tuple(_format(str(each), "The job's format", known) for each in formats)
 

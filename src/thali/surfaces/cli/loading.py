@@ -96,25 +96,7 @@ def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
 
 
 def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
-    """The data for that model, and what they were recognised as.
-
-    Parameters
-    ----------
-    found : Found
-    spec : ModelSpec
-        The model that they are for.
-    wanted : dict
-        What is known of the table besides, as the shapes take it: columns, levels, how to symmetrize.
-
-    Returns
-    -------
-    data : PairedComparisons, Choices, Similarities, Triplets, ChoiceExperiment or Observations
-    said : list of str
-        Of comparisons, choices and triplets with some of them, against which the direction can be checked, and who
-        made them.
-    could_be : str
-        Another kind of data that the table may hold; "" if there is none.
-    """
+    """The data for that model, and what they were recognised as."""
     from thali.data.judged import Judged
     from thali.data.people import differing_columns
 

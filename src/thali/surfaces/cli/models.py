@@ -21,11 +21,6 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
 
     `place` is how the command calls what was typed.
 
-    Raises
-    ------
-    ArgumentError
-        If there is none, or it is fitted in Python alone.
-
     Examples
     --------
     >>> spec, alias = model_named("btl")
@@ -59,13 +54,7 @@ def model_implied(typed: Iterable[str]) -> ModelSpec | None:
 
 
 def settings_of_alias(spec: ModelSpec, alias: str, typed: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What an alias says besides the model.
-
-    Raises
-    ------
-    ArgumentError
-        If an option says something else, or one is missing.
-    """
+    """What an alias says besides the model."""
     needed = spec.aliases_need.get(alias)
     if needed and needed not in typed:
         raise ArgumentError(f"{alias} is {spec.name} with --{needed}; name it, or say --model {spec.name}.")
@@ -82,22 +71,6 @@ def options_of(
     spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None, specs: tuple[ModelSpec, ...] = TYPED
 ) -> dict[str, Option]:
     """The options of a model that were typed, by their words.
-
-    Parameters
-    ----------
-    spec : ModelSpec
-        The model that will be fitted.
-    typed : mapping
-        Word -> what was typed after it.
-    data_name : str or None
-        The data by which the model was chosen; None if it was named.
-    specs : tuple of ModelSpec
-        Those that share the command.
-
-    Raises
-    ------
-    ArgumentError
-        Naming the first option that belongs to another model, or to another method of this one.
 
     Examples
     --------

@@ -15,26 +15,6 @@ if TYPE_CHECKING:
 def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
     """The models that --models names, by name.
 
-    Parameters
-    ----------
-    text : str
-        Items between commas, with `NAME=` before them or not: the name of a model of thali, which has its defaults; or
-        for choices, similarities and triplets what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf
-        length. Of groups of people "common", "free" or "similar", what is said of their weights, also before a colon
-        and what `--aspects` takes. Of paired comparisons "kinds:" and how many kinds of people there are, also before
-        a colon and what `--aspects` takes.
-    settings : dict
-        What was typed of unique, lapse, alpha, tree, method, best-worst and monotone.
-    kind : str
-        Of the data, of `thali.data.kinds`.
-    labels : tuple of str
-        The options of the data.
-
-    Returns
-    -------
-    list of (name, model)
-        A word or number is its own name, a file goes by its name without folder and ending.
-
     Examples
     --------
     >>> from thali.data.kinds import PAIRS

@@ -12,27 +12,7 @@ LEAF_LENGTH = 0.1
 
 
 def read_tree(path: Path, leaf_length: float | None) -> "Tree":
-    """The tree that a file holds.
-
-    Parameters
-    ----------
-    path : Path
-        A table with a header and two columns, option and group; anything whose first character, blanks aside, is an
-        opening parenthesis or bracket is Newick.
-    leaf_length : float or None
-        Of a tree of groups; None means .1.
-
-    Returns
-    -------
-    Tree
-
-    Raises
-    ------
-    ArgumentError
-        If a leaf length is given for a Newick tree, which has its own, or is outside (0, 1].
-    DataError
-        If there is no such file, or it holds neither.
-    """
+    """The tree that a file holds."""
     import thali
     from thali._source import read_source
     from thali.trees.sources import content_of

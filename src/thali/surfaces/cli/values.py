@@ -24,22 +24,6 @@ from thali.model.spec import (
 def value_of(option: Option, typed: Any) -> Any:
     """The value of an option.
 
-    Parameters
-    ----------
-    option : Option
-    typed : str, int, float, bool, Path or list of str
-        As the command line has it.
-
-    Returns
-    -------
-    object
-        What the argument takes.
-
-    Raises
-    ------
-    ArgumentError
-        If it cannot be read so, or no data make it possible.
-
     Examples
     --------
     >>> from thali.model.options import TEMPERING
@@ -170,11 +154,6 @@ def named_values(option: Option, typed: Sequence[str]) -> list[tuple[str, str]]:
     """(name, value) of every "name=value" that was typed, in one option or several.
 
     A comma begins another pair where another "=" follows, and belongs to the value elsewhere.
-
-    Raises
-    ------
-    ArgumentError
-        If one has no "=".
 
     Examples
     --------

@@ -24,24 +24,7 @@ def run_ask(
     seed: int | None,
     shown: int,
 ) -> None:
-    """Ask until the goal is reached or the person leaves, and print what is known.
-
-    Parameters
-    ----------
-    file : Path
-        One option a line.
-    log : Path or None
-        The answers; None: beside the file.
-    goal, questions, sure, seed, shown
-        As of `thali.paired.adaptive`.
-    aspects : str
-        As of `EliminationByAspects`.
-
-    Raises
-    ------
-    ThaliError
-        If the options, the log or an argument cannot be used.
-    """
+    """Ask until the goal is reached or the person leaves, and print what is known."""
     from thali._arguments import between, whole
     from thali.aspects.models.elimination import EliminationByAspects
 

@@ -7,18 +7,7 @@ from ..naming_models import spec_of_word
 
 
 def cite(model: str | None) -> None:
-    """Print the entry of thali and, of a model, those of its papers.
-
-    Parameters
-    ----------
-    model : str or None
-        Its name, or one of its other names.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such model.
-    """
+    """Print the entry of thali and, of a model, those of its papers."""
     keys = () if model is None else _keys(model)
     known = entries()
     print("\n\n".join([of_thali(), *(known[key] for key in keys)]))

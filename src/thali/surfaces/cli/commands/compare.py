@@ -49,33 +49,7 @@ def run_compare(
     overwrite: bool = False,
     formats: Sequence[str] = ("csv",),
 ) -> None:
-    """Compare models on the data of that name and print the answer.
-
-    Parameters
-    ----------
-    terminal : Terminal
-    data_name : str
-        A bundled data set or a file.
-    models : str or None
-        What `--models` says; None: those that are usual for such data.
-    own : dict
-        leave_out, folds, shard, by and sensitivity, which no model has.
-    typed : dict
-        The options of the models that were typed, by their words.
-    out : Path or None
-        Folder for the results, and the job while it runs.
-    overwrite : bool
-        Whether another job there gives way.
-    formats : sequence of str
-        Of the table.
-
-    Raises
-    ------
-    ThaliError
-        If the data, a name or an argument cannot be used; nothing has been written then.
-    typer.Exit
-        With 130, after everything was printed and written, if Ctrl-C stopped the run.
-    """
+    """Compare models on the data of that name and print the answer."""
     import thali
     from thali.comparison.by_evidence import EVIDENCE
     from thali.comparison.compare import PREDICTION
@@ -133,13 +107,7 @@ def run_compare(
 
 
 def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
-    """Join the shards of a comparison in these folders and print the answer.
-
-    Raises
-    ------
-    ThaliError
-        If they are not all the shards of one comparison; nothing has been written then.
-    """
+    """Join the shards of a comparison in these folders and print the answer."""
     import thali
 
     terminal.know(_known([]))

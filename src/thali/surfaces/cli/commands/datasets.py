@@ -22,20 +22,6 @@ def export_dataset(name: str, out: Path | None) -> None:
     """Write a bundled data set as a square table, which `thali fit` reads back.
 
     Comparisons are counts, row chosen over column; similarities leave the diagonal empty.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    out : Path or None
-        A file, replaced if it exists; None writes to stdout.
-
-    Raises
-    ------
-    DataError
-        If there is no such data set, or the file cannot be written.
-    ArgumentError
-        If `out` is a folder, or lies in one that cannot be written to.
     """
     from thali import datasets
 

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 def print_design(options: list[str], out: Path | None, formats: tuple[str, ...]) -> None:
-    """Print a balanced design of all pairs of these options, or of so many, and write it.
-
-    Raises
-    ------
-    ThaliError
-        If there are fewer than three options, or the folder cannot be written.
-    """
+    """Print a balanced design of all pairs of these options, or of so many, and write it."""
     from thali import paired
 
     if out is not None:
@@ -33,13 +27,7 @@ def print_design(options: list[str], out: Path | None, formats: tuple[str, ...])
 def print_choice_design(
     files: list[str], tasks: int, alternatives: int | None, out: Path | None, formats: tuple[str, ...], **how: Any
 ) -> None:
-    """Print the tasks of a choice experiment with the attributes of a table, and what they tell, and write both.
-
-    Raises
-    ------
-    ThaliError
-        If the table holds no attributes, an argument is outside its range, or the folder cannot be written.
-    """
+    """Print the tasks of a choice experiment with the attributes of a table, and what they tell, and write both."""
     from thali import designs
 
     if out is not None:

@@ -41,35 +41,7 @@ def run_fit(
     page: Path | None = None,
     cover: dict[str, str] = UNTITLED,
 ) -> None:
-    """Fit a model to the data of that name and print the answer.
-
-    Parameters
-    ----------
-    terminal : Terminal
-    data_name : str
-        A bundled data set or a file.
-    model_name : str or None
-        A name or an alias; None is the model that an option implies, or the first one for these data.
-    typed : dict
-        The options that were typed, by their words.
-    out : Path or None
-        Folder for the results, and the job while it runs.
-    overwrite : bool
-        Whether another job there gives way.
-    formats : sequence of str
-        Of the tables.
-    page : Path or None
-        The report; None: none is written.
-    cover : dict
-        Its title, author and question; "" each: what thali says.
-
-    Raises
-    ------
-    ThaliError
-        If the data, a name or an argument cannot be used; nothing has been written then.
-    typer.Exit
-        With 130, after everything was printed and written, if the fit was stopped by Ctrl-C.
-    """
+    """Fit a model to the data of that name and print the answer."""
     from thali.model.saved import tree_of_model
 
     spec, alias = (model_implied(typed), "") if model_name is None else model_named(model_name)

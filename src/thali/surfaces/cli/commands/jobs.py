@@ -54,11 +54,6 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     """The command by which a job was begun, with its arguments, in the folder where it was if that is here.
 
     A folder that is not told from the root is told from that of the results.
-
-    Raises
-    ------
-    DataError
-        If there is no such job.
     """
     found = _index(folder)["command"]
     if found is None:

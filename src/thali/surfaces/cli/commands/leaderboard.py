@@ -14,22 +14,7 @@ from ..values import value_of
 
 
 def run_leaderboard(data_name: str, typed: dict[str, Any], out: Path | None) -> None:
-    """Print the leaderboard of a file, and write it with its picture.
-
-    Parameters
-    ----------
-    data_name : str
-        A bundled data set or a file.
-    typed : dict
-        The options that were typed, by their words.
-    out : Path or None
-        Folder for leaderboard.csv, .json and .png.
-
-    Raises
-    ------
-    ThaliError
-        If the data, a name or an argument cannot be used; nothing has been written then.
-    """
+    """Print the leaderboard of a file, and write it with its picture."""
     from thali.paired.findings import findings_of
     from thali.paired.leaderboard import as_json, leaderboard_of
 

@@ -16,23 +16,7 @@ UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls 
 
 
 def run_report(terminal: Terminal, results: Path, out: Path | None, cover: dict[str, str] = UNTITLED) -> None:
-    """Write the report of what a folder or a file holds.
-
-    Parameters
-    ----------
-    terminal : Terminal
-    results : Path
-        A folder that `--out` of fit or compare named, or a file that `save` wrote.
-    out : Path or None
-        The report; None: report.html in the folder, or beside the file under its name.
-    cover : dict
-        Its title, author and question; "" each: what was said with the fit, or what thali says.
-
-    Raises
-    ------
-    DataError
-        If there are no results, or the report cannot be written.
-    """
+    """Write the report of what a folder or a file holds."""
     file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
     check_place(file)
     what = _results(results)

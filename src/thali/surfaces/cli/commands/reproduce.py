@@ -42,31 +42,7 @@ def run_entry(
     out: Path | None,
     overwrite: bool,
 ) -> None:
-    """Run the entry of that name and print what it found.
-
-    Parameters
-    ----------
-    terminal : Terminal
-    name : str
-    size : {"small", "standard", "full"}
-    seed : int
-    cores : int or None
-    data : Path or None
-        The file of data, for an entry that needs one.
-    sushi : Path or None
-        The file of the sushi data.
-    out : Path or None
-        Folder for the text, the tables, the pictures, and the jobs of a long run.
-    overwrite : bool
-        Whether other jobs there give way.
-
-    Raises
-    ------
-    ThaliError
-        If there is no such entry, or the data or the folder cannot be used.
-    typer.Exit
-        With 130, after everything was printed and written, if Ctrl-C stopped the run.
-    """
+    """Run the entry of that name and print what it found."""
     from thali import reproduce
 
     from ..files import check_folder

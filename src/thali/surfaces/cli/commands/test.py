@@ -28,13 +28,7 @@ def list_tests() -> None:
 
 
 def test_named(name: str) -> ModelSpec:
-    """The test of that name, or of its name in Python; capitals, hyphens, underscores do not matter.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none.
-    """
+    """The test of that name, or of its name in Python; capitals, hyphens, underscores do not matter."""
     plain = name.lower().replace("_", "-")
     for spec in TESTS:
         if plain in (spec.name, *spec.aliases):
@@ -52,32 +46,7 @@ def run_test(
     out: Path | None = None,
     formats: tuple[str, ...] = ("csv",),
 ) -> Printed:
-    """Carry out a test, print its answer, and write its tables.
-
-    Parameters
-    ----------
-    terminal : Terminal
-    name : str
-        Of one of `TESTS`.
-    files : list of str
-        Bundled data sets or files of paired comparisons.
-    typed : dict
-        The options that were typed, by their words.
-    out : Path or None
-        Folder for the tables.
-    formats : tuple of str
-        Of the tables.
-
-    Returns
-    -------
-    Printed
-        The answer.
-
-    Raises
-    ------
-    ThaliError
-        If there is no such test, or the data cannot be used for it; nothing has been written then.
-    """
+    """Carry out a test, print its answer, and write its tables."""
     spec = test_named(name)
     options = options_of(spec, typed, None, TESTS)
     terminal.know(spec.options)
