@@ -76,7 +76,7 @@ if __name__ == "__main__":
         f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file into another, ",
         end="",
     )
-    print(f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} of them from one file into another,")
+    print(f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file into another,")
     print(f"{seen.deepest} deep; the files with most calls:")
     for file, calls in seen.files.most_common(12):
         print(f"{calls:6,}  {Path(file).relative_to(HOUSE)}")
