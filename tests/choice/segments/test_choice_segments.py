@@ -13,8 +13,8 @@ from thali.choice.logits.coding import coding_of
 from thali.choice.segments.agreement import adjusted_rand
 from thali.choice.segments.clusters import centres_of, distances
 from thali.choice.segments.naming import names_of
-from thali.choice.segments.preferences import Preferences, by_levels, of_tastes
-from thali.choice.segments.segments import segments_of
+from thali.choice.segments.preferences import by_levels, of_tastes
+from thali.choice.segments.segments import Preferences, segments_of
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from ..logits.chooser import LogitChooser
     from ..logits.coding import Coding
-    from ..segments.preferences import Preferences
+    from ..segments.segments import Preferences
     from .draws import ClassDraws
 
 CHOICES = (BIC, HELD_OUT)

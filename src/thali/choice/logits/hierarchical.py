@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
 
-    from ..segments.preferences import Preferences
+    from ..segments.segments import Preferences
     from .chooser import LogitChooser
     from .coding import Coding
     from .hierarchical_covariates import Covariates

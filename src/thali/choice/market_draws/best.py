@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .market import Product
+from .market import Product, held
 from .packing import packed, smallest
-from .people import held
 
 OCCASIONS = 2_000  # of all people in a draw: the noise of a share is below .011 then
 _ROWS = 128  # passing values to choose among in each draw; a power of 2

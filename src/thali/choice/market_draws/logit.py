@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .market import Product
+from .market import Product, held
 from .packing import packed, smallest
-from .people import held
 
 _LARGEST = 32_767
 

@@ -60,3 +60,8 @@ class MarketDraws(NamedTuple):
         draws = draws[~np.isnan(draws).any(axis=1)]
         low, high = np.quantile(draws, tails, axis=0)
         return shares[0] if self.is_estimate else draws.mean(axis=0), low, high
+
+
+def held(draws: int, people: int, respondents: int) -> np.ndarray:
+    """Whom each of the draws holds, (draws, people): at even steps, each of the respondents equally often."""
+    return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)

@@ -84,8 +84,3 @@ def _weight(cells: "pandas.Series") -> np.ndarray | None:
     with np.errstate(over="ignore"):
         found = cells.to_numpy(float, na_value=np.nan).astype(np.float32)
     return found if np.isfinite(found).all() and (found >= 0.0).all() else None
-
-
-def held(draws: int, people: int, respondents: int) -> np.ndarray:
-    """Whom each of the draws holds, (draws, people): at even steps, each of the respondents equally often."""
-    return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)

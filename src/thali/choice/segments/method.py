@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .preferences import Preferences
-    from .segments import Segments
+    from .segments import Preferences, Segments
 
 
 class HasSegments:

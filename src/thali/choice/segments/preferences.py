@@ -1,11 +1,13 @@
 """How often everybody prefers each level to the other levels of its attribute, draw by draw."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.data.experiments.scheme import INSIDE
+
+from .segments import Preferences
 
 if TYPE_CHECKING:
     from ..logits.coding import Coding
@@ -13,14 +15,6 @@ if TYPE_CHECKING:
 MOST_DRAWS = 100
 _MOST_NUMBERS = 2e7  # draws x people x levels
 _PRODUCTS = 5  # that a level is put into
-
-
-class Preferences(NamedTuple):
-    """Preferences of N people in D draws for F levels; .5: indifferent."""
-
-    levels: tuple[tuple[str, str], ...]  # (attribute, level)
-    values: np.ndarray  # (D, N, F) between 0 and 1
-    respondents: tuple[str, ...]
 
 
 def draws_kept(draws: int, people: int, levels: int) -> np.ndarray:

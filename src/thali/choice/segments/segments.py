@@ -1,7 +1,7 @@
 """Segments by the draws of everybody's preferences, and what they answer."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,18 @@ from .naming import names_of
 if TYPE_CHECKING:
     import pandas
 
-    from .preferences import Preferences
 
 MOST_TRIED = 6  # segments, where their number is not given
 _AS_STABLE = 0.05  # difference of stability below which more segments are better
 _CLOSEST = 0.02  # of a preference to 0 and 1
+
+
+class Preferences(NamedTuple):
+    """Preferences of N people in D draws for F levels; .5: indifferent."""
+
+    levels: tuple[tuple[str, str], ...]  # (attribute, level)
+    values: np.ndarray  # (D, N, F) between 0 and 1
+    respondents: tuple[str, ...]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,7 +102,7 @@ class Segments(Described):
     __repr__ = __str__
 
 
-def segments_of(preferences: "Preferences", number: Any, random_seed: Any) -> Segments:
+def segments_of(preferences: Preferences, number: Any, random_seed: Any) -> Segments:
     r"""Segments by k-means: centres of everybody's mean, to the nearest of which people belong in every draw.
 
     What is compared is the log odds of preferences, since probabilities near 0 and 1 hide how far people differ.
@@ -139,7 +146,7 @@ def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int,
     return numbers
 
 
-def _weights(preferences: "Preferences") -> np.ndarray:
+def _weights(preferences: Preferences) -> np.ndarray:
     """Weights of levels by which all attributes count alike: a strict order lies 1 from indifference."""
     attributes = [attribute for attribute, _ in preferences.levels]
     sizes = [attributes.count(attribute) for attribute in attributes]
@@ -179,7 +186,7 @@ def _row(points: np.ndarray, labels: np.ndarray, number: int) -> dict[str, float
 
 
 def _answer(
-    preferences: "Preferences",
+    preferences: Preferences,
     labels: np.ndarray,
     number: int,
     rows: dict[int, dict[str, float]],

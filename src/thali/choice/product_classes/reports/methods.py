@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thali.data.experiments.design import Design
 
     from ...market_draws.market import MarketDraws
-    from ...segments.preferences import Preferences
+    from ...segments.segments import Preferences
     from ..particles import Particles
     from .chooser import ClassChooser
 

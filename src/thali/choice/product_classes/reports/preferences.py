@@ -8,7 +8,8 @@ from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
 from ...answers.figures import thinned
-from ...segments.preferences import Preferences, by_levels, draws_kept, pairs_of_levels
+from ...segments.preferences import by_levels, draws_kept, pairs_of_levels
+from ...segments.segments import Preferences
 from .effects import add_effects
 from .holdings import room_for_known
 
