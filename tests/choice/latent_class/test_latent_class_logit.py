@@ -13,8 +13,8 @@ from thali.choice.latent_class.climb import climb, expect_and_maximise, to_summi
 from thali.choice.latent_class.draws import DRAWS
 from thali.choice.latent_class.panel import derivatives, panel_of, point
 from thali.choice.logits.coding import coding_of
-from thali.choice.segments.agreement import adjusted_rand
 from thali.errors import ArgumentError, DataError, EstimateWarning
+from thali.people.segments import adjusted_rand
 from thali.testing.naive_choice_models import latent_class_log_likelihood
 
 SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))

@@ -10,13 +10,10 @@ from scipy.special import expit
 
 import thali as th
 from thali.choice.logits.coding import coding_of
-from thali.choice.segments.agreement import adjusted_rand
-from thali.choice.segments.clusters import centres_of, distances
-from thali.choice.segments.naming import names_of
 from thali.choice.segments.preferences import by_levels, of_tastes
-from thali.choice.segments.segments import Preferences, segments_of
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams
+from thali.people.segments import Preferences, adjusted_rand, centres_of, distances, names_of, segments_of
 
 LEVELS = (("price", "5"), ("price", "9"), ("zoom", "no"), ("zoom", "yes"))
 

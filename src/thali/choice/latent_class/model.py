@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
+    from thali.people.segments import Preferences
 
     from ..logits.chooser import LogitChooser
     from ..logits.coding import Coding
-    from ..segments.segments import Preferences
     from .draws import ClassDraws
 
 CHOICES = (BIC, HELD_OUT)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
+    from thali.people.segments import Preferences
 
-    from ..segments.segments import Preferences
     from .chooser import LogitChooser
     from .coding import Coding
     from .hierarchical_covariates import Covariates

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .segments import Preferences, Segments
+    from thali.people.segments import Preferences, Segments
 
 
 class HasSegments:
@@ -49,7 +49,7 @@ class HasSegments:
         ----------
         Hubert & Arabie (1985), Comparing partitions.
         """
-        from .segments import segments_of
+        from thali.people.segments import segments_of
 
         preferences: Preferences = self._preferences()
         return segments_of(preferences, k, random_seed)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.experiments.scheme import INSIDE
-
-from .segments import Preferences
+from thali.people.segments import Preferences
 
 if TYPE_CHECKING:
     from ..logits.coding import Coding

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import xarray
 
     from thali.data.experiments.design import Design
+    from thali.people.segments import Preferences
 
     from ...market_draws.market import MarketDraws
-    from ...segments.segments import Preferences
     from ..particles import Particles
     from .chooser import ClassChooser
 

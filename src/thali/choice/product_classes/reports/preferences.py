@@ -6,10 +6,10 @@ import numpy as np
 
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
+from thali.people.segments import Preferences
 
 from ...answers.figures import thinned
 from ...segments.preferences import by_levels, draws_kept, pairs_of_levels
-from ...segments.segments import Preferences
 from .effects import add_effects
 from .holdings import room_for_known
 

@@ -1,5 +1,6 @@
 """Segments by the draws of everybody's preferences, and what they answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,16 +9,12 @@ import numpy as np
 from thali._arguments import several_whole
 from thali._described import Described, Description
 from thali._labels import plural
+from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali.errors import Argument, DataError
 from thali.inference.seeds import streams
 
-from .agreement import adjusted_rand
-from .clusters import centres_of, distances
-from .naming import names_of
-
 if TYPE_CHECKING:
     import pandas
-
 
 MOST_TRIED = 6  # segments, where their number is not given
 _AS_STABLE = 0.05  # difference of stability below which more segments are better
@@ -243,3 +240,104 @@ def _profiles(values: np.ndarray, labels: np.ndarray, number: int) -> np.ndarray
     members = np.stack([labels == k for k in range(number)], axis=1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         return members @ values / members.sum(axis=2, keepdims=True)
+
+
+# K-means (Lloyd 1982), with starts that are spread out (Arthur & Vassilvitskii 2007) ----------------------------------
+
+
+_STARTS = 20
+_MOST_PASSES = 100
+
+
+def centres_of(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
+    """The best of several runs: centres (K, F) that leave the least sum of squared distances."""
+    found = [_moved(points, _spread(points, number, rng)) for _ in range(_STARTS)]
+    return min(found, key=lambda centres: distances(points, centres).min(axis=1).sum())
+
+
+def _moved(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Centres moved to the means of their points until no point changes; one without points stays."""
+    nearest = None
+    for _ in range(_MOST_PASSES):
+        before, nearest = nearest, distances(points, centres).argmin(axis=1)
+        if before is not None and np.array_equal(nearest, before):
+            break
+        counts = np.bincount(nearest, minlength=len(centres))
+        sums = np.stack([np.bincount(nearest, column, len(centres)) for column in points.T], axis=1)
+        centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+    return centres
+
+
+def distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Squared distances, shape (points, centres)."""
+    return np.maximum((points**2).sum(axis=1)[:, None] - 2.0 * points @ centres.T + (centres**2).sum(axis=1), 0.0)
+
+
+def _spread(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
+    """Points drawn one after the other, each in proportion to the squared distance from those before."""
+    centres = points[[rng.integers(len(points))]]
+    for _ in range(number - 1):
+        away = distances(points, centres).min(axis=1)
+        total = away.sum()
+        drawn = rng.choice(len(points), p=away / total if total > 0.0 else None)
+        centres = np.vstack([centres, points[drawn]])
+    return centres
+
+
+# How far two partitions of the same people agree ----------------------------------------------------------------------
+
+
+def adjusted_rand(one: np.ndarray, other: np.ndarray) -> float:
+    r"""The adjusted Rand index: 1 for the same partition, 0 on average for independent ones of the same sizes.
+
+    .. math:: (R - E[R]) \Big/ \big(\tfrac12 (A + B) - E[R]\big), \quad R = \sum_{ij} \binom{n_{ij}}{2}, \;
+        A = \sum_i \binom{n_i}{2}, \; B = \sum_j \binom{n_j}{2}, \; E[R] = A B \Big/ \binom{n}{2}
+    """
+    rows, columns = (np.unique(labels, return_inverse=True)[1] for labels in (one, other))
+    table = np.zeros((rows.max() + 1, columns.max() + 1))
+    np.add.at(table, (rows, columns), 1.0)
+    together, first, second = (_pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0)))
+    expected = first * second / max(_pairs(np.array(float(len(rows)))), 1.0)
+    most = 0.5 * (first + second)
+    return float((together - expected) / (most - expected)) if most > expected else 1.0
+
+
+def _pairs(counts: np.ndarray) -> np.ndarray:
+    return counts * (counts - 1.0) / 2.0
+
+
+# Names for segments, by what distinguishes them from everybody --------------------------------------------------------
+
+
+_WORTH_NAMING = 0.05  # of a preference, by which a segment differs from everybody
+_WORDS = {(INSIDE, INSIDE_LEVELS[0]): "no choice", (INSIDE, INSIDE_LEVELS[1]): "any product"}
+_FEW, _MOST = 2, 3  # attributes in a name
+
+
+def names_of(levels: Sequence[tuple[str, str]], profiles: np.ndarray, everybody: np.ndarray) -> list[str]:
+    """One name a segment, by profiles (K, F): the attributes in which it differs most from everybody.
+
+    Two are named, three where two segments have the same name otherwise.
+    """
+    phrases = [_phrases(levels, own, everybody) for own in profiles]
+    for number in (_FEW, _MOST):
+        names = [", ".join(own[:number]) or "like everybody" for own in phrases]
+        if len(set(names)) == len(names):
+            break
+    return names
+
+
+def _phrases(levels: Sequence[tuple[str, str]], own: np.ndarray, everybody: np.ndarray) -> list[str]:
+    """What is said of each attribute, the most distinctive first: the level liked more than others like it, if any."""
+    liked, indifferent = [], []
+    for attribute in dict.fromkeys(attribute for attribute, _ in levels):
+        places = np.array([place for place, (name, _) in enumerate(levels) if name == attribute])
+        beyond = own[places] - everybody[places]
+        wanted = np.where(own[places] >= 0.5 + _WORTH_NAMING, beyond, 0.0)
+        best = int(wanted.argmax())
+        if wanted[best] >= _WORTH_NAMING:
+            level = levels[places[best]]
+            liked.append((float(wanted[best]), _WORDS.get(level, " ".join(level))))
+        elif (less := float(np.ptp(everybody[places]) - np.ptp(own[places]))) >= 2 * _WORTH_NAMING:
+            indifferent.append((less / 2, f"{attribute} matters less"))
+    return [phrase for part in (liked, indifferent) for _, phrase in sorted(part, key=lambda each: -each[0])]
