@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali.inference.arrays import packed, smallest
+
 from .market import Product, held
-from .packing import packed, smallest
 
 _LARGEST = 32_767
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from thali._labels import as_label
 from thali.data.people import differing_columns
-
-from .packing import packed
+from thali.inference.arrays import packed
 
 if TYPE_CHECKING:
     import pandas
