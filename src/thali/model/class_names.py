@@ -17,7 +17,7 @@ STANDS_IN = {
     "data.triplets:Triplets": "data.triplets.triplets",
     "model.choice_logits.coding:Coding": "choice.logits.coding",
     "model.choice_logits.coding:Part": "choice.logits.coding",
-    "model.choice_logits.hierarchical_covariates:Covariates": "choice.logits.hierarchical_covariates",
+    "model.choice_logits.hierarchical_covariates:Covariates": "people.columns",
     "model.choice_logits.hierarchical_tastes:TasteScale": "choice.logits.hierarchical_tastes",
     "model.classifiers.scores:Scores": "classify.scores",
     "model.classifiers.standard:Standard": "classify.standard",

@@ -14,7 +14,6 @@ from real_data import needs_data
 import thali as th
 from thali.choice.logits.coding import coding_of
 from thali.choice.logits.hierarchical_chain import Chain, Prior, problem_of
-from thali.choice.logits.hierarchical_covariates import Covariates, covariates_of
 from thali.choice.logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people, tastes_of
 from thali.choice.logits.hierarchical_fit import sampling_of
 from thali.choice.logits.hierarchical_reported import reported
@@ -23,6 +22,7 @@ from thali.choice.logits.logit import Tasks, probabilities
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.inference.chains import checked_run, run_chains
 from thali.inference.seeds import streams
+from thali.people.columns import Covariates, covariates_of
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")

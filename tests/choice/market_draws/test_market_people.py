@@ -9,7 +9,7 @@ import pytest
 from thali.choice.market_draws.best import BestOfClasses
 from thali.choice.market_draws.logit import Columns, Kinds, logit_tastes
 from thali.choice.market_draws.market import MarketDraws, held
-from thali.choice.market_draws.people import MISSING, people_of
+from thali.people.columns import MISSING, people_of
 from thali.posterior.interval import TAILS
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from thali._labels import shorten
 from thali.model.finding import Finding, Text
 from thali.model.wording import said
+from thali.people.columns import MOST_VALUES
 from thali.posterior.interval import INTERVAL, interval_name, tails_of
 
-from ..market_draws.people import MOST_VALUES
 from .english import ENGLISH
 from .market import markets_of
 

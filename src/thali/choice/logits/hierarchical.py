@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
+    from thali.people.columns import Covariates
     from thali.people.segments import Preferences
 
     from .chooser import LogitChooser
     from .coding import Coding
-    from .hierarchical_covariates import Covariates
     from .hierarchical_fit import Parts
     from .hierarchical_tastes import Population, TasteScale
 
@@ -216,8 +216,9 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
 
     def _parts(self, data: "ChoiceExperiment") -> "Parts":
         """What the arguments say of these data."""
+        from thali.people.columns import covariates_of
+
         from .directions import directions_of
-        from .hierarchical_covariates import covariates_of
         from .hierarchical_fit import Parts
         from .hierarchical_tastes import taste_scale
 

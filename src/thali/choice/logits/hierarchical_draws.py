@@ -15,8 +15,9 @@ from .logit import probabilities
 if TYPE_CHECKING:
     import xarray
 
+    from thali.people.columns import Covariates
+
     from .hierarchical_chain import Chain
-    from .hierarchical_covariates import Covariates
     from .hierarchical_sweep import Problem
     from .hierarchical_tastes import Population, TasteScale
     from .logit import Tasks

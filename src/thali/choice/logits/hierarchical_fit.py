@@ -8,10 +8,10 @@ import numpy as np
 
 from thali.inference.chains import FIRST_DRAWS, Run
 from thali.model.sampling import Sampling
+from thali.people.columns import Covariates
 
 from .coding import Coding
 from .hierarchical_chain import Chain, Prior, problem_of
-from .hierarchical_covariates import Covariates
 from .hierarchical_tastes import TasteScale
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali.data.experiments import ChoiceExperiment
-
-    from .hierarchical_covariates import Covariates
+    from thali.people.columns import Covariates
 
 
 class TasteScale(NamedTuple):

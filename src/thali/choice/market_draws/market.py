@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .people import MarketPeople
+from thali.people.columns import MarketPeople
 
 # Of each attribute the number of its level, the value itself where any number may be asked, or None: it is missing.
 Product = tuple[float | None, ...]
