@@ -44,7 +44,7 @@ import pandas as pd
 from arviz_stats.base.array import array_stats
 
 import thali as th
-from thali.choice.logits.coding import coding_of
+from thali.choice.coding import coding_of
 from thali.choice.logits.logit import probabilities
 
 SWEEPS = 20_000

@@ -23,8 +23,8 @@ from thali.choice.answers.pay import (
     weighted_quantile,
     willingness_to_pay,
 )
+from thali.choice.coding import coding_of
 from thali.choice.logits.chooser import LogitChooser
-from thali.choice.logits.coding import coding_of
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.data.experiments.design import design_of
 from thali.errors import ArgumentError, EstimateWarning

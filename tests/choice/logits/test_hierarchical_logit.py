@@ -12,7 +12,7 @@ from experiment_data import camera, simulated
 from real_data import needs_data
 
 import thali as th
-from thali.choice.logits.coding import coding_of
+from thali.choice.coding import coding_of
 from thali.choice.logits.hierarchical_chain import Chain, Prior, problem_of
 from thali.choice.logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people, tastes_of
 from thali.choice.logits.hierarchical_fit import sampling_of

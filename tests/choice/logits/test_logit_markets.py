@@ -8,9 +8,9 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
+from thali.choice.coding import coding_of
 from thali.choice.logits import market
 from thali.choice.logits.chooser import LogitChooser
-from thali.choice.logits.coding import coding_of
 from thali.choice.market_draws.logit import Columns, logit_tastes
 from thali.posterior.interval import TAILS
 

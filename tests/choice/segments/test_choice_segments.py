@@ -9,7 +9,7 @@ from experiment_data import of_segments
 from scipy.special import expit
 
 import thali as th
-from thali.choice.logits.coding import coding_of
+from thali.choice.coding import coding_of
 from thali.choice.segments.preferences import by_levels, of_tastes
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams

@@ -19,8 +19,8 @@ from thali.model.wording import listed, number, probability, said
 from thali.people.segments import numbers_of_segments
 from thali.posterior.interval import interval_name
 
+from ..coding import knots_by_name, linear_names
 from ..logits.check import check_sentence
-from ..logits.coding_arguments import knots_by_name, linear_names
 from .english import ENGLISH
 from .market import markets_of
 from .pay import paid_for, price_among, refuse_wordy_price

@@ -13,7 +13,7 @@ from .panel import Panel
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
 
-    from ..logits.coding import Coding
+    from ..coding import Coding
 
 
 def fitted_attributes(

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from thali.data.experiments.scheme import Scheme
     from thali.people.segments import Preferences
 
+    from ..coding import Coding
     from ..logits.chooser import LogitChooser
-    from ..logits.coding import Coding
     from .draws import ClassDraws
 
 CHOICES = (BIC, HELD_OUT)
@@ -183,7 +183,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         """The fit, checked."""
         from thali.inference.progress import Progress
 
-        from ..logits.coding import coding_of
+        from ..coding import coding_of
         from ..logits.logit import independent_columns
         from .choice import chosen, fits, numbers_of
         from .fitted import fitted_attributes
@@ -329,7 +329,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
-        from ..logits.coding import read_new
+        from ..coding import read_new
         from ..logits.logit import probabilities
 
         self._require_fitted()

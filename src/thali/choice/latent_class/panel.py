@@ -9,7 +9,7 @@ from ..logits.logit import Local, Tasks, information, local, tasks_of
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
 
-    from ..logits.coding import Coding
+    from ..coding import Coding
 
 
 class Panel(NamedTuple):

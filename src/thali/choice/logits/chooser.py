@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
 
-    from .coding import Coding
+    from ..coding import Coding
 
 _BLOCK = 2**21  # utilities computed at a time
 _NEW = 1_024  # about so many new people are drawn in each draw
@@ -77,7 +77,7 @@ class LogitChooser(Chooser):
         self._draws = np.arange(len(tastes))  # their numbers among all that the model has
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
-        from .coding import read_cells
+        from ..coding import read_cells
 
         return read_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
 

@@ -70,7 +70,7 @@ def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> d
     The other attributes have a coefficient for every level. The standard error is the larger of that of the likelihood
     and the sandwich estimate clustered by person.
     """
-    from .coding import coding_by
+    from ..coding import coding_by
     from .logit import ascend, probabilities, tasks_of
 
     ranks = {name: np.linspace(0.0, 1.0, len(data.levels[name])) for name in attributes}

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from thali.people.columns import Covariates
     from thali.people.segments import Preferences
 
+    from ..coding import Coding
     from .chooser import LogitChooser
-    from .coding import Coding
     from .hierarchical_fit import Parts
     from .hierarchical_tastes import Population, TasteScale
 
@@ -245,7 +245,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
 
     def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
         """The columns that the data have."""
-        from .coding import coding_of
+        from ..coding import coding_of
 
         return coding_of(data, self.linear, self.knots, self.interactions)
 
@@ -365,7 +365,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
-        from .coding import read_new
+        from ..coding import read_new
         from .hierarchical_draws import errors_of_probabilities, mean_probabilities
 
         tree = self._fitted()

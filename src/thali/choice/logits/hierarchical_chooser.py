@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
 
-    from .coding import Coding
+    from ..coding import Coding
     from .hierarchical_tastes import Population
 
 _MAX_TASTES = 4_000_000  # of all people in all draws

@@ -10,7 +10,7 @@ from thali.inference.chains import FIRST_DRAWS, Run
 from thali.model.sampling import Sampling
 from thali.people.columns import Covariates
 
-from .coding import Coding
+from ..coding import Coding
 from .hierarchical_chain import Chain, Prior, problem_of
 from .hierarchical_tastes import TasteScale
 

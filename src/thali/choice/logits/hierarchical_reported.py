@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
 
-    from .coding import Coding
+    from ..coding import Coding
 
 
 def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "dict[str, xarray.DataArray]":

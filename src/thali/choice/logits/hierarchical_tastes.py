@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError
 
-from .coding import Coding
+from ..coding import Coding
 from .directions import DIRECTIONS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.inference.optimise.newton import Concave, newton
 
-from .coding import Coding
+from ..coding import Coding
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
 
+    from ..coding import Coding
     from .chooser import LogitChooser
-    from .coding import Coding
 
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
@@ -138,7 +138,7 @@ class MultinomialLogit(LogitAnswers, Model):
         """The fit, checked."""
         import pandas as pd
 
-        from .coding import coding_of
+        from ..coding import coding_of
         from .logit import ascend, independent_columns, tasks_of
         from .separation import separating_columns
 
@@ -240,7 +240,7 @@ class MultinomialLogit(LogitAnswers, Model):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
-        from .coding import read_new
+        from ..coding import read_new
         from .logit import probabilities
 
         self._require_fitted()
@@ -271,7 +271,7 @@ class MultinomialLogit(LogitAnswers, Model):
 
 def unseen_remarks(coding: "Coding", levels: dict[str, tuple[str, ...]]) -> list[Message]:
     """Which declared levels no task shows."""
-    from .coding import unseen_levels
+    from ..coding import unseen_levels
 
     named = [f"{name} = {level}" for name, own in unseen_levels(coding, levels).items() for level in own]
     if not named:

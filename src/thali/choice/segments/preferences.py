@@ -9,7 +9,7 @@ from thali.data.experiments.scheme import INSIDE
 from thali.people.segments import Preferences
 
 if TYPE_CHECKING:
-    from ..logits.coding import Coding
+    from ..coding import Coding
 
 MOST_DRAWS = 100
 _MOST_NUMBERS = 2e7  # draws x people x levels
