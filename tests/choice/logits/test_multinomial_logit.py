@@ -10,7 +10,7 @@ from real_data import needs_data
 
 import thali as th
 from thali.choice.coding import coding_of
-from thali.choice.logits.logit import ascend, derivatives, tasks_of
+from thali.choice.logit import ascend, derivatives, tasks_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning, NotFittedError
 from thali.testing.naive_choice_models import choice_probability
 

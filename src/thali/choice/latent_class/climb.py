@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.inference.optimise.newton import Slope, Target, newton
 
-from ..logits.logit import information
+from ..logit import information
 from .panel import Panel, Point, derivatives, point
 
 _ROUGH = 1e-3  # gain a person at which Newton's method takes over

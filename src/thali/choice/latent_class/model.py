@@ -184,7 +184,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         from thali.inference.progress import Progress
 
         from ..coding import coding_of
-        from ..logits.logit import independent_columns
+        from ..logit import independent_columns
         from .choice import chosen, fits, numbers_of
         from .fitted import fitted_attributes
         from .panel import panel_of
@@ -330,7 +330,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
         from ..coding import read_new
-        from ..logits.logit import probabilities
+        from ..logit import probabilities
 
         self._require_fitted()
         matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
@@ -340,8 +340,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
+        from ..logit import tasks_of
         from ..logits.hierarchical_draws import drawn_choices
-        from ..logits.logit import tasks_of
 
         self._require_fitted()
         kept = np.unique(np.linspace(0, len(self._draws_.sizes) - 1, most).round().astype(np.int64))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..logits.logit import Local, Tasks, information, local, tasks_of
+from ..logit import Local, Tasks, information, local, tasks_of
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.inference.seeds import streams
 
-from ..logits.logit import ascend
+from ..logit import ascend
 from .climb import Summit, by_size, climb
 from .panel import Panel
 

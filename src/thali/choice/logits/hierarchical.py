@@ -197,7 +197,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         InterruptedWarning
             If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
         """
-        from .directions import contradicted_sentence, directions_of
+        from ..logit import contradicted_sentence, directions_of
 
         data = experiment(data, self.constants)
         run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
@@ -218,7 +218,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         """What the arguments say of these data."""
         from thali.people.columns import covariates_of
 
-        from .directions import directions_of
+        from ..logit import directions_of
         from .hierarchical_fit import Parts
         from .hierarchical_tastes import taste_scale
 
@@ -237,8 +237,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        from ..logit import tasks_of
         from .hierarchical_draws import drawn_choices
-        from .logit import tasks_of
 
         beta = self.posterior_["posterior"].dataset["beta"].values
         return drawn_choices(beta, tasks_of(experiment(data, self.constants), self._coding_), data.first_task, rng)
@@ -300,8 +300,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
+        from ..logit import tasks_of
         from .hierarchical_draws import drawn_choices
-        from .logit import tasks_of
 
         beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
         if data is None:
@@ -377,7 +377,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         )
 
     def _chooser(self) -> "LogitChooser":
-        from .directions import DIRECTIONS, directions_of
+        from ..logit import DIRECTIONS, directions_of
         from .hierarchical_chooser import chooser_of
 
         posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()

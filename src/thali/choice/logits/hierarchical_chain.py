@@ -6,8 +6,8 @@ import numpy as np
 
 from thali.inference.chains import FixedChain
 
+from ..logit import Tasks, ascend
 from .hierarchical_sweep import Draws, Problem, Space, State, run
-from .logit import Tasks, ascend
 
 _RIDGE = 1.0  # precision that keeps the pooled tastes, which shape the proposals, finite
 _STEP = 0.7  # of trajectories at the start

@@ -10,17 +10,17 @@ import numpy as np
 from thali.inference.chains import kept_of
 from thali.inference.seeds import root
 
-from .logit import probabilities
+from ..logit import probabilities
 
 if TYPE_CHECKING:
     import xarray
 
     from thali.people.columns import Covariates
 
+    from ..logit import Tasks
     from .hierarchical_chain import Chain
     from .hierarchical_sweep import Problem
     from .hierarchical_tastes import Population, TasteScale
-    from .logit import Tasks
 
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time

@@ -39,9 +39,9 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
 
     from thali.inference.seeds import root, streams
 
+    from ..logit import tasks_of
     from .hierarchical_draws import to_datatree
     from .hierarchical_reported import reported
-    from .logit import tasks_of
 
     coding, scale, covariates, prior = parts
     tune = run.tune * (THIN if run.thin is None else run.thin)

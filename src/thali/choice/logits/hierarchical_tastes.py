@@ -8,7 +8,7 @@ import numpy as np
 from thali.errors import Argument, ArgumentError
 
 from ..coding import Coding
-from .directions import DIRECTIONS
+from ..logit import DIRECTIONS
 
 if TYPE_CHECKING:
     import xarray

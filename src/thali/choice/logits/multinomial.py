@@ -139,8 +139,7 @@ class MultinomialLogit(LogitAnswers, Model):
         import pandas as pd
 
         from ..coding import coding_of
-        from .logit import ascend, independent_columns, tasks_of
-        from .separation import separating_columns
+        from ..logit import ascend, independent_columns, separating_columns, tasks_of
 
         coding = coding_of(data, self.linear, self.knots, self.interactions)
         tasks = tasks_of(data, coding)
@@ -241,7 +240,7 @@ class MultinomialLogit(LogitAnswers, Model):
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
         from ..coding import read_new
-        from .logit import probabilities
+        from ..logit import probabilities
 
         self._require_fitted()
         matrix, encoded = read_new(self._coding_, self.scheme_, new)

@@ -7,7 +7,7 @@ import numpy as np
 from thali._arguments import one_of, positive, share, whole
 from thali.errors import Argument, ArgumentError, Message, Setting
 
-from ..logits.directions import DIRECTIONS
+from ..logit import DIRECTIONS
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment

@@ -19,7 +19,7 @@ from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling, opened_job
 from thali.posterior.evidence import LogEvidence
 
-from ..logits.directions import directions_of
+from ..logit import directions_of
 from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
 from .methods import ENGINES, evidence_of_fit
 from .reports.methods import Reports
@@ -272,7 +272,7 @@ class ProductClasses(Reports, RunByChains):
 
     def _remarks(self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str]) -> list[Any]:
         """What is unusual about the data."""
-        from ..logits.directions import contradicted_sentence
+        from ..logit import contradicted_sentence
         from .arguments import dominated_sentence
 
         contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
