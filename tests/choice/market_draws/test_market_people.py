@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from thali.choice.answers.simulator import MarketDraws, held
 from thali.choice.market_draws.best import BestOfClasses
 from thali.choice.market_draws.logit import Columns, Kinds, logit_tastes
-from thali.choice.market_draws.market import MarketDraws, held
 from thali.people.columns import MISSING, people_of
 from thali.posterior.interval import TAILS
 

@@ -14,9 +14,8 @@ from tiny_models import TINY
 
 import thali as th
 from thali.choice.answers import simulator
-from thali.choice.answers.simulator import Offered
+from thali.choice.answers.simulator import MarketAttribute, MarketDraws, Offered
 from thali.choice.market_draws.logit import Columns, Kinds, logit_tastes
-from thali.choice.market_draws.market import MarketAttribute, MarketDraws
 from thali.errors import PYTHON
 from thali.model.finding import Finding
 from thali.people.columns import people_of

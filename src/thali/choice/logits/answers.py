@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..answers.methods import ChoiceAnswers
 
 if TYPE_CHECKING:
-    from ..market_draws.market import MarketDraws
+    from ..answers.simulator import MarketDraws
     from .chooser import LogitChooser
 
 

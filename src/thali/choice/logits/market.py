@@ -9,9 +9,8 @@ from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
 from thali.people.columns import MarketPeople, people_of
 
+from ..answers.simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, held, none_of
 from ..market_draws.logit import Columns, Kinds, logit_tastes
-from ..market_draws.market import MarketAttribute, MarketDraws, Product, held
-from ..market_draws.offered import MAX_PRODUCTS, none_of
 
 if TYPE_CHECKING:
     from .chooser import LogitChooser

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.inference.arrays import packed, smallest
 
-from .market import Product, held
+from ..answers.simulator import Product, held
 
 OCCASIONS = 2_000  # of all people in a draw: the noise of a share is below .011 then
 _ROWS = 128  # passing values to choose among in each draw; a power of 2

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.inference.arrays import packed, smallest
 
-from .market import Product, held
+from ..answers.simulator import Product, held
 
 _LARGEST = 32_767
 

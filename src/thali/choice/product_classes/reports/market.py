@@ -7,9 +7,8 @@ import numpy as np
 from thali.people.columns import people_of
 
 from ...answers.figures import thinned
+from ...answers.simulator import MarketDraws, attributes_of, first_task_of, held, none_of
 from ...market_draws.best import OCCASIONS, BestOfClasses, codes_in, log_passing, values_table
-from ...market_draws.market import MarketDraws, held
-from ...market_draws.offered import attributes_of, first_task_of, none_of
 
 if TYPE_CHECKING:
     import pandas

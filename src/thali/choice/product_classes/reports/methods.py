@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thali.data.experiments.design import Design
     from thali.people.segments import Preferences
 
-    from ...market_draws.market import MarketDraws
+    from ...answers.simulator import MarketDraws
     from ..particles import Particles
     from .chooser import ClassChooser
 
