@@ -11,7 +11,7 @@ import thali as th
 from thali.choice.coding import coding_of
 from thali.choice.logits import market
 from thali.choice.logits.chooser import LogitChooser
-from thali.choice.market_draws.logit import Columns, logit_tastes
+from thali.choice.logits.market import Columns, logit_tastes
 from thali.posterior.interval import TAILS
 
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
