@@ -8,7 +8,7 @@ import pytest
 
 from thali.choice.answers.simulator import MarketDraws, held
 from thali.choice.logits.market import Columns, Kinds, logit_tastes
-from thali.choice.market_draws.best import BestOfClasses
+from thali.choice.product_classes.reports.market import BestOfClasses
 from thali.people.columns import MISSING, people_of
 from thali.posterior.interval import TAILS
 
