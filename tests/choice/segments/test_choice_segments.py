@@ -9,8 +9,8 @@ from experiment_data import of_segments
 from scipy.special import expit
 
 import thali as th
+from thali.choice.answers.segments import by_levels, of_tastes
 from thali.choice.coding import coding_of
-from thali.choice.segments.preferences import by_levels, of_tastes
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams
 from thali.people.segments import Preferences, adjusted_rand, centres_of, distances, names_of, segments_of

@@ -20,10 +20,10 @@ from thali.errors import (
 from thali.inference.seeds import root, seed_setting
 from thali.model.base import Job, Model
 
+from ..answers.segments import HasSegments
 from ..logits.answers import LogitAnswers
 from ..logits.check import HasChoiceCheck
 from ..logits.multinomial import experiment, unseen_remarks
-from ..segments.method import HasSegments
 from .choice import BIC, HELD_OUT
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         )
 
     def _preferences(self) -> "Preferences":
-        from ..segments.preferences import draws_kept, of_tastes
+        from ..answers.segments import draws_kept, of_tastes
 
         self._require_fitted()
         data = self._data_

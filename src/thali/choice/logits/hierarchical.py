@@ -12,7 +12,7 @@ from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
 
-from ..segments.method import HasSegments
+from ..answers.segments import HasSegments
 from .answers import LogitAnswers
 from .check import HasChoiceCheck
 from .multinomial import experiment, unseen_remarks
@@ -312,7 +312,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        from ..segments.preferences import draws_kept, of_tastes
+        from ..answers.segments import draws_kept, of_tastes
 
         beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
         if data is None:

@@ -8,8 +8,8 @@ from thali.errors import Argument, NotFittedError, Setting
 from thali.posterior.verdict import Advice
 
 from ...answers.methods import ChoiceAnswers
+from ...answers.segments import HasSegments
 from ...logits.check import HasChoiceCheck
-from ...segments.method import HasSegments
 from .class_groups import SIMILAR
 
 if TYPE_CHECKING:
