@@ -20,7 +20,7 @@ from thali.people.segments import numbers_of_segments
 from thali.posterior.interval import interval_name
 
 from ..coding import knots_by_name, linear_names
-from ..logits.check import check_sentence
+from .check import check_sentence
 from .english import ENGLISH
 from .market import markets_of
 from .pay import paid_for, price_among, refuse_wordy_price

@@ -20,9 +20,9 @@ from thali.errors import (
 from thali.inference.seeds import root, seed_setting
 from thali.model.base import Job, Model
 
+from ..answers.check import HasChoiceCheck
 from ..answers.segments import HasSegments
 from ..logits.answers import LogitAnswers
-from ..logits.check import HasChoiceCheck
 from ..logits.multinomial import experiment, unseen_remarks
 from .choice import BIC, HELD_OUT
 

@@ -12,9 +12,9 @@ from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
 
+from ..answers.check import HasChoiceCheck
 from ..answers.segments import HasSegments
 from .answers import LogitAnswers
-from .check import HasChoiceCheck
 from .multinomial import experiment, unseen_remarks
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         """
-        from .reported import reported_rows
+        from ..answers.check import reported_rows
 
         return reported_rows(self._fitted()["posterior"].dataset)
 

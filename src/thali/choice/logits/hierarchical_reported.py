@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .reported import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
+from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
 
 if TYPE_CHECKING:
     import xarray

@@ -7,9 +7,9 @@ import numpy as np
 from thali.errors import Argument, NotFittedError, Setting
 from thali.posterior.verdict import Advice
 
+from ...answers.check import HasChoiceCheck
 from ...answers.methods import ChoiceAnswers
 from ...answers.segments import HasSegments
-from ...logits.check import HasChoiceCheck
 from .class_groups import SIMILAR
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         """
-        from ...logits.reported import reported_rows
+        from ...answers.check import reported_rows
 
         self._fitted_parts()
         return reported_rows(self.posterior_["posterior"].dataset)
