@@ -7,8 +7,8 @@ import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
 from terminals import narrow
 
+from thali.choice.answers.chooser import thinned
 from thali.choice.answers.effects import level_effects
-from thali.choice.answers.figures import thinned
 from thali.choice.answers.importance import attribute_importance
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.choice.product_classes.reports.class_names import class_name

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figures import centre, ends_of_draws, probability_of, spread_of_people
+from .chooser import centre, ends_of_draws, probability_of, spread_of_people
 from .pairs import level_pairs
 
 if TYPE_CHECKING:

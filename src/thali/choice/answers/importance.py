@@ -6,8 +6,8 @@ import numpy as np
 
 from thali.data.experiments.scheme import INSIDE
 
+from .chooser import centre, ends_of_draws, probability_of, spread_of_people
 from .effects import long_table
-from .figures import centre, ends_of_draws, probability_of, spread_of_people
 
 if TYPE_CHECKING:
     import pandas

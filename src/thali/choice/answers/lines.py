@@ -13,8 +13,8 @@ from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
 from thali.errors import Argument, ArgumentError
 
+from .chooser import centre, ends_of_draws, probability_of
 from .crowd import weights_of
-from .figures import centre, ends_of_draws, probability_of
 from .market import competitors_of
 
 if TYPE_CHECKING:

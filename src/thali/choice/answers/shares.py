@@ -9,8 +9,8 @@ from thali._labels import as_label, suggest
 from thali.data.experiments.levels import as_number
 from thali.errors import ArgumentError
 
+from .chooser import centre, ends_of_draws, probability_of
 from .crowd import weights_of
-from .figures import centre, ends_of_draws, probability_of
 from .market import SCENARIO, changed, market_of, markets_of, place_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._arguments import proportion
 
-from ...answers.figures import standard_error
+from ...answers.chooser import standard_error
 from .class_groups import OVERLAP, SIMILAR, centres_of, merged
 from .class_names import class_name
 from .class_patterns import Patterns, patterns_of

@@ -9,8 +9,7 @@ from thali.compile.jit import allocating
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
-from ...answers.chooser import Effects
-from ...answers.figures import thinned
+from ...answers.chooser import Effects, thinned
 from .choosing import alike, difference, draw_values, scale_values, separating
 from .design_rows import row_with
 from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing

@@ -8,7 +8,7 @@ from thali.compile.jit import allocating
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
-from ...answers.figures import standard_error, thinned
+from ...answers.chooser import standard_error, thinned
 from ...answers.importance import MAX_DRAWS, some_tasks, variation
 from .choosing import add_winners, draw_values, holds
 from .design_rows import row_with

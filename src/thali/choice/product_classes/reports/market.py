@@ -8,7 +8,7 @@ import numpy as np
 from thali.inference.arrays import packed, smallest
 from thali.people.columns import people_of
 
-from ...answers.figures import thinned
+from ...answers.chooser import thinned
 from ...answers.simulator import MarketDraws, Product, attributes_of, first_task_of, held, none_of
 
 if TYPE_CHECKING:

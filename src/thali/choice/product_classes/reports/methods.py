@@ -140,7 +140,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[Design, np.ndarray]":
         """The design and replicates of all choices, at `most` draws."""
-        from ...answers.figures import thinned
+        from ...answers.chooser import thinned
         from .predict import drawn_choices
 
         draws, design = self._fitted_parts()
@@ -212,7 +212,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         """
         from thali._arguments import whole
 
-        from ...answers.figures import standard_error
+        from ...answers.chooser import standard_error
         from .predict import tasks_proba
 
         draws, design = self._fitted_parts()

@@ -8,7 +8,7 @@ from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 from thali.people.segments import Preferences
 
-from ...answers.figures import thinned
+from ...answers.chooser import thinned
 from ...answers.segments import by_levels, draws_kept, pairs_of_levels
 from .effects import add_effects
 from .holdings import room_for_known
