@@ -8,8 +8,7 @@ from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, 
 from terminals import narrow
 
 from thali.choice.answers.chooser import thinned
-from thali.choice.answers.effects import level_effects
-from thali.choice.answers.importance import attribute_importance
+from thali.choice.answers.effects import attribute_importance, level_effects
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.choice.product_classes.reports.class_names import class_name
 from thali.choice.product_classes.reports.class_patterns import patterns_of

@@ -221,7 +221,7 @@ class ChoiceAnswers:
         NotFittedError
             Before `fit`.
         """
-        from .importance import attribute_importance
+        from .effects import attribute_importance
 
         return attribute_importance(self._chooser(), each_person, ci, cores, random_seed)
 

@@ -10,7 +10,7 @@ import numpy as np
 from thali.inference.seeds import streams
 
 from ..answers.chooser import Chooser, Effects, error_between_chains, thinned
-from ..answers.importance import some_products, some_tasks, variation
+from ..answers.effects import some_products, some_tasks, variation
 
 if TYPE_CHECKING:
     import pandas

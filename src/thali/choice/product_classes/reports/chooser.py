@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ...answers.chooser import Chooser, Effects, error_between_chains, thinned
-from ...answers.importance import some_products
+from ...answers.effects import some_products
 from ..engines.fit import draws_between
 from ..particles import joined
 

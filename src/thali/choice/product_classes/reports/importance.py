@@ -9,7 +9,7 @@ from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
 from ...answers.chooser import standard_error, thinned
-from ...answers.importance import MAX_DRAWS, some_tasks, variation
+from ...answers.effects import MAX_DRAWS, some_tasks, variation
 from .choosing import add_winners, draw_values, holds
 from .design_rows import row_with
 from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing
