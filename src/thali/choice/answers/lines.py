@@ -14,8 +14,7 @@ from thali.data.experiments.scheme import INSIDE
 from thali.errors import Argument, ArgumentError
 
 from .chooser import centre, ends_of_draws, probability_of
-from .crowd import weights_of
-from .market import competitors_of
+from .market import competitors_of, weights_of
 
 if TYPE_CHECKING:
     import pandas

@@ -13,8 +13,8 @@ from thali.errors import Argument, ArgumentError, EstimateWarning
 from thali.inference.warn import warn
 
 from .chooser import error_between_chains, probability_of
-from .crowd import weights_of
 from .effects import long_table
+from .market import weights_of
 
 if TYPE_CHECKING:
     import pandas

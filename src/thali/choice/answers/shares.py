@@ -10,8 +10,7 @@ from thali.data.experiments.levels import as_number
 from thali.errors import ArgumentError
 
 from .chooser import centre, ends_of_draws, probability_of
-from .crowd import weights_of
-from .market import SCENARIO, changed, market_of, markets_of, place_of
+from .market import SCENARIO, changed, market_of, markets_of, place_of, weights_of
 
 if TYPE_CHECKING:
     import pandas

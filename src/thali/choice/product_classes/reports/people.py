@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError
 
-from ...answers.crowd import respondents_of
+from ...answers.market import respondents_of
 
 if TYPE_CHECKING:
     import pandas
