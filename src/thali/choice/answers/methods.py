@@ -353,7 +353,7 @@ class ChoiceAnswers:
         ----------
         Green & Krieger (1985), Models and heuristics for product line selection.
         """
-        from .lines import best_products
+        from .shares import best_products
 
         asked = (attributes, competitors, n, costs, price, people, respondent_weights)
         return best_products(self._chooser(), *asked, ci, top, cores, random_seed)
