@@ -22,7 +22,7 @@ from thali.model.base import Job, Model
 
 from ..answers.check import HasChoiceCheck
 from ..answers.segments import HasSegments
-from ..logits.answers import LogitAnswers
+from ..logits.chooser import LogitAnswers
 from ..logits.multinomial import experiment, unseen_remarks
 from .choice import BIC, HELD_OUT
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,12 +11,14 @@ from thali.inference.seeds import streams
 
 from ..answers.chooser import Chooser, Effects, error_between_chains, thinned
 from ..answers.effects import some_products, some_tasks, variation
+from ..answers.methods import ChoiceAnswers
 
 if TYPE_CHECKING:
     import pandas
 
     from thali.data.experiments import ChoiceExperiment
 
+    from ..answers.simulator import MarketDraws
     from ..coding import Coding
 
 _BLOCK = 2**21  # utilities computed at a time
@@ -301,3 +303,20 @@ def _blocks(draws: int, size: int) -> Iterator[slice]:
     step = max(1, _BLOCK // max(size, 1))
     for first in range(0, draws, step):
         yield slice(first, min(first + step, draws))
+
+
+# What every logit answers about markets, by its people and their tastes -----------------------------------------------
+
+
+class LogitAnswers(ChoiceAnswers):
+    """The answers of a logit. A subclass has `_chooser`."""
+
+    _FINDINGS: ClassVar[str] = "thali.choice.logits.findings"
+
+    def _chooser(self) -> "LogitChooser":
+        raise NotImplementedError
+
+    def _market_draws(self) -> "MarketDraws":
+        from .market import market_draws
+
+        return market_draws(self._chooser())

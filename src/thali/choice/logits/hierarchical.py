@@ -14,7 +14,7 @@ from thali.model.sampling import Sampling
 
 from ..answers.check import HasChoiceCheck
 from ..answers.segments import HasSegments
-from .answers import LogitAnswers
+from .chooser import LogitAnswers
 from .multinomial import experiment, unseen_remarks
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from thali.errors import (
 )
 from thali.model.base import Job, Model
 
-from .answers import LogitAnswers
+from .chooser import LogitAnswers
 
 if TYPE_CHECKING:
     import pandas as pd
