@@ -6,7 +6,6 @@ from arviz_stats.base.array import array_stats
 from scipy import stats
 
 from thali.choice.logit import Tasks, probabilities
-from thali.choice.logits.hierarchical_chain import Prior, problem_of, space_of, start_of
 from thali.choice.logits.hierarchical_people import add_curvature, population_slope, slope_of
 from thali.choice.logits.hierarchical_population import (
     add_together,
@@ -17,7 +16,7 @@ from thali.choice.logits.hierarchical_population import (
     follow,
     write_force,
 )
-from thali.choice.logits.hierarchical_sweep import Draws, initialise, run
+from thali.choice.logits.hierarchical_sweep import Draws, Prior, initialise, problem_of, run, space_of, start_of
 from thali.testing.naive_choice_models import hierarchical_log_joint
 
 

@@ -250,7 +250,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return coding_of(data, self.linear, self.knots, self.interactions)
 
     def _prior(self, p: int) -> Any:
-        from .hierarchical_chain import Prior
+        from .hierarchical_sweep import Prior
 
         sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
         scale = positive("scale", self.scale, "the prior size of a variance among people")

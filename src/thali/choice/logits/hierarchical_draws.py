@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from thali.people.columns import Covariates
 
     from ..logit import Tasks
-    from .hierarchical_chain import Chain
-    from .hierarchical_sweep import Problem
+    from .hierarchical_sweep import Chain, Problem
     from .hierarchical_tastes import Population, TasteScale
 
 NEW_PEOPLE = 4  # new people drawn for each draw of the population

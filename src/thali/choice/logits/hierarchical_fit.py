@@ -11,7 +11,7 @@ from thali.model.sampling import Sampling
 from thali.people.columns import Covariates
 
 from ..coding import Coding
-from .hierarchical_chain import Chain, Prior, problem_of
+from .hierarchical_sweep import Chain, Prior, problem_of
 from .hierarchical_tastes import TasteScale
 
 if TYPE_CHECKING:
