@@ -18,7 +18,7 @@ STANDS_IN = {
     "model.choice_logits.coding:Coding": "choice.coding",
     "model.choice_logits.coding:Part": "choice.coding",
     "model.choice_logits.hierarchical_covariates:Covariates": "people.columns",
-    "model.choice_logits.hierarchical_tastes:TasteScale": "choice.logits.hierarchical_tastes",
+    "model.choice_logits.hierarchical_tastes:TasteScale": "choice.logits.hierarchical_draws",
     "model.classifiers.scores:Scores": "classify.scores",
     "model.classifiers.standard:Standard": "classify.standard",
     "model.classifiers.training_data:TrainingData": "data.training_data",

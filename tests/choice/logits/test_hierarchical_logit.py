@@ -14,11 +14,17 @@ from real_data import needs_data
 import thali as th
 from thali.choice.coding import coding_of
 from thali.choice.logit import Tasks, probabilities
-from thali.choice.logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people, tastes_of
+from thali.choice.logits.hierarchical_draws import (
+    NEW_PEOPLE,
+    Population,
+    TasteScale,
+    mean_probabilities,
+    new_people,
+    reported,
+    tastes_of,
+)
 from thali.choice.logits.hierarchical_fit import sampling_of
-from thali.choice.logits.hierarchical_reported import reported
 from thali.choice.logits.hierarchical_sweep import Chain, Prior, problem_of
-from thali.choice.logits.hierarchical_tastes import Population, TasteScale
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.inference.chains import checked_run, run_chains
 from thali.inference.seeds import streams

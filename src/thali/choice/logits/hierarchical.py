@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from ..coding import Coding
     from .chooser import LogitChooser
+    from .hierarchical_draws import Population, TasteScale
     from .hierarchical_fit import Parts
-    from .hierarchical_tastes import Population, TasteScale
 
 
 class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
@@ -219,8 +219,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         from thali.people.columns import covariates_of
 
         from ..logit import directions_of
+        from .hierarchical_draws import taste_scale
         from .hierarchical_fit import Parts
-        from .hierarchical_tastes import taste_scale
 
         coding = self._coding_of(data)
         scale = taste_scale(coding, data, directions_of("signs", self.signs, data))
@@ -378,7 +378,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
 
     def _chooser(self) -> "LogitChooser":
         from ..logit import DIRECTIONS, directions_of
-        from .hierarchical_chooser import chooser_of
+        from .hierarchical_draws import chooser_of
 
         posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()
         if data is None:
@@ -388,6 +388,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return chooser_of(self._coding_, data, posterior, self._population(), ways)
 
     def _population(self) -> "Population":
-        from .hierarchical_tastes import Population
+        from .hierarchical_draws import Population
 
         return Population(self._fitted()["posterior"].dataset, self._scale_, self._covariates_)

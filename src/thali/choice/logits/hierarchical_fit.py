@@ -11,8 +11,8 @@ from thali.model.sampling import Sampling
 from thali.people.columns import Covariates
 
 from ..coding import Coding
+from .hierarchical_draws import TasteScale
 from .hierarchical_sweep import Chain, Prior, problem_of
-from .hierarchical_tastes import TasteScale
 
 if TYPE_CHECKING:
     import xarray
@@ -40,8 +40,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     from thali.inference.seeds import root, streams
 
     from ..logit import tasks_of
-    from .hierarchical_draws import to_datatree
-    from .hierarchical_reported import reported
+    from .hierarchical_draws import reported, to_datatree
 
     coding, scale, covariates, prior = parts
     tune = run.tune * (THIN if run.thin is None else run.thin)

@@ -8,9 +8,8 @@ import numpy as np
 from thali.model.prior_sample import PriorSample, predictive_group
 
 from ..logit import probabilities, tasks_of
-from .hierarchical_draws import draws_group, observed_group
+from .hierarchical_draws import draws_group, observed_group, reported
 from .hierarchical_fit import Parts
-from .hierarchical_reported import reported
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
