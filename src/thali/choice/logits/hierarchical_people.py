@@ -19,7 +19,7 @@ import numpy as np
 from thali.compile.jit import part, scalar, vectorised
 from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
 
-STEPS = 2  # of a trajectory
+STEPS_ALONE = 2  # of a trajectory
 WANTED = 0.8  # mean probability that a trajectory is accepted
 SPREAD = 0.2  # of step lengths: no length of trajectory is a period of the motion in every direction
 
@@ -39,7 +39,7 @@ def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
     energy = 0.5 * square(momentum) - state.log_likelihood[n] - population_slope(problem, state, space, n, beta)
     kick(space.factor, momentum, slope, space.vector, 0.5 * step)
     log_likelihood = 0.0
-    for passed in range(STEPS):
+    for passed in range(STEPS_ALONE):
         for i in range(p):
             space.vector[i] = momentum[i]
         solve_upper(space.factor, space.vector)
@@ -47,7 +47,7 @@ def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
             beta[i] += step * space.vector[i]
         log_likelihood = slope_of(problem, space, beta, n, slope)
         density = population_slope(problem, state, space, n, beta)
-        last = passed == STEPS - 1
+        last = passed == STEPS_ALONE - 1
         kick(space.factor, momentum, slope, space.vector, 0.5 * step if last else step)
         if last:
             energy += log_likelihood + density - 0.5 * square(momentum)

@@ -27,10 +27,9 @@ import numpy as np
 from thali.compile.jit import part, scalar
 from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
 
-from .hierarchical_people import SPREAD, acceptance_of, centre_of, dot, slope_of
+from .hierarchical_people import SPREAD, WANTED, acceptance_of, centre_of, dot, slope_of
 
-STEPS = 3  # of a trajectory
-WANTED = 0.8  # mean probability that a trajectory is accepted
+STEPS_TOGETHER = 3  # of a trajectory
 
 
 @part
@@ -195,7 +194,7 @@ def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any
     step = math.exp(state.log_step[people]) * (1.0 + SPREAD * (2.0 * rng.random() - 1.0))
     energy -= write_force(problem, state, space, k)
     kick_together(state.root[k], space, 0.5 * step)
-    for passed in range(STEPS):
+    for passed in range(STEPS_TOGETHER):
         for one in range(size):
             space.force[one] = space.push[one]
         solve_upper(state.root[k], space.force)
@@ -203,7 +202,7 @@ def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any
             space.place[one] += step * space.force[one]
         log_likelihood = follow(problem, space, k)
         prior = write_force(problem, state, space, k)
-        last = passed == STEPS - 1
+        last = passed == STEPS_TOGETHER - 1
         kick_together(state.root[k], space, 0.5 * step if last else step)
         if last:
             energy += log_likelihood + prior
