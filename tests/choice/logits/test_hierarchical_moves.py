@@ -6,14 +6,16 @@ from arviz_stats.base.array import array_stats
 from scipy import stats
 
 from thali.choice.logit import Tasks, probabilities
-from thali.choice.logits.hierarchical_people import add_curvature, population_slope, slope_of
-from thali.choice.logits.hierarchical_population import (
+from thali.choice.logits.hierarchical_moves import (
+    add_curvature,
     add_together,
     add_together_prior,
     adopt,
     draw_covariance,
     draw_mean,
     follow,
+    population_slope,
+    slope_of,
     write_force,
 )
 from thali.choice.logits.hierarchical_sweep import Draws, Prior, initialise, problem_of, run, space_of, start_of

@@ -25,14 +25,17 @@ from thali.compile.jit import allocating, scalar
 from thali.inference.chains import FixedChain
 
 from ..logit import Tasks, ascend
-from .hierarchical_people import add_curvature, slope_of, visit, write_tastes
-from .hierarchical_population import (
+from .hierarchical_moves import (
+    add_curvature,
     add_together,
     add_together_prior,
     draw_covariance,
     draw_mean,
     move_together,
     prepare_moves,
+    slope_of,
+    visit,
+    write_tastes,
 )
 
 _DECAY = 0.6  # of the gains of step adaptation
