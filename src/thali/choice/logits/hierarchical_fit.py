@@ -12,12 +12,13 @@ from thali.people.columns import Covariates
 
 from ..coding import Coding
 from .hierarchical_draws import TasteScale
-from .hierarchical_sweep import Chain, Prior, problem_of
 
 if TYPE_CHECKING:
     import xarray
 
     from thali.data.experiments import ChoiceExperiment
+
+    from .hierarchical_sweep import Chain, Prior
 
 THIN = 2
 _FIRST_BYTES = 2**29  # of the tastes in the draws after which a run of unknown length is looked at first
@@ -30,7 +31,7 @@ class Parts(NamedTuple):
     coding: Coding
     scale: TasteScale
     covariates: Covariates
-    prior: Prior
+    prior: "Prior"
 
 
 def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[Any]:
@@ -41,6 +42,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
 
     from ..logit import tasks_of
     from .hierarchical_draws import reported, to_datatree
+    from .hierarchical_sweep import Chain, problem_of
 
     coding, scale, covariates, prior = parts
     tune = run.tune * (THIN if run.thin is None else run.thin)
@@ -57,17 +59,17 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
         return problem_of(scaled, source.first_task, prior, scale.sign, covariates.matrix)
 
-    def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
+    def chains(draws: int, seed: np.random.SeedSequence) -> "list[Chain]":
         return [Chain(problem(), rng, draws, tune, thin) for rng in streams(root(seed).spawn(2)[0], run.chains)]
 
-    def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+    def tree(chains: "Sequence[Chain]") -> "xarray.DataTree":
         attrs = {"thin": thin, "tuning_steps": tune}
         found = to_datatree(chains, source.respondents, coding.names, scale, covariates, attrs)
         posterior = found["posterior"].to_dataset()
         found["posterior"] = xr.DataTree(posterior.assign(reported(posterior["beta"].values, source, coding)))
         return found
 
-    def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: np.random.SeedSequence) -> dict[str, Any]:
+    def found(tree: "xarray.DataTree", chains: "Sequence[Chain]", seed: np.random.SeedSequence) -> dict[str, Any]:
         kept = {"scheme_": source.scheme, "_coding_": coding, "_scale_": scale, "_covariates_": covariates}
         kept["_respondents_"] = source.respondents
         return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale)}
