@@ -29,7 +29,7 @@ STANDS_IN = {
     "model.elimination_ml.luce_problem:LuceProblem": "aspects.maximum_likelihood.luce_problem",
     "model.elimination_ml.maximum:Maximum": "aspects.maximum_likelihood.maximum",
     "model.elimination_ml.problem:Problem": "aspects.maximum_likelihood.problem",
-    "model.latent_class.draws:ClassDraws": "choice.latent_class.draws",
+    "model.latent_class.draws:ClassDraws": "choice.latent_class.fit",
     "model.latent_features.likelihoods.additive:Additive": "aspects.likelihoods.additive",
     "model.latent_features.likelihoods.custom:Custom": "aspects.likelihoods.custom",
     "model.latent_features.likelihoods.custom:NotSaved": "model.saved",

@@ -24,7 +24,7 @@ from ..answers.check import HasChoiceCheck
 from ..answers.segments import HasSegments
 from ..logits.chooser import LogitAnswers
 from ..logits.multinomial import experiment, unseen_remarks
-from .choice import BIC, HELD_OUT
+from .fit import BIC, HELD_OUT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ..coding import Coding
     from ..logits.chooser import LogitChooser
-    from .draws import ClassDraws
+    from .fit import ClassDraws
 
 CHOICES = (BIC, HELD_OUT)
 
@@ -185,9 +185,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
         from ..coding import coding_of
         from ..logit import independent_columns
-        from .choice import chosen, fits, numbers_of
-        from .fitted import fitted_attributes
-        from .panel import panel_of
+        from .fit import chosen, fits, fitted_attributes, numbers_of, panel_of
         from .tables import choice_table
 
         choose = one_of("choose", self.choose, CHOICES)
@@ -351,7 +349,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _chooser(self) -> "LogitChooser":
         from ..logits.chooser import LogitChooser
-        from .draws import DRAWS
+        from .fit import DRAWS
 
         self._require_fitted()
         draws = self._draws_

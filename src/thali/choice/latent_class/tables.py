@@ -9,7 +9,7 @@ from thali._tables import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .choice import Fit
+    from .fit import Fit
 
 
 def size_errors(sizes: np.ndarray, covariance: np.ndarray) -> np.ndarray:
