@@ -25,7 +25,7 @@ from thali.choice.product_classes.engines.evidence_messages import particle_mess
 from thali.choice.product_classes.engines.path import LapsePath, LogitPath, log_mean, next_point, relative_size
 from thali.choice.product_classes.engines.population import systematic
 from thali.choice.product_classes.engines.smc import particles_for, run_smc
-from thali.choice.product_classes.problem import problem_of, target_of
+from thali.choice.product_classes.state import problem_of, target_of
 
 SCHEDULES = ("all", "individual", "observation")
 

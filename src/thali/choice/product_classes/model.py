@@ -284,7 +284,7 @@ class ProductClasses(Reports, RunByChains):
 
         from .engines.annealed import annealed_chains, draws_in, fit_of, status_of
         from .posterior import to_datatree
-        from .problem import problem_of
+        from .state import problem_of
 
         asked = Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS)
         settings, monotone = self._checked(source, asked)
@@ -320,7 +320,7 @@ class ProductClasses(Reports, RunByChains):
 
         from .engines.smc import run_smc
         from .posterior import to_datatree
-        from .problem import problem_of
+        from .state import problem_of
 
         _, monotone = self._checked(data, Run(islands=settings.groups))
         problem = problem_of(data, monotone, settings.alpha, settings.beta)

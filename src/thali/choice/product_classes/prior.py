@@ -9,9 +9,22 @@ from thali.inference.numerics.gamma_tails import log_gamma_draw
 
 from .bits import clear_levels, deactivate, is_active, set_bit, set_size
 from .likelihood import compare
-from .problem import BETA
-from .slots import has_room, new_class, take
-from .state import CLASSES, CONCENTRATION, NEGATIVE, OWNERS, PENDING, POLARITY, PRESENT, SIGMA, SPLIT, A
+from .state import (
+    BETA,
+    CLASSES,
+    CONCENTRATION,
+    NEGATIVE,
+    OWNERS,
+    PENDING,
+    POLARITY,
+    PRESENT,
+    SIGMA,
+    SPLIT,
+    A,
+    has_room,
+    new_class,
+    take,
+)
 
 
 @scalar

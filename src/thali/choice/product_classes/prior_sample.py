@@ -12,10 +12,9 @@ from .choices import log_likelihood
 from .engines.fit import Keeper
 from .particles import joined
 from .posterior import draws_group
-from .problem import problem_of, target_of
 from .reports.reported import reported
 from .simulate import new_choices
-from .state import workspace
+from .state import problem_of, target_of, workspace
 from .sweep import draw_state
 
 if TYPE_CHECKING:

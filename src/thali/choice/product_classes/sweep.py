@@ -15,9 +15,8 @@ from .moves.transport import move_all_values
 from .moves.value_shapes import walk_shapes
 from .moves.values import update_values
 from .prior import extend, rate_of_singletons
-from .problem import ALPHA, Problem, Target
-from .slots import has_room
 from .state import (
+    ALPHA,
     CLASSES,
     CONCENTRATION,
     FREE,
@@ -28,9 +27,12 @@ from .state import (
     SWEEPS,
     VISITED,
     A,
+    Problem,
     State,
+    Target,
     Work,
     grown,
+    has_room,
     workspace,
 )
 

@@ -10,8 +10,7 @@ from thali.inference.arrays import Arrays
 from thali.inference.seeds import streams
 
 from ..particles import load
-from ..problem import Problem
-from ..state import MOVES
+from ..state import MOVES, Problem
 from .chain import Chain, Schedule, every, kept_after
 from .evidence_messages import chain_messages, lapse_messages, pooled
 from .fit import Fit, Keeper, draws_between, joined_chains

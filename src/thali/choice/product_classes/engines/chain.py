@@ -11,8 +11,7 @@ from thali.inference.chains import Chain as ChainOfDraws
 from ..arguments import STEPS
 from ..choices import log_likelihood, write_hits
 from ..particles import Particles, joined
-from ..problem import Problem, target_of
-from ..state import CLASSES, SWEEPS, empty_state, workspace
+from ..state import CLASSES, SWEEPS, Problem, empty_state, target_of, workspace
 from ..sweep import draw_state, sweep
 from .fit import Keeper, draws_between
 from .packing import draws_from, packed_states, rows_of, unpacked_states

@@ -9,7 +9,7 @@ from ..particles import Particles, joined
 from ..state import CLASS, CLASSES, CONCENTRATION, NEGATIVE, OWNERS, PERSON, POLARITY, SIGMA, SIGN, TOP, A, State
 
 if TYPE_CHECKING:
-    from ..problem import Problem
+    from ..state import Problem
 
 
 @dataclass

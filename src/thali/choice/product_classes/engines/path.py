@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..block import log_logit
-from ..problem import Target
+from ..state import Target
 
 TAU = 0.5  # relative effective sample size to which a step goes
 BISECTIONS = 30

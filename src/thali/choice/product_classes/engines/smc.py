@@ -13,8 +13,7 @@ import numpy as np
 from thali.inference.chains import TimeIsUp, TimeLimit
 from thali.inference.jobs import FitFolder, as_written
 
-from ..problem import Problem
-from ..state import MOVES
+from ..state import MOVES, Problem
 from .evidence_messages import lapse_messages, particle_messages, pooled
 from .fit import Fit, of_equal_length
 from .smc_run import Run

@@ -12,8 +12,7 @@ from thali.inference.seeds import streams
 
 from ..choices import log_likelihood
 from ..particles import Particles, joined
-from ..problem import Problem, target_of
-from ..state import CLASSES, MOVES, Work, empty_state
+from ..state import CLASSES, MOVES, Problem, Work, empty_state, target_of
 from .fit import Keeper
 from .packing import packed_draws, packed_states, unpacked_draws, unpacked_states
 from .path import PATHS, log_mean, next_point, relative_size

@@ -6,7 +6,6 @@ import numpy as np
 
 from thali.errors import DataError, InPython
 
-from ..problem import Problem
 from ..state import (
     CLASS,
     CLASSES,
@@ -30,6 +29,7 @@ from ..state import (
     TOP,
     VISITED,
     A,
+    Problem,
     State,
 )
 

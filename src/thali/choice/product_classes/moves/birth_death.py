@@ -11,9 +11,21 @@ from thali.inference.numerics.decisions import accept, shuffle
 
 from ..likelihood import add_feature, compare, fill_hits, log_open_hits, sum_features
 from ..prior import draw_sign, draw_values
-from ..problem import BETA
-from ..slots import give_back, take
-from ..state import CLASSES, MUTE, NEGATIVE, OWNERS, POLARITY, PRESENT, SIGN, SPLIT, SWITCH, VALUES
+from ..state import (
+    BETA,
+    CLASSES,
+    MUTE,
+    NEGATIVE,
+    OWNERS,
+    POLARITY,
+    PRESENT,
+    SIGN,
+    SPLIT,
+    SWITCH,
+    VALUES,
+    give_back,
+    take,
+)
 from .ownership import copy_sums, find_mine
 
 

@@ -7,8 +7,7 @@ from thali.inference.numerics.decisions import accept
 
 from ..likelihood import fill_hits, log_open_hits, sum_features
 from ..prior import own_new_class
-from ..slots import drop_class, gather, give_back
-from ..state import CLASS, MUTE, OWNERS, SINGLETONS
+from ..state import CLASS, MUTE, OWNERS, SINGLETONS, drop_class, gather, give_back
 from .ownership import copy_sums
 
 

@@ -9,8 +9,7 @@ from thali.inference.numerics.gamma_tails import log_gamma_draw
 
 from ..likelihood import add_feature, add_rows, clear_row, copy_row, soft_hit
 from ..prior import draw_sign
-from ..slots import gather
-from ..state import CLASS, MUTE, NEGATIVE, OWNERS, POLARITY, SIGN, VALUES
+from ..state import CLASS, MUTE, NEGATIVE, OWNERS, POLARITY, SIGN, VALUES, gather
 from .bounds import SOFT, bound_feature, draw_eps, log_fit, place_of, shapes_of
 
 WALK = 1.2  # standard deviation of the walk of ln θ
