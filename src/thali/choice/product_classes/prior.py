@@ -7,8 +7,7 @@ from thali.compile.jit import part, scalar
 from thali.inference.numerics.decisions import index, poisson
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 
-from .bits import clear_levels, deactivate, is_active, set_bit, set_size
-from .likelihood import compare
+from .likelihood import clear_levels, compare, deactivate, is_active, set_bit, set_size
 from .state import (
     BETA,
     CLASSES,

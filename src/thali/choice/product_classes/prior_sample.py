@@ -8,8 +8,8 @@ import numpy as np
 from thali.data.experiments.design import design_of
 from thali.model.prior_sample import PriorSample, predictive_group
 
-from .choices import log_likelihood
 from .engines.fit import Keeper
+from .likelihood import log_likelihood
 from .particles import joined
 from .posterior import draws_group
 from .reports.reported import reported

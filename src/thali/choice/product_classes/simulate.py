@@ -11,9 +11,7 @@ import numpy as np
 
 from thali.compile.jit import compiled, part, scalar
 
-from .bits import is_active, is_inside, set_size
-from .choices import log_with_lapse
-from .likelihood import compare, fill_hits, log_sum, sum_features
+from .likelihood import compare, fill_hits, is_active, is_inside, log_sum, log_with_lapse, set_size, sum_features
 from .state import (
     ACTIVE,
     CLASS,

@@ -9,7 +9,7 @@ from thali.inference.arrays import Arrays, packed_streams, unpacked_streams
 from thali.inference.chains import Chain as ChainOfDraws
 
 from ..arguments import STEPS
-from ..choices import log_likelihood, write_hits
+from ..likelihood import log_likelihood, write_hits
 from ..particles import Particles, joined
 from ..state import CLASSES, SWEEPS, Problem, empty_state, target_of, workspace
 from ..sweep import draw_state, sweep

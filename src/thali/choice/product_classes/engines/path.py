@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..block import log_logit
+from ..likelihood import log_logit
 from ..state import Target
 
 TAU = 0.5  # relative effective sample size to which a step goes

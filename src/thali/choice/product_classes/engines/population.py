@@ -9,7 +9,7 @@ import numpy as np
 from thali.inference.pieces import Silent
 from thali.inference.threads import Sliced, run_in_threads
 
-from ..block import write_block
+from ..likelihood import write_block
 from ..state import Problem, State, Target, Work, copy_state, empty_state, grown, target_of, workspace
 from ..sweep import clear_state, extend_to, sweep, visits
 

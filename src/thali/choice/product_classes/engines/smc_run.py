@@ -10,7 +10,7 @@ from thali.inference.arrays import packed_streams, unpacked_streams
 from thali.inference.interrupts import held_back
 from thali.inference.seeds import streams
 
-from ..choices import log_likelihood
+from ..likelihood import log_likelihood
 from ..particles import Particles, joined
 from ..state import CLASSES, MOVES, Problem, Work, empty_state, target_of
 from .fit import Keeper

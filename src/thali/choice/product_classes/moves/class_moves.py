@@ -7,8 +7,7 @@ from thali.compile.jit import part, scalar
 from thali.inference.numerics.decisions import accept, index
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 
-from ..bits import clear_bit, deactivate, has_bit, is_active, set_bit, set_size
-from ..likelihood import compare, sum_features
+from ..likelihood import clear_bit, compare, deactivate, has_bit, is_active, set_bit, set_size, sum_features
 from ..prior import draw_set, log_signs
 from ..state import (
     ACTIVE,
