@@ -358,7 +358,7 @@ class ProductClasses(Reports, RunByChains):
         return self._engine.evidence_of(self, data, how)
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .prior_sample import sample_classes
+        from .simulate import sample_classes
 
         return sample_classes(*self._checked(data, Run()), data, rngs)
 
