@@ -16,10 +16,19 @@ from ..particles import Particles, joined, load
 from ..state import CLASSES, MOVES, SWEEPS, Problem, empty_state, target_of, workspace
 from ..sweep import draw_state, sweep
 from .evidence_messages import chain_messages, lapse_messages, pooled
-from .fit import Fit, Keeper, draws_between, joined_chains
-from .packing import draws_from, packed_states, rows_of, unpacked_states
+from .fit import (
+    Fit,
+    Keeper,
+    draws_between,
+    draws_from,
+    flaw_of,
+    joined_chains,
+    packed_states,
+    refuse_torn,
+    rows_of,
+    unpacked_states,
+)
 from .path import CAP
-from .state_check import flaw_of, refuse_torn
 
 if TYPE_CHECKING:
     import xarray

@@ -15,9 +15,8 @@ from thali.inference.jobs import FitFolder, as_written
 
 from ..state import MOVES, Problem
 from .evidence_messages import lapse_messages, particle_messages, pooled
-from .fit import Fit, of_equal_length
+from .fit import Fit, flaw_of, of_equal_length, refuse_torn
 from .smc_run import Run
-from .state_check import flaw_of, refuse_torn
 
 if TYPE_CHECKING:
     from ..arguments import Settings

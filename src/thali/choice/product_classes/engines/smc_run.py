@@ -13,8 +13,7 @@ from thali.inference.seeds import streams
 from ..likelihood import log_likelihood
 from ..particles import Particles, joined
 from ..state import CLASSES, MOVES, Problem, Work, empty_state, target_of
-from .fit import Keeper
-from .packing import packed_draws, packed_states, unpacked_draws, unpacked_states
+from .fit import Keeper, packed_draws, packed_states, unpacked_draws, unpacked_states
 from .path import PATHS, log_mean, next_point, relative_size
 from .population import Population
 
