@@ -15,7 +15,7 @@ from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 
 from .arguments import FIRST_SWEEPS
-from .engines.evidence_messages import USABLE
+from .engines.path import USABLE
 
 if TYPE_CHECKING:
     from .arguments import Settings

@@ -15,7 +15,6 @@ from ..likelihood import log_likelihood, write_hits
 from ..particles import Particles, joined, load
 from ..state import CLASSES, MOVES, SWEEPS, Problem, empty_state, target_of, workspace
 from ..sweep import draw_state, sweep
-from .evidence_messages import chain_messages, lapse_messages, pooled
 from .fit import (
     Fit,
     Keeper,
@@ -28,7 +27,7 @@ from .fit import (
     rows_of,
     unpacked_states,
 )
-from .path import CAP
+from .path import CAP, chain_messages, lapse_messages, pooled
 
 if TYPE_CHECKING:
     import xarray

@@ -14,8 +14,8 @@ from thali.inference.chains import TimeIsUp, TimeLimit
 from thali.inference.jobs import FitFolder, as_written
 
 from ..state import MOVES, Problem
-from .evidence_messages import lapse_messages, particle_messages, pooled
 from .fit import Fit, flaw_of, of_equal_length, refuse_torn
+from .path import lapse_messages, particle_messages, pooled
 from .smc_run import Run
 
 if TYPE_CHECKING:
