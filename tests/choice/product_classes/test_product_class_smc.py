@@ -20,7 +20,8 @@ from product_class_answers import (
 )
 from product_class_cases import TP1, Experiment
 
-from thali.choice.product_classes.engines import smc, smc_run
+from thali.choice.product_classes.engines import smc
+from thali.choice.product_classes.engines import smc as smc_run
 from thali.choice.product_classes.engines.path import (
     LapsePath,
     LogitPath,
