@@ -10,9 +10,7 @@ from terminals import narrow
 from thali.choice.answers.chooser import thinned
 from thali.choice.answers.effects import attribute_importance, level_effects
 from thali.choice.product_classes.reports.chooser import ClassChooser
-from thali.choice.product_classes.reports.class_names import class_name
-from thali.choice.product_classes.reports.class_patterns import patterns_of
-from thali.choice.product_classes.reports.class_table import class_table
+from thali.choice.product_classes.reports.class_table import class_name, class_table, patterns_of
 from thali.choice.product_classes.reports.people import clustered_order, shared_classes
 from thali.data.experiments.design import Design, design_of
 from thali.data.experiments.scheme import Attribute, Scheme

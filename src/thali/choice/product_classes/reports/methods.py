@@ -10,7 +10,7 @@ from thali.posterior.verdict import Advice
 from ...answers.check import HasChoiceCheck
 from ...answers.methods import ChoiceAnswers
 from ...answers.segments import HasSegments
-from .class_groups import SIMILAR
+from .class_table import SIMILAR
 
 if TYPE_CHECKING:
     import pandas
