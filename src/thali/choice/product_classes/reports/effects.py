@@ -10,9 +10,18 @@ from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
 from ...answers.chooser import Effects, thinned
-from .choosing import alike, difference, draw_values, scale_values, separating
-from .design_rows import row_with
-from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing
+from .choosing import (
+    alike,
+    difference,
+    draw_values,
+    fill_inside,
+    owned_by,
+    room_for_known,
+    row_with,
+    scale_values,
+    separating,
+    shape_of_passing,
+)
 
 if TYPE_CHECKING:
     from thali.data.experiments.design import Design

@@ -10,9 +10,7 @@ from thali.inference.seeds import streams
 
 from ...answers.chooser import standard_error, thinned
 from ...answers.effects import MAX_DRAWS, some_tasks, variation
-from .choosing import add_winners, draw_values, holds
-from .design_rows import row_with
-from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing
+from .choosing import add_winners, draw_values, fill_inside, holds, owned_by, room_for_known, row_with, shape_of_passing
 
 if TYPE_CHECKING:
     from thali.data.experiments.design import Design

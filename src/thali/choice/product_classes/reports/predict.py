@@ -8,9 +8,17 @@ from thali.compile.jit import allocating
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
-from .choosing import add_winners, draw_values, holds, separating
-from .holdings import owned_by, room_for_known, shape_of_passing
-from .new_respondents import draw_new_row, room_for_new
+from .choosing import (
+    add_winners,
+    draw_new_row,
+    draw_values,
+    holds,
+    owned_by,
+    room_for_known,
+    room_for_new,
+    separating,
+    shape_of_passing,
+)
 
 if TYPE_CHECKING:
     from thali.data.experiments.design import Design

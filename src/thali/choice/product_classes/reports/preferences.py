@@ -10,8 +10,8 @@ from thali.people.segments import Preferences
 
 from ...answers.chooser import thinned
 from ...answers.segments import by_levels, draws_kept, pairs_of_levels
+from .choosing import room_for_known
 from .effects import add_effects
-from .holdings import room_for_known
 
 if TYPE_CHECKING:
     from thali.data.experiments.design import Design

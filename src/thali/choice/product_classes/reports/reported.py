@@ -9,9 +9,8 @@ from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
 from ...answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
-from .choosing import add_winners, draw_values, separating
+from .choosing import add_winners, draw_values, fill_inside, owned_by, room_for_known, separating, shape_of_passing
 from .effects import add_effects
-from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing
 
 if TYPE_CHECKING:
     import xarray

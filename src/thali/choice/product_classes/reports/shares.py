@@ -12,9 +12,17 @@ from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
 from ..prior import draw_sign
-from .choosing import add_winners, draw_values, holds, separating
-from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing
-from .new_respondents import draw_class
+from .choosing import (
+    add_winners,
+    draw_class,
+    draw_values,
+    fill_inside,
+    holds,
+    owned_by,
+    room_for_known,
+    separating,
+    shape_of_passing,
+)
 
 if TYPE_CHECKING:
     from ..particles import Particles
