@@ -50,7 +50,7 @@ class ClassChooser(Chooser):
     def shares(
         self, markets: Sequence[np.ndarray], weights: np.ndarray | None, cores: int | None, random_seed: Any
     ) -> list[np.ndarray]:
-        from .shares import share_draws
+        from .predict import share_draws
 
         return share_draws(self.draws, [_codes(cells) for cells in markets], weights, cores, random_seed)
 
