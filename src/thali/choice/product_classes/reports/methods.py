@@ -169,7 +169,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         ArgumentError
             If that is more than 4,000 people, of whom a table takes 128 MB; or the filter leaves nobody.
         """
-        from .people import people_table
+        from .chooser import people_table
 
         return people_table(self._chooser(), same_sign, people)
 
