@@ -38,7 +38,7 @@ class Annealed(Chains):
         raise ArgumentError("the evidence of product classes is estimated with ", Setting("method", "smc"), ".")
 
 
-class Particles(Chains):
+class SequentialMonteCarlo(Chains):
     """Sequential Monte Carlo with groups of particles, which estimates the evidence."""
 
     has_evidence = True
@@ -62,7 +62,7 @@ class Particles(Chains):
         )
 
 
-ENGINES = {"annealed": Annealed(), "smc": Particles()}
+ENGINES = {"annealed": Annealed(), "smc": SequentialMonteCarlo()}
 
 
 def evidence_of_fit(model: Any) -> LogEvidence:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from ..particles import Particles
 
-MAX_DRAWS = 400
-_OCCASIONS = 4_000  # of all people in a draw
+EFFECT_DRAWS = 400
+_EFFECT_OCCASIONS = 4_000  # of all people in a draw
 _PIECES = 40  # of the work
 
 
@@ -94,8 +94,8 @@ def level_effects(
     random_seed: Any = 0,
 ) -> Effects:
     """For each triple (attribute, level, other level), how often the last is preferred."""
-    kept = thinned(draws.group, MAX_DRAWS)
-    repeats = max(2, -(-_OCCASIONS // draws.n_respondents))
+    kept = thinned(draws.group, EFFECT_DRAWS)
+    repeats = max(2, -(-_EFFECT_OCCASIONS // draws.n_respondents))
     counts, by_draw = _counted(draws, design, pairs, kept, repeats, cores, random_seed)
     of_people = counts / (2.0 * repeats * len(kept))
     return Effects(of_people, by_draw / (2.0 * repeats * draws.n_respondents), draws.group[kept])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..particles import Particles
 
-_OCCASIONS = 800  # of all draws
+_IMPORTANCE_OCCASIONS = 800  # of all draws
 
 
 @allocating
@@ -98,7 +98,7 @@ def attribute_importance(
     number, attributes = draws.n_respondents, len(design.attributes)
     kept = thinned(draws.group, MAX_DRAWS)
     numbers, group = np.unique(draws.group[kept], return_inverse=True)
-    repeats = max(1, -(-_OCCASIONS // len(kept)))
+    repeats = max(1, -(-_IMPORTANCE_OCCASIONS // len(kept)))
     rngs = streams(random_seed, number)
     room = room_for_known(draws)
     pooled, by_group = np.zeros((number, attributes)), np.zeros((number, attributes, len(numbers)))

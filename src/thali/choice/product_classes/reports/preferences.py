@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..particles import Particles
 
-_OCCASIONS = 30  # of a person in a draw, whose error is .09 at most
+_PREFERENCE_OCCASIONS = 30  # of a person in a draw, whose error is .09 at most
 _SEED = 0
 
 
@@ -35,8 +35,8 @@ def preferences_of(draws: "Particles", design: "Design", cores: int | None = Non
     def work(place: int) -> None:
         own = np.zeros((draws.n_respondents, len(pairs)), np.int64)
         parts = (design.products, design.row_product, design.inside, first, second, of_attribute)
-        add_effects(rngs[place], draws, int(kept[place]), *parts, _OCCASIONS, room, own)
-        values[place] = by_levels(own.T / (2.0 * _OCCASIONS), sizes, own.shape[:1])
+        add_effects(rngs[place], draws, int(kept[place]), *parts, _PREFERENCE_OCCASIONS, room, own)
+        values[place] = by_levels(own.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, own.shape[:1])
 
     in_threads(work, len(kept), cores)
     named = tuple((name, level) for name, levels in design.scheme.levels.items() for level in levels)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..particles import Particles
 
-_OCCASIONS = 2_000  # of all people in a draw
+_REPORTED_OCCASIONS = 2_000  # of all people in a draw
 
 
 @allocating
@@ -63,7 +63,7 @@ def reported(draws: "Particles", design: "Design", cores: int | None = None) -> 
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     of_attribute = np.searchsorted(attribute, np.arange(len(design.attributes) + 1)).astype(np.int64)
     people, tasks = draws.n_respondents, len(design.first_row) - 1
-    of_tasks, of_people = (max(1, -(-_OCCASIONS // number)) for number in (tasks, people))
+    of_tasks, of_people = (max(1, -(-_REPORTED_OCCASIONS // number)) for number in (tasks, people))
     alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
     room = room_for_known(draws)
     shares, effects = np.empty((draws.n_draws, matrix.shape[1])), np.empty((draws.n_draws, len(pairs)))
