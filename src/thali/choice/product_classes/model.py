@@ -1,5 +1,6 @@
 """Classes of products that people care about, from choice experiments."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -7,21 +8,30 @@ import numpy as np
 
 from thali._arguments import positive, whole
 from thali._labels import plural
-from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliWarning
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    InterruptedWarning,
+    Message,
+    Setting,
+    ThaliWarning,
+)
 from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
 from thali.model.base import Job
-from thali.model.engine import Engine
-from thali.model.evidence import EvidenceRun
+from thali.model.engine import Chains, Engine
+from thali.model.evidence import EvidenceRun, refuse_unfinished
 from thali.model.prepared import Prepared
 from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling, opened_job
 from thali.posterior.evidence import LogEvidence
+from thali.posterior.verdict import Verdict
 
 from ..logit import directions_of
 from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
-from .methods import ENGINES, evidence_of_fit
+from .engines.path import USABLE
 from .reports.methods import Reports
 
 if TYPE_CHECKING:
@@ -32,6 +42,50 @@ if TYPE_CHECKING:
 
     from .arguments import Settings
     from .particles import Particles
+
+
+class Annealed(Chains):
+    """Independent annealed chains."""
+
+    has_evidence = True
+    groups = "chains"  # what several of are run is called, and the argument that says how many
+    usual_run = {"sweeps": FIRST_SWEEPS}  # of a comparison
+    sentence = "classes.annealed"  # of the methods section
+
+    def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
+        """The fit."""
+        return model._job_of(model._sampling(data, how), str(data), remarks)
+
+    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
+        """The log evidence of a fit to these data."""
+        raise ArgumentError("the evidence of product classes is estimated with ", Setting("method", "smc"), ".")
+
+
+class SequentialMonteCarlo(Chains):
+    """Sequential Monte Carlo with groups of particles, which estimates the evidence."""
+
+    has_evidence = True
+    groups = "islands"
+    usual_run: dict[str, Any] = {}
+    sentence = "classes.smc"
+
+    def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
+        """The fit."""
+        return Job(lambda: model._by_particles(data, settings, how), remarks, data=str(data))
+
+    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
+        """The log evidence of a fit to these data."""
+        fresh = type(model)(**model.get_params())
+        fresh.fit(data, cores=how.cores, random_seed=how.random_seed, progressbar=how.progressbar)
+        return fresh.log_evidence()
+
+    def refuse_to_go_on(self) -> None:
+        raise ArgumentError(
+            Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more sweeps."
+        )
+
+
+ENGINES = {"annealed": Annealed(), "smc": SequentialMonteCarlo()}
 
 
 class ProductClasses(Reports, RunByChains):
@@ -422,3 +476,29 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "_draws_": load(tree["particles"].to_dataset()),
         "_design_": design_from(tree["constant_data"].to_dataset()),
     }
+
+
+def evidence_of_fit(model: Any) -> LogEvidence:
+    """The log evidence that the fit estimated."""
+    import pandas as pd
+
+    from .posterior import trace_of
+
+    model._require_fitted()
+    refuse_unfinished(model)
+    if not math.isfinite(model.log_evidence_):
+        raise ArgumentError(
+            "This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ", or with ",
+            Setting("start", "prior"), ".",
+        )  # fmt: skip
+    estimates = np.atleast_2d(trace_of(model.posterior_)["log_evidence"])[:, -1]
+    usable = model.evidence_sd_ <= USABLE
+    sentence = (
+        f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
+        f"the standard deviation of their estimates is {model.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
+        "." if usable else "; take more sweeps at each step, or more particles.",
+    )
+    facts = {"groups": len(estimates), "sd": model.evidence_sd_}
+    verdict = Verdict(usable, facts, Message(*sentence))
+    df = float(len(estimates) - 1)
+    return LogEvidence(model.log_evidence_, model.log_evidence_se_, df, verdict, estimates, pd.DataFrame())
