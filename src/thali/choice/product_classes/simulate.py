@@ -28,7 +28,7 @@ from .likelihood import (
 )
 from .particles import joined
 from .posterior import draws_group
-from .reports.reported import reported
+from .reports.effects import reported
 from .state import (
     ACTIVE,
     CLASS,

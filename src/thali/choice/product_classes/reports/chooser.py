@@ -81,7 +81,7 @@ class ClassChooser(Chooser):
         return level_effects(self.draws, self.data, pairs, cores, random_seed)
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        from .importance import attribute_importance
+        from .effects import attribute_importance
 
         return attribute_importance(self.draws, self.data, cores, random_seed)
 

@@ -134,7 +134,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         return class_table(*self._fitted_parts(), cover, similar)
 
     def _preferences(self) -> "Preferences":
-        from .preferences import preferences_of
+        from .effects import preferences_of
 
         return preferences_of(*self._fitted_parts())
 
