@@ -10,14 +10,12 @@ from thali._labels import shorten, suggest
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.constants import with_constants
 from thali.data.experiments.levels import as_number, is_whole
-from thali.data.experiments.scheme import INSIDE
+from thali.data.experiments.scheme import INSIDE, Encoded, Scheme
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting
 from thali.inference.warn import warn
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from thali.data.experiments.scheme import Encoded, Scheme
 
 
 class Part(NamedTuple):

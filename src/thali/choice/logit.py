@@ -9,7 +9,7 @@ from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, InPython
 from thali.inference.optimise.newton import Concave, newton
 
-from .coding import Coding
+from .coding import Coding, coding_by
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
@@ -233,8 +233,6 @@ def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> d
     The other attributes have a coefficient for every level. The standard error is the larger of that of the likelihood
     and the sandwich estimate clustered by person.
     """
-    from .coding import coding_by
-
     ranks = {name: np.linspace(0.0, 1.0, len(data.levels[name])) for name in attributes}
     coding = coding_by(data, ranks)
     tasks = tasks_of(data, coding)

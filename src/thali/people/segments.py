@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import several_whole
-from thali._described import Described, Description
+from thali._described import Described, Description, as_text
 from thali._labels import plural
 from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali.errors import Argument, DataError
@@ -92,8 +92,6 @@ class Segments(Described):
         )
 
     def __str__(self) -> str:
-        from thali._described import as_text
-
         return as_text(self._description())
 
     __repr__ = __str__

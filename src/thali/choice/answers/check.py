@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.experiments.scheme import INSIDE
+from thali.data.experiments.scheme import INSIDE, Scheme
 from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-    from thali.data.experiments.scheme import Scheme
 
 REPLICATES = 100  # at most, at evenly spaced draws
 LEVEL, PLACE, PEOPLE = "share of level", "share of place", "spread between people"

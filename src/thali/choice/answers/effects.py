@@ -7,12 +7,10 @@ import numpy as np
 
 from thali.data.experiments.scheme import INSIDE
 
-from .chooser import centre, ends_of_draws, probability_of, spread_of_people
+from .chooser import Chooser, centre, ends_of_draws, probability_of, spread_of_people
 
 if TYPE_CHECKING:
     import pandas
-
-    from .chooser import Chooser
 
 _AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 

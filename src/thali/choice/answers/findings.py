@@ -16,7 +16,7 @@ from thali.model.finding import BRIEF, FILE, FULL, MISSES, SHOWN, Finding, Maker
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, probability, said
-from thali.people.segments import numbers_of_segments
+from thali.people.segments import Segments, numbers_of_segments
 from thali.posterior.interval import interval_name
 
 from ..coding import knots_by_name, linear_names
@@ -28,8 +28,6 @@ from .simulator import offered_in, simulated
 
 if TYPE_CHECKING:
     import pandas
-
-    from thali.people.segments import Segments
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
 _FEWEST = 3  # respondents that make segments

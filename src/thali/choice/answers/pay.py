@@ -7,21 +7,17 @@ import numpy as np
 
 from thali._labels import shorten, suggest
 from thali.data.experiments.levels import as_number
-from thali.data.experiments.scheme import INSIDE
+from thali.data.experiments.scheme import INSIDE, Scheme
 from thali.data.roles import plain
 from thali.errors import Argument, ArgumentError, EstimateWarning
 from thali.inference.warn import warn
 
-from .chooser import error_between_chains, probability_of
+from .chooser import Chooser, error_between_chains, probability_of
 from .effects import long_table
 from .market import weights_of
 
 if TYPE_CHECKING:
     import pandas
-
-    from thali.data.experiments.scheme import Scheme
-
-    from .chooser import Chooser
 
 _PRICES = ("price", "cost", "costs", "fee", "fare")
 _MOST = 5_000_000  # numbers kept, of all draws, people and levels: with more, fewer draws

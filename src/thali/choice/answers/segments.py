@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.experiments.scheme import INSIDE
-from thali.people.segments import Preferences
+from thali.people.segments import Preferences, Segments, segments_of
 
 if TYPE_CHECKING:
-    from thali.people.segments import Preferences, Segments
-
     from ..coding import Coding
 
 MOST_DRAWS = 100
@@ -135,7 +133,5 @@ class HasSegments:
         ----------
         Hubert & Arabie (1985), Comparing partitions.
         """
-        from thali.people.segments import segments_of
-
         preferences: Preferences = self._preferences()
         return segments_of(preferences, k, random_seed)

@@ -13,14 +13,11 @@ from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
 from thali.errors import Argument, ArgumentError
 
-from .chooser import centre, ends_of_draws, probability_of
-from .market import SCENARIO, changed, competitors_of, market_of, markets_of, place_of, weights_of
+from .chooser import Chooser, centre, ends_of_draws, probability_of
+from .market import SCENARIO, Market, changed, competitors_of, market_of, markets_of, place_of, weights_of
 
 if TYPE_CHECKING:
     import pandas
-
-    from .chooser import Chooser
-    from .market import Market
 
 
 def market_shares(

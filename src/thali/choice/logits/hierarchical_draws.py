@@ -13,7 +13,7 @@ from thali.inference.seeds import root
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
 from ..coding import Coding
-from ..logit import DIRECTIONS, probabilities
+from ..logit import DIRECTIONS, Tasks, probabilities
 from .chooser import LogitChooser
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
     from thali.people.columns import Covariates
 
-    from ..coding import Coding
-    from ..logit import Tasks
     from .hierarchical_sweep import Chain, Problem
 
 

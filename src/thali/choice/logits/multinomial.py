@@ -19,7 +19,7 @@ from thali.errors import (
 )
 from thali.model.base import Job, Model
 
-from .chooser import LogitAnswers
+from .chooser import LogitAnswers, LogitChooser
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from thali.data.experiments.scheme import Scheme
 
     from ..coding import Coding
-    from .chooser import LogitChooser
 
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
@@ -250,8 +249,6 @@ class MultinomialLogit(LogitAnswers, Model):
         return self._data_
 
     def _chooser(self) -> "LogitChooser":
-        from .chooser import LogitChooser
-
         self._require_fitted()
         coef, covariance = np.nan_to_num(self.coef_.to_numpy()), np.nan_to_num(self.covariance_.to_numpy())
         noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))

@@ -29,8 +29,8 @@ from thali.model.sampling import Sampling, opened_job
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 
-from ..logit import directions_of
-from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
+from ..logit import contradicted_sentence, directions_of
+from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, Settings, dominated_sentence, settings_of
 from .engines.path import USABLE
 from .reports.methods import Reports
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.design import Design
 
-    from .arguments import Settings
     from .particles import Particles
 
 
@@ -326,9 +325,6 @@ class ProductClasses(Reports, RunByChains):
 
     def _remarks(self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str]) -> list[Any]:
         """What is unusual about the data."""
-        from ..logit import contradicted_sentence
-        from .arguments import dominated_sentence
-
         contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
         dominated = dominated_sentence(data, monotone) if settings.lapse == 0.0 else ""
         return [remark for remark in (contradicted, dominated) if remark]

@@ -31,6 +31,7 @@ from .state import (
     State,
     Target,
     Work,
+    empty_state,
     grown,
     has_room,
     workspace,
@@ -193,8 +194,6 @@ SAMPLERS = {"recommended": recommended, "paper": paper}
 
 def draw_state(rng: Any, problem: Problem, *, people: int | None = None, shapes_from_prior: bool = False) -> State:
     """A state from the prior with this many people, all of them by default."""
-    from .state import empty_state
-
     state = empty_state(problem)
     clear_state(rng, problem, state, shapes_from_prior)
     while not extend_to(rng, problem, state, problem.n_people if people is None else people):

@@ -10,7 +10,7 @@ from thali.inference.arrays import Arrays, packed_streams, unpacked_streams
 from thali.inference.chains import Chain as ChainOfDraws
 from thali.inference.seeds import streams
 
-from ..arguments import STEPS
+from ..arguments import STEPS, Settings
 from ..likelihood import log_likelihood, write_hits
 from ..particles import Particles, joined, load
 from ..state import CLASSES, MOVES, SWEEPS, Problem, empty_state, target_of, workspace
@@ -31,8 +31,6 @@ from .path import CAP, chain_messages, lapse_messages, pooled
 
 if TYPE_CHECKING:
     import xarray
-
-    from ..arguments import Settings
 
 
 # One annealed chain: from the prior to the posterior along the lapse path, then draws from there ----------------------

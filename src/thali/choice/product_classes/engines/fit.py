@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -37,9 +37,6 @@ from ..state import (
     Problem,
     State,
 )
-
-if TYPE_CHECKING:
-    from ..state import Problem
 
 
 @dataclass

@@ -11,14 +11,12 @@ from ...answers.chooser import Chooser, Effects, error_between_chains, thinned
 from ...answers.effects import some_products
 from ...answers.market import respondents_of
 from ..engines.fit import draws_between
-from ..particles import joined
+from ..particles import Particles, joined
 
 if TYPE_CHECKING:
     import pandas
 
     from thali.data.experiments.design import Design
-
-    from ..particles import Particles
 
 _MAX_EXAMPLES = 8  # products over which utilities are averaged, as the value of a level hangs on the other attributes
 

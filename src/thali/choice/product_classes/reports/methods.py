@@ -7,10 +7,10 @@ import numpy as np
 from thali.errors import Argument, NotFittedError, Setting
 from thali.posterior.verdict import Advice
 
-from ...answers.check import HasChoiceCheck
+from ...answers.check import HasChoiceCheck, reported_rows
 from ...answers.methods import ChoiceAnswers
 from ...answers.segments import HasSegments
-from .class_table import SIMILAR
+from .class_table import SIMILAR, class_table
 
 if TYPE_CHECKING:
     import pandas
@@ -81,8 +81,6 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         """
-        from ...answers.check import reported_rows
-
         self._fitted_parts()
         return reported_rows(self.posterior_["posterior"].dataset)
 
@@ -129,8 +127,6 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         ArgumentError
             If `cover` or `similar` is outside its range.
         """
-        from .class_table import class_table
-
         return class_table(*self._fitted_parts(), cover, similar)
 
     def _preferences(self) -> "Preferences":
