@@ -261,6 +261,33 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             )
 
 
+def experiment(data: Any, constants: bool = False) -> ChoiceExperiment:
+    """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
+    if not isinstance(data, ChoiceExperiment):
+        raise DataError(
+            f"The model needs a ChoiceExperiment; got {type(data).__name__}. Make one by "
+            "ChoiceExperiment.from_frame(frame)."
+        )
+    if not isinstance(constants, bool):
+        raise ArgumentError(Argument("constants"), f" must be True or False; got {constants!r}.")
+    return with_constants(data) if constants else data
+
+
+def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:
+    """Which declared levels no task shows."""
+    named = [f"{name} = {level}" for name, own in unseen_levels(coding, levels).items() for level in own]
+    if not named:
+        return []
+    return [
+        Message(
+            f"No task shows {shorten(named)}, so that there is no coefficient for it, and predictions refuse it. Of an "
+            "attribute named in ",
+            Argument("linear"),
+            " they take any number.",
+        )
+    ]
+
+
 # The arguments that say how attributes become columns, checked against the data ---------------------------------------
 
 

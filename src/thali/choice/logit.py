@@ -1,6 +1,7 @@
 """Choice probabilities of the logit, and its log-likelihood with two derivatives."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -142,6 +143,18 @@ def independent_columns(tasks: Tasks) -> np.ndarray:
             kept[j] = True
             basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
     return kept
+
+
+def drawn_choices(
+    beta: np.ndarray, tasks: Tasks, first_task: np.ndarray, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """A choice in every task at every draw of tastes (chain, draw, respondent, coefficient)."""
+    chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
+    for person, (first, end) in enumerate(pairwise(first_task)):
+        for task in range(first, end):
+            utility = beta[:, :, person] @ tasks.matrix[tasks.first_row[task] : tasks.first_row[task + 1]].T
+            chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)  # the choice of a logit
+    return {"chosen": chosen}
 
 
 # Whether the likelihood of a logit has a finite maximum ---------------------------------------------------------------

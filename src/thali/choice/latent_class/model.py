@@ -14,8 +14,8 @@ from thali.model.base import Job, Model
 
 from ..answers.check import HasChoiceCheck
 from ..answers.segments import HasSegments, draws_kept, of_tastes
+from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
 from ..logits.chooser import LogitAnswers, LogitChooser
-from ..logits.multinomial import experiment, unseen_remarks
 from .fit import BIC, DRAWS, HELD_OUT, ClassDraws, Fit, chosen, fits, fitted_attributes, numbers_of, panel_of
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
     from thali.people.segments import Preferences
-
-    from ..coding import Coding
 
 CHOICES = (BIC, HELD_OUT)
 
@@ -173,7 +171,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         """The fit, checked."""
         from thali.inference.progress import Progress
 
-        from ..coding import coding_of
         from ..logit import independent_columns
 
         choose = one_of("choose", self.choose, CHOICES)
@@ -313,7 +310,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
-        from ..coding import read_new
         from ..logit import probabilities
 
         self._require_fitted()
@@ -324,8 +320,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
-        from ..logit import tasks_of
-        from ..logits.hierarchical_draws import drawn_choices
+        from ..logit import drawn_choices, tasks_of
 
         self._require_fitted()
         kept = np.unique(np.linspace(0, len(self._draws_.sizes) - 1, most).round().astype(np.int64))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -310,8 +310,6 @@ def _blocks(draws: int, size: int) -> Iterator[slice]:
 
 class LogitAnswers(ChoiceAnswers):
     """The answers of a logit. A subclass has `_chooser`."""
-
-    _FINDINGS: ClassVar[str] = "thali.choice.logits.findings"
 
     def _chooser(self) -> "LogitChooser":
         raise NotImplementedError

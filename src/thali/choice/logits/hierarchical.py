@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,13 @@ from thali.people.columns import Covariates, covariates_of
 
 from ..answers.check import HasChoiceCheck, reported_rows
 from ..answers.segments import HasSegments, draws_kept, of_tastes
-from ..coding import Coding, coding_of, read_new
-from ..logit import DIRECTIONS, contradicted_sentence, directions_of, probabilities, tasks_of
+from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
+from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, probabilities, tasks_of
 from .chooser import LogitAnswers, LogitChooser
 from .hierarchical_draws import (
     Population,
     TasteScale,
     chooser_of,
-    drawn_choices,
     draws_group,
     errors_of_probabilities,
     mean_probabilities,
@@ -34,7 +33,6 @@ from .hierarchical_draws import (
     taste_scale,
     to_datatree,
 )
-from .multinomial import experiment, unseen_remarks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +117,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
     True
     """
 
+    _FINDINGS: ClassVar[str] = "thali.choice.logits.findings"
     posterior_: "xarray.DataTree"
     coef_: "pd.Series"
     individual_: "pd.DataFrame"

@@ -13,7 +13,7 @@ from thali.inference.seeds import root
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
 from ..coding import Coding
-from ..logit import DIRECTIONS, Tasks, probabilities
+from ..logit import DIRECTIONS, probabilities
 from .chooser import LogitChooser
 
 if TYPE_CHECKING:
@@ -355,18 +355,6 @@ def _blocks(
         for first in range(0, len(tasks), step):
             rows = np.flatnonzero((number >= first) & (number < first + step))
             yield own[rows], probabilities(matrix[own[rows]] @ tastes.T, number[rows])
-
-
-def drawn_choices(
-    beta: np.ndarray, tasks: "Tasks", first_task: np.ndarray, rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """A choice in every task at every draw of tastes (chain, draw, respondent, coefficient)."""
-    chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
-    for person, (first, end) in enumerate(pairwise(first_task)):
-        for task in range(first, end):
-            utility = beta[:, :, person] @ tasks.matrix[tasks.first_row[task] : tasks.first_row[task + 1]].T
-            chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)  # the choice of a logit
-    return {"chosen": chosen}
 
 
 def new_people(population: "Population", random_seed: Any) -> np.ndarray:
