@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from thali.choice.answers.logits import Columns, Kinds, logit_tastes
 from thali.choice.answers.simulator import MarketDraws, held
-from thali.choice.logits.market import Columns, Kinds, logit_tastes
 from thali.choice.product_classes.reports.market import BestOfClasses
 from thali.people.columns import MISSING, people_of
 from thali.posterior.interval import TAILS

@@ -14,8 +14,8 @@ from tiny_models import TINY
 
 import thali as th
 from thali.choice.answers import simulator
+from thali.choice.answers.logits import Columns, Kinds, logit_tastes
 from thali.choice.answers.simulator import MarketAttribute, MarketDraws, Offered
-from thali.choice.logits.market import Columns, Kinds, logit_tastes
 from thali.errors import PYTHON
 from thali.model.finding import Finding
 from thali.people.columns import people_of

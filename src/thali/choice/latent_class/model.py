@@ -13,9 +13,9 @@ from thali.inference.seeds import root, seed_setting
 from thali.model.base import Job, Model
 
 from ..answers.check import HasChoiceCheck
+from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import HasSegments, draws_kept, of_tastes
 from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
-from ..logits.chooser import LogitAnswers, LogitChooser
 from .fit import BIC, DRAWS, HELD_OUT, ClassDraws, Fit, chosen, fits, fitted_attributes, numbers_of, panel_of
 
 if TYPE_CHECKING:
@@ -266,7 +266,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         """
-
         self._require_fitted()
         return summary_table(self.sizes_, self.coef_, self.covariance_)
 
@@ -283,7 +282,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         """
-
         self._require_fitted()
         return classes_table(self.sizes_, self.coef_, self.covariance_)
 

@@ -16,10 +16,10 @@ from thali.model.sampling import Sampling
 from thali.people.columns import Covariates, covariates_of
 
 from ..answers.check import HasChoiceCheck, reported_rows
+from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import HasSegments, draws_kept, of_tastes
 from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
 from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, probabilities, tasks_of
-from .chooser import LogitAnswers, LogitChooser
 from .hierarchical_draws import (
     Population,
     TasteScale,
@@ -222,7 +222,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return {"draws": 1000}
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-
         return sampling_of(source, run, self._parts(source))
 
     def _parts(self, data: "ChoiceExperiment") -> "Parts":
@@ -232,7 +231,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return Parts(coding, scale, covariates_of(self.respondents, data), self._prior(len(coding.names)))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-
         data = experiment(data, self.constants)
         return sample_tastes(self._parts(data), data, rngs)
 

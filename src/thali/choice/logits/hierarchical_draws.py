@@ -12,9 +12,9 @@ from thali.inference.chains import kept_of
 from thali.inference.seeds import root
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
+from ..answers.logits import LogitChooser
 from ..coding import Coding
 from ..logit import DIRECTIONS, probabilities
-from .chooser import LogitChooser
 
 if TYPE_CHECKING:
     import xarray

@@ -16,8 +16,8 @@ from thali.errors import (
 )
 from thali.model.base import Job, Model
 
+from ..answers.logits import LogitAnswers, LogitChooser
 from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
-from .chooser import LogitAnswers, LogitChooser
 
 if TYPE_CHECKING:
     import pandas as pd
