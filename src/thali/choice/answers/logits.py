@@ -451,7 +451,7 @@ class LogitTastes(NamedTuple):
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
         tastes, weight = self.codes * self.steps, self._weights(weights)[:, None]
-        return [(weight @ _probabilities(tastes @ self.matrix(market).T))[:, 0] for market in markets]
+        return [(weight @ _softmax(tastes @ self.matrix(market).T))[:, 0] for market in markets]
 
     def _weights(self, weights: np.ndarray | None) -> np.ndarray:
         """The part of each of the P in each draw; NaN in a draw that holds nobody with a weight."""
@@ -515,9 +515,3 @@ def _pieces(value: float, knots: Sequence[float]) -> list[float]:
     starts, ends = [0.0, *knots], [*knots, np.inf]
     first = [min(value, ends[0])]
     return first + [min(max(value, low), high) - low for low, high in zip(starts[1:], ends[1:], strict=True)]
-
-
-def _probabilities(utility: np.ndarray) -> np.ndarray:
-    """exp(u_j) / Σ exp(u_k) over the last axis."""
-    odds = np.exp(utility - utility.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)
