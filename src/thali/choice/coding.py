@@ -57,10 +57,7 @@ class Coding(NamedTuple):
     unlabelled: tuple[tuple[int, tuple[bool, ...]], ...] = ()
 
     def cells(self, codes: np.ndarray) -> np.ndarray:
-        """Products by their declared level numbers, as cells: numbers where the attribute is taken as one, else levels.
-
-        NaN where the product lacks the attribute.
-        """
+        """Products by level numbers as cells: numbers of attributes taken as such; NaN where one is lacking."""
         found = np.where(codes < 0, np.nan, codes)
         for place, part in enumerate(self.parts):
             if part.numbers is not None:
@@ -82,13 +79,11 @@ class Coding(NamedTuple):
 
 
 def coding_of(data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()) -> Coding:
-    """The columns that describe the products of the data.
-
-    Each level of an attribute in the products, except the first, has a column: 1 in products with that level.
-    An attribute in `linear` has one column, which holds its number; one in `knots` has a column for each piece of its
-    number. Products that lack an attribute have 0 there, and 1 in a further column if not every product that lacks it
-    is the no-choice option. Two attributes in `interactions` have the products of their columns besides.
-    """
+    """The columns that describe the products of the data."""
+    # Each level of an attribute in the products, except the first, has a column: 1 in products with that level. An
+    # attribute in `linear` has one column, which holds its number; one in `knots` has a column for each piece of its
+    # number. Products that lack an attribute have 0 there, and 1 in a further column if not every product that lacks it
+    # is the no-choice option. Two attributes in `interactions` have the products of their columns besides.
     wanted = wanted_of(data, linear, knots, interactions)
     return coding_by(data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted)
 

@@ -313,10 +313,7 @@ _FEW, _MOST = 2, 3  # attributes in a name
 
 
 def names_of(levels: Sequence[tuple[str, str]], profiles: np.ndarray, everybody: np.ndarray) -> list[str]:
-    """One name a segment, by profiles (K, F): the attributes in which it differs most from everybody.
-
-    Two are named, three where two segments have the same name otherwise.
-    """
+    """Names by the two attributes, three where names are alike, in which profiles (K, F) differ most from everybody."""
     phrases = [_phrases(levels, own, everybody) for own in profiles]
     for number in (_FEW, _MOST):
         names = [", ".join(own[:number]) or "like everybody" for own in phrases]

@@ -58,10 +58,7 @@ class HasChoiceCheck:
 
 
 def choice_check(design: Any, replicates: np.ndarray) -> "pandas.DataFrame":
-    """Shares of levels and of places in the task, and how far people differ, against replicates of all choices.
-
-    The design is a `ChoiceExperiment` or what a model keeps of it; replicates (draws, tasks) are like `chosen`.
-    """
+    """Shares of levels and places, and how far people differ, against replicates (draws, tasks) of `design.chosen`."""
     from thali._tables import Table
 
     named, of_rows = _indicators(design)
@@ -174,6 +171,27 @@ def named_arrays(
         )
         for name, (values, dim, names) in found.items()
     }
+
+
+class HasReportedRows:
+    """What models share whose posterior holds shares of levels and level effects."""
+
+    _fitted: Any  # () -> the posterior
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """Shares of levels among choices, and level effects, draw by draw.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return reported_rows(self._fitted()["posterior"].dataset)
 
 
 def reported_rows(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:

@@ -45,10 +45,7 @@ class Chooser:
         raise NotImplementedError
 
     def examples(self) -> np.ndarray:
-        """Some products of the data with a level of every attribute, over which what depends on the rest is averaged.
-
-        Shape (products, attributes), or (1, attributes) where nothing depends on the rest.
-        """
+        """Products with a level of every attribute, (products, attributes); one where nothing depends on the rest."""
         raise NotImplementedError
 
     def is_linear(self, attribute: int) -> bool:
@@ -70,11 +67,8 @@ class Chooser:
     def shares(
         self, markets: Sequence[np.ndarray], weights: np.ndarray | None, cores: int | None, random_seed: Any
     ) -> list[np.ndarray]:
-        """Share of each product of each market in each draw, shape (draws, products).
-
-        `weights` are those of the respondents; None: new people, of the population. Random numbers are common to the
-        markets.
-        """
+        """Shares (draws, products) of each market; `weights` (respondents,) None: new people."""
+        # Random numbers are common to the markets.
         raise NotImplementedError
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
@@ -86,10 +80,7 @@ class Chooser:
         raise NotImplementedError
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Part of choices that each attribute decides: of people, (people, attributes), and standard errors of means.
-
-        The means over people weigh them by their tasks.
-        """
+        """Parts of choices that attributes decide, (people, attributes), and errors of their means over tasks."""
         raise NotImplementedError
 
     def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:

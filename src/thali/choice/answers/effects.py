@@ -66,11 +66,7 @@ _MAX_PAIRED = 8  # up to this many levels, all pairs are compared
 
 
 def level_pairs(cells: Sequence[np.ndarray], directions: np.ndarray) -> list[tuple[int, int, int]]:
-    """(attribute, level, other level): every pair of up to eight levels, else neighbours, and the last and the first.
-
-    The second is the better one of an attribute with a direction, else the later one. Levels without a cell are left
-    out.
-    """
+    """(attribute, level, better or later one): all pairs of up to eight with cells, else neighbours, and the ends."""
     pairs = []
     for i, own_cells in enumerate(cells):
         known = np.flatnonzero(~np.isnan(own_cells)).tolist()
@@ -169,10 +165,7 @@ def _mean_over_draws(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
 
 
 def some_products(data: Any, cells: np.ndarray, most: int) -> np.ndarray:
-    """Some products that lack no attribute, evenly through the rows of the data, of which these are the cells.
-
-    Where every product lacks one, they are put together of the levels that the rows have.
-    """
+    """Some products that lack no attribute, evenly through the cells of the data; put together where each lacks one."""
     offered = cells[cells[:, 0] != 0] if data.scheme.has_inside else cells
     whole = offered[~np.isnan(offered).any(axis=1)]
     if len(whole):

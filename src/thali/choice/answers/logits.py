@@ -32,6 +32,7 @@ _MAX_EXAMPLES = 16  # products over which utilities with interactions are averag
 _LEAST_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
 _STEP = 1e-4  # of the delta method, in standard errors
 
+# (numbers of draws, generator): tastes of new people in these draws (draws, M, p); weights (M,) or (draws, M), sum 1
 Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 
@@ -39,39 +40,19 @@ class LogitChooser(Chooser):
     r"""People of K kinds, whose tastes are known in each of D draws.
 
     .. math:: P_d(j \mid X) = \sum_k m_k \frac{e^{x_j^T \beta_{dk}}}{\sum_{j' \in X} e^{x_{j'}^T \beta_{dk}}}
-
-    Parameters
-    ----------
-    coding : Coding
-    data : ChoiceExperiment
-    tastes : array (D, K, p)
-    chain : array (D,)
-        From which each draw comes; those of a chain follow each other.
-    membership : array (respondents, K), optional
-        How far each respondent is of each kind; rows sum to 1. None: kinds are respondents.
-    population : callable, optional
-        (numbers of draws, generator): tastes of new people in these draws (draws, M, p), and weights (M,) or (draws, M)
-        that sum to 1; None: the population is as the respondents are.
-    covariance : array (K p, K p), optional
-        Of the estimate that the first draw is; the others are of its sampling distribution. None: of a posterior.
-    kinds : array (D, respondents), optional
-        Of an estimate the kind of everybody in each draw but the first, where `membership` says it. None: `membership`
-        holds in all draws.
-    directions : array (attributes,), optional
-        Which order of levels each attribute was made to keep.
     """
 
     def __init__(
         self,
         coding: "Coding",
         data: "ChoiceExperiment",
-        tastes: np.ndarray,
-        chain: np.ndarray,
-        membership: np.ndarray | None = None,
-        population: Population | None = None,
-        covariance: np.ndarray | None = None,
-        kinds: np.ndarray | None = None,
-        directions: np.ndarray | None = None,
+        tastes: np.ndarray,  # (D, K, p)
+        chain: np.ndarray,  # (D,) from which each draw comes; those of a chain follow each other
+        membership: np.ndarray | None = None,  # (respondents, K), rows sum to 1; None: kinds are respondents
+        population: Population | None = None,  # None: as the respondents are
+        covariance: np.ndarray | None = None,  # (K p, K p) of the estimate, the first draw; None: of a posterior
+        kinds: np.ndarray | None = None,  # (D, respondents) of an estimate, but for the first draw; None: membership
+        directions: np.ndarray | None = None,  # (attributes,) which order of levels each was made to keep
     ) -> None:
         self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
         self.membership, self.population, self.covariance = membership, population, covariance
@@ -243,10 +224,7 @@ class LogitChooser(Chooser):
         return pooled, error_between_chains(of_groups.T, np.arange(of_groups.shape[1]))
 
     def _with_and_without(self, person: int, rows: np.ndarray, first_row: np.ndarray) -> np.ndarray:
-        """Choices of a person, and those where all alternatives have the same level of each attribute in turn.
-
-        Shape (draws, 1 + attributes, rows).
-        """
+        """A person's choices, and those with each attribute alike everywhere, shape (draws, 1 + attributes, rows)."""
         own = self.coding.cells(self.data.products)[rows]
         every = [own]
         weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
@@ -262,11 +240,9 @@ class LogitChooser(Chooser):
         return np.stack([sum(weight * p[:, k] for k, weight in each) for each in weights], axis=1)
 
     def _alike_in(self, attribute: int, own: np.ndarray) -> list[tuple[np.ndarray, float]]:
-        """Alternatives that all have one level of an attribute, and how often: as often as the data have that level.
-
-        Those that lack the attribute go on to lack it, so that levels count from no level in particular. They are alike
-        in "inside" if the no-choice option is a product, each of some of the data in turn.
-        """
+        """Alternatives that all have one level of an attribute, and how often: as often as the data have that level."""
+        # Those that lack the attribute go on to lack it, so that levels count from no level in particular. They are
+        # alike in "inside" if the no-choice option is a product, each of some of the data in turn.
         if self.data.scheme.has_inside and attribute == 0:
             nothing, some = own[:, :1] == 0, self._products(_MAX_EXAMPLES)
             return [(np.where(nothing, product, own), 1.0 / len(some)) for product in some]

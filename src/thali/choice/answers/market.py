@@ -157,18 +157,7 @@ NEW = "new"
 
 
 def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray | None:
-    """The weight of each respondent, 0 for those who are not asked for; None: new people.
-
-    Raises
-    ------
-    ArgumentError
-        If `people` is no filter or leaves nobody, or weights are negative, all zero, or of the wrong number.
-
-    Warns
-    -----
-    DataWarning
-        If there are any, and everybody has the same tastes.
-    """
+    """The weight of each respondent, 0 for those who are not asked for; None: new people."""
     if isinstance(people, str) and people == NEW:
         if respondent_weights is not None:
             raise ArgumentError(

@@ -202,10 +202,7 @@ def _linear(u: np.ndarray, prices: Prices) -> np.ndarray:
 
 
 def _crossing(better: np.ndarray, worse: np.ndarray, prices: Prices) -> np.ndarray:
-    """Where the line through the differences of utility crosses 0: half way between the first and the last place.
-
-    `better` and `worse` are utilities (..., K) at the tested prices. Without a crossing it is an end of the range.
-    """
+    """Where the line through utilities `better` less `worse` (..., K) of the tested prices crosses 0; else an end."""
     at, gap = prices.differences, _gaps(better, worse, prices)
     return 0.5 * (_first_below(gap, at) - _first_below(-gap[..., ::-1], -at[::-1]))
 
@@ -283,10 +280,7 @@ def _first_below(gap: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 def quantiles(values: np.ndarray, probabilities: list[float]) -> np.ndarray:
-    """Quantiles over the first axis of numbers that may be infinite: those of x are minus those of -x.
-
-    Each is one of the numbers, or half way between two of them (`_half_way`) where it divides them exactly.
-    """
+    """Quantiles over the first axis of numbers that may be infinite: those of x are minus those of -x."""
     ordered, n = np.sort(values, axis=0), len(values)
     found = []
     for place in np.multiply(n, probabilities):

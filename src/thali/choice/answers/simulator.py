@@ -46,10 +46,7 @@ class Rule(Protocol):
     """How people choose, draw by draw."""
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of every market; without lapses.
-
-        `weights` (respondents,) are at least 0; NaN in a draw that holds nobody with a weight.
-        """
+        """Shares (draws, products) of every market, without lapses; NaN in a draw that holds nobody with a weight."""
         ...
 
     def packed(self) -> dict[str, Any]:
@@ -197,10 +194,7 @@ def _asked(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> 
 def simulated(
     draws: "MarketDraws", offered: Offered | None = None, ci: float = INTERVAL, price: str | None = None
 ) -> Finding:
-    """A market, that of the first task unless another is offered, and its shares, which a reader may change.
-
-    With an attribute that is a price, costs give profits.
-    """
+    """A market, at first that of the first task, and its shares, which a reader may change; costs give profits."""
     import pandas as pd
 
     offered = first_task(draws) if offered is None else offered

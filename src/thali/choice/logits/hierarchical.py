@@ -15,7 +15,7 @@ from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
 from thali.people.columns import Covariates, covariates_of
 
-from ..answers.check import HasChoiceCheck, reported_rows
+from ..answers.check import HasChoiceCheck, HasReportedRows
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import HasSegments, draws_kept, of_tastes
 from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .hierarchical_sweep import Chain, Prior
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
+class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceCheck, HasSegments):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::
@@ -255,21 +255,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         if df < p + 2:
             raise ArgumentError(f"df must be {p + 2} or more for {p} coefficients; got {self.df!r}.")
         return Prior(df, scale, sd)
-
-    def quantities(self) -> dict[str, np.ndarray]:
-        """Shares of levels among choices, and level effects, draw by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        return reported_rows(self._fitted()["posterior"].dataset)
 
     def population(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.

@@ -119,21 +119,7 @@ class Population:
         return len(self._means)
 
     def tastes(self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray) -> np.ndarray:
-        """Tastes of new people.
-
-        Parameters
-        ----------
-        draws : int array (D,)
-            Numbers of draws.
-        noise : array (D or 1, M, p)
-            Standard normal numbers.
-        like : int array (D or 1, M)
-            Whose covariates each has.
-
-        Returns
-        -------
-        array (D, M, p)
-        """
+        """Tastes (D, M, p) of new people in draws (D,), by standard normal noise; `like`: whose covariates."""
         factors = np.linalg.cholesky(self._covariances[draws])
         normal = self._means[draws, None] + noise @ np.swapaxes(factors, 1, 2)
         if self._off.shape[1]:
@@ -275,8 +261,7 @@ def draws_group(
 
 
 def tastes_of(posterior: "xarray.Dataset") -> list[str]:
-    """What is normally distributed of each coefficient: itself, or the logarithm of a step; in files of before a
-    coordinate, beside which ArviZ cannot summarise."""
+    """What is normally distributed of each coefficient: itself or ln of a step; in older files a coordinate."""
     held = posterior["mean"].attrs.get(_TASTES)
     return posterior["taste"].values.tolist() if held is None else json.loads(held)
 

@@ -249,11 +249,9 @@ def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) ->
 
 @part
 def draw_covariance(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """Sigma | beta, M: inverse Wishart of nu + N degrees of freedom and scale S I + sum (beta - M z)(beta - M z)^T.
-
-    With the scale L L^T and Bartlett's lower triangle A of a Wishart matrix, Sigma^-1 = L^-T A A^T L^-1 and
-    Sigma = M M^T, M = L A^-T.
-    """
+    """Sigma | beta, M: inverse Wishart of nu + N degrees of freedom and scale S I + sum (beta - M z)(beta - M z)^T."""
+    # With the scale L L^T and Bartlett's lower triangle A of a Wishart matrix, Sigma^-1 = L^-T A A^T L^-1 and Sigma = M
+    # M^T, M = L A^-T.
     people, p = state.beta.shape
     for i in range(p):
         for j in range(i + 1):
@@ -355,10 +353,7 @@ def add_together_prior(problem: Any, state: Any) -> None:
 
 @part
 def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any, gain: Any) -> None:
-    """One trajectory of M, c and all tastes; during tuning its step follows the acceptance with this `gain`.
-
-    c is of the deviation of taste k, or of the scales where k is p.
-    """
+    """One trajectory of M, all tastes, and c: of the deviation of taste k, or of the scales where k is p."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     size = (q + 1) * p

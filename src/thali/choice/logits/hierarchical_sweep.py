@@ -119,11 +119,9 @@ def run(
     tune: int,
     thin: Any,
 ) -> None:
-    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded.
-
-    The curvature that shapes the proposals is that at the start, in the second half of tuning its mean over draws of
-    the second quarter.
-    """
+    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
+    # The curvature that shapes the proposals is that at the start, in the second half of tuning its mean over draws of
+    # the second quarter.
     people, half = state.beta.shape[0], tune // 2
     every = max(1, (half - half // 2) // _EVALUATIONS)
     if sweep == 0:
@@ -225,10 +223,7 @@ def problem_of(
     sign: np.ndarray | None = None,
     covariates: np.ndarray | None = None,
 ) -> Problem:
-    """Data and prior in the form that the sweeps read.
-
-    `sign` (p,) None: any; `covariates` (N, q), of which the first column is 1; None: no other.
-    """
+    """Data and prior as the sweeps read them; `sign` (p,) None: any; `covariates` (N, q) None: 1 alone."""
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
     pooled = ascend(tasks, _RIDGE).beta

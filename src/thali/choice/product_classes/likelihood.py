@@ -79,8 +79,7 @@ TINY = 1e-280
 
 @part
 def compare(tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any) -> Any:
-    """Chosen minus other membership in class k for all comparisons of person n; returns in how many tasks one is
-    not 0."""
+    """Chosen minus other membership in class k in all comparisons of person n; returns the number of tasks with any."""
     first = tasks.first_task[n]
     count, c = 0, 0
     one_word, outside = bits.shape[1] == 1, ~bits[k, 0]
@@ -266,10 +265,7 @@ def log_open_hits(tasks: Any, lapsed: Any, hit: Any, n: Any) -> Any:
 def write_block(
     problem: Any, target: Any, state: Any, work: Any, people: Any, tasks: Any, hits: Any, differences: Any, row: Any
 ) -> None:
-    """L of the tasks[0], ..., tasks[1] - 1 of the people[0], ..., people[1] - 1, without lapse, into a row of `hits`.
-
-    Differences between chosen and other utilities go into the same row of `differences`, if it is large enough.
-    """
+    """L of the tasks of a block, without lapse, into a row of `hits`; differences likewise where there is room."""
     at = 0
     for n in range(people[0], people[1]):
         sum_features(problem.tasks, state.features, work.sums, 0, n)

@@ -129,10 +129,7 @@ def own_new_class(rng: Any, problem: Any, state: Any, n: Any) -> Any:
 
 @scalar
 def extend(rng: Any, problem: Any, state: Any) -> Any:
-    """Add the next person, drawn from the prior given the others; False if there is too little room for it.
-
-    Then only State.whole[PENDING] has changed, and a later call with more room continues from there.
-    """
+    """Add the next person, drawn from the prior given the others; False: too little room; call again with more."""
     n = state.whole[PRESENT]
     beta = problem.prior[BETA]
     state.whole[PRESENT] = n + 1

@@ -156,10 +156,7 @@ def draw_choice(rng: np.random.Generator, problem: Any, target: Any, state: Any,
 
 @part
 def simulate(rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any) -> None:
-    """New choices of the people present, written into the problem: the chosen product comes first in its task.
-
-    `chosen` (tasks,) receives its original row, counted from the first of the task.
-    """
+    """New choices of the people present, chosen product first; `chosen` (tasks,) receives its place in the task."""
     for n in range(state.whole[PRESENT]):
         for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
             r = draw_choice(rng, problem, target, state, n, t - problem.tasks.first_task[n], t)
@@ -282,10 +279,7 @@ def run_chain(
     row: Any,
     chosen: Any,
 ) -> Any:
-    """Run iterations at[0] to total and add up those from `drop` on; False if it stopped because there was no room.
-
-    at[1] is the progress of the current iteration.
-    """
+    """Iterations at[0] to total, at[1] the progress of one, added up from `drop` on; False if there was no room."""
     everybody = problem.tasks.first_task.shape[0] - 1
     while at[0] < total:
         if data == PRIOR:
@@ -323,10 +317,7 @@ def average(
     batches: int = 1,
     people: Any = None,
 ) -> tuple[np.ndarray, "object"]:
-    """Means of the quantities of NAMES and of L of every task, one row a batch, and the state in the end.
-
-    Batches follow each other in one chain; the first `drop` iterations of all are left out.
-    """
+    """Means of NAMES and of L of every task, a row a batch of one chain, all but the first `drop`; the last state."""
     people = problem.n_people if people is None else people
     out = np.zeros((batches, len(NAMES) + problem.n_tasks))
     work, chosen = workspace(problem, state), np.zeros(problem.n_tasks, np.int64)

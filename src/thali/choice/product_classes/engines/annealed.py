@@ -239,12 +239,10 @@ class Chain(ChainOfDraws):
 
 
 def annealed_chains(problem: Problem, settings: "Settings", sweeps: int, random_seed: Any) -> list[Chain]:
-    """Chains at their starts, which are to make so many sweeps after annealing.
-
-    Each starts with classes from the prior, and a and σ fixed or from the prior; the lapse falls geometrically to that
-    of the model; then draws are recorded in a long final phase. For starts from the prior, the increments of the
-    log-likelihood sum to the logarithm of a weight whose mean is the evidence (annealed importance sampling).
-    """
+    """Chains at their starts, which are to make so many sweeps after annealing."""
+    # Each starts with classes from the prior, and a and σ fixed or from the prior; the lapse falls geometrically to
+    # that of the model; then draws are recorded in a long final phase. For starts from the prior, the increments of the
+    # log-likelihood sum to the logarithm of a weight whose mean is the evidence (annealed importance sampling).
     schedule, keeper = Schedule(problem, settings), Keeper(problem, settings.beta)
     rngs = streams(random_seed, settings.groups)
     return [Chain(problem, settings, schedule, rng, group, keeper, sweeps) for group, rng in enumerate(rngs)]

@@ -104,11 +104,9 @@ def relative_size(log_weights: np.ndarray) -> float:
 def next_point(
     log_weights: Callable[[float], np.ndarray], u: float, end: float, cap: float, groups: int, gentle: bool
 ) -> float:
-    """The next point of the path: the end, or where the effective share falls to TAU.
-
-    `log_weights(point)` returns the log weights of a step to a point, group after group. `gentle` is for many tasks at
-    once, which a small step may change much. Beyond the cap the next point is the end, whatever the share.
-    """
+    """The next point of the path: the end, or where the effective share of `log_weights(point)` falls to TAU."""
+    # `gentle` is for many tasks at once, which a small step may change much. Beyond the cap the next point is the end,
+    # whatever the share.
     if u >= min(cap, end):
         return end
     last = log_weights(end)

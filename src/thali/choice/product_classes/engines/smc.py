@@ -146,10 +146,8 @@ class Run:
         return (done + final * self.recorded / self.recordings) / ((done if self.has_evidence else tempering) + final)
 
     def _expected_visits(self) -> float:
-        """Expected visits in each particle until all tasks have entered, with one sweep a step, from observed runs.
-
-        All at once there are 20 steps at 200 nats of choice, 76 at 2,000; a person alone takes some six.
-        """
+        """Visits expected in each particle until all tasks have entered, with one sweep a step, from observed runs."""
+        # All at once there are 20 steps at 200 nats of choice, 76 at 2,000; a person alone takes some six.
         people, tasks = self.problem.n_people, self.problem.n_tasks
         if self.settings.schedule == "all":
             return people * 20.0 * (max(float(np.log(self.others + 1.0).sum()), 1.0) / 198.0) ** 0.58

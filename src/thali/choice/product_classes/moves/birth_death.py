@@ -31,10 +31,8 @@ from .ownership import copy_sums, find_mine
 
 @scalar
 def switch_and_redraw(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
-    """For every class in random order: own it or not, by its conditional probability; then new values if it is owned.
-
-    Row 0 of work.sums holds the differences, before and after.
-    """
+    """For every class in random order: own it or not, by its conditional probability; then new values if owned."""
+    # Row 0 of work.sums holds the differences, before and after.
     find_mine(state, work, n)
     classes = state.whole[CLASSES]
     for k in range(classes):

@@ -13,10 +13,8 @@ from .ownership import copy_sums
 
 @scalar
 def replace_singletons(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, new: Any) -> None:
-    """Propose a Poisson number of new classes in place of all that person n owns alone.
-
-    Row 0 of work.sums holds the differences, before and after.
-    """
+    """Propose a Poisson number of new classes in place of all that person n owns alone."""
+    # Row 0 of work.sums holds the differences, before and after.
     old = 0
     for i in range(gather(state, work, n)):
         f = work.owned[i]

@@ -17,11 +17,9 @@ WALK = 1.2  # standard deviation of the walk of ln θ
 
 @scalar
 def update_values(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
-    """One update of every feature of person n, in random order.
-
-    The differences without a feature are those of the features before it, in row 0, plus those of the ones after it, in
-    row 2 + its place: nothing is ever subtracted, which would lose the sign where values differ by many orders.
-    """
+    """One update of every feature of person n, in random order."""
+    # The differences without a feature are those of the features before it, in row 0, plus those of the ones after it,
+    # in row 2 + its place: nothing is ever subtracted, which would lose the sign where values differ by many orders.
     count = gather(state, work, n)
     shuffle(rng, work.owned, count)
     clear_row(problem.tasks, work.sums, 0, n)

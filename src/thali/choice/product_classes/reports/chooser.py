@@ -121,10 +121,7 @@ def shared_classes(draws: "Particles", same_sign: bool = True, asked: np.ndarray
 
 
 def clustered_order(shared: np.ndarray) -> np.ndarray:
-    """Order of people in which those who share classes are neighbours, by average linkage.
-
-    The distance of two people is 1 - shared / sqrt(own number x own number).
-    """
+    """Order of people by average linkage of the distances 1 - shared / sqrt(own number x own number)."""
     people = len(shared)
     if people < 3:
         return np.arange(people)

@@ -226,10 +226,7 @@ def draw_new_row(
     active: Any,
     member: Any,
 ) -> Any:
-    """Classes that a new person owns in draw d, and which of the products they hold; returns their number.
-
-    Row o of `inside` says which products the o-th class holds.
-    """
+    """Classes of a new person in draw d, whose products are rows of `inside`; returns how many."""
     rows = codes.shape[0]
     shape = draws.sigma[d] * draws.a[d]
     room = inside.shape[0]

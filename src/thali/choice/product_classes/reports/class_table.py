@@ -113,10 +113,7 @@ _CENTRES = 2_000  # classes, the most important ones, around which groups form
 
 
 def centres_of(patterns: Patterns, offset: np.ndarray, inside: int, weight: np.ndarray, similar: float) -> np.ndarray:
-    """The centre of the group of every pattern: another pattern, or itself.
-
-    The heaviest class that is in no group yet is the next centre; those of the others that are similar to it join.
-    """
+    """The centre of every pattern's group: the heaviest one in no group yet takes in those similar to it, and so on."""
     centre, free = np.arange(len(weight)), np.ones(len(weight), bool)
     for k in np.argsort(-weight, kind="stable")[:_CENTRES]:
         if free[k]:
@@ -134,10 +131,7 @@ def merged(patterns: Patterns, centre: np.ndarray) -> Patterns:
 
 
 def overlaps(patterns: Patterns, offset: np.ndarray, inside: int, k: int) -> np.ndarray:
-    r"""Overlap \|A ∩ B\| / \|A ∪ B\| of pattern k and all others, among all combinations of levels.
-
-    The no-choice option is none of these: a class that holds it alone overlaps with no other.
-    """
+    """|A ∩ B| / |A ∪ B| of pattern k and all others, among all combinations of levels, the no-choice option not one."""
     both, sizes = np.ones(len(patterns.active)), np.ones(len(patterns.active))
     for i, (first, last) in enumerate(zip(offset[:-1], offset[1:], strict=True)):
         held = patterns.member[:, first + (i == inside) : last]
@@ -216,11 +210,9 @@ def class_table(
 
 
 def tally_of(draws: "Particles", patterns: Patterns) -> Tally:
-    """Count owners of distinct classes, and add up how much each weighs for them.
-
-    The value of a class for a person is the sum over all columns that are this class of ±(θ + (1 - σ) a), θ plus the
-    mean of ε; its importance is the absolute value over the sum of those of all classes the person owns.
-    """
+    """Count owners of distinct classes, and add up how much each weighs for them."""
+    # The value of a class for a person is the sum over all columns that are this class of ±(θ + (1 - σ) a), θ plus the
+    # mean of ε; its importance is the absolute value over the sum of those of all classes the person owns.
     kinds, people = len(patterns.active), draws.n_respondents
     groups = int(draws.group.max(initial=0)) + 1
     owners, holders, importance = np.zeros((3, kinds * groups))

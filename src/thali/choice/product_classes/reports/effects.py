@@ -56,11 +56,9 @@ def add_effects(
     room: Any,
     by_person: Any,
 ) -> None:
-    """Add twice the number of occasions on which each person prefers level `second` to `first`, ties counting half.
-
-    An occasion is a random product of the design (codes[rows]) that is given one level or the other. Pairs of
-    attribute i are numbered of_attribute[i], ..., of_attribute[i + 1] - 1.
-    """
+    """Add twice the number of occasions on which each person prefers level `second` to `first`, ties counting half."""
+    # An occasion is a random product of the design (codes[rows]) that is given one level or the other. Pairs of
+    # attribute i are numbered of_attribute[i], ..., of_attribute[i + 1] - 1.
     people, attributes = by_person.shape[0], codes.shape[1]
     most = 0
     for i in range(attributes):
@@ -156,11 +154,9 @@ def add_importance(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those when attribute i is the same everywhere.
-
-    The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and
-    the values of an occasion are the same for all. Alternatives that lack the attribute go on to lack it.
-    """
+    """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those if attribute i is alike everywhere."""
+    # The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and
+    # the values of an occasion are the same for all. Alternatives that lack the attribute go on to lack it.
     attributes = codes.shape[1]
     width = own.shape[0]
     inside, without = np.empty((room, width), np.bool_), np.empty((room, width), np.bool_)
@@ -211,10 +207,7 @@ def add_importance(
 def attribute_importance(
     draws: "Particles", design: "Design", cores: int | None = None, random_seed: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The part of choices that each attribute decides, shape (people, attributes), and standard errors of its means.
-
-    Of a person it is the mean over tasks of the total variation between choices with and without the attribute.
-    """
+    """How choices differ without each attribute, mean over tasks, (people, attributes), and errors of means."""
     number, attributes = draws.n_respondents, len(design.attributes)
     kept = thinned(draws.group, MAX_DRAWS)
     numbers, group = np.unique(draws.group[kept], return_inverse=True)
@@ -278,11 +271,9 @@ def add_observed(
 
 
 def reported(draws: "Particles", design: "Design", cores: int | None = None) -> "dict[str, xarray.DataArray]":
-    """`share` and `effect` of every draw, arrays (chain, draw, name).
-
-    They are found by simulated occasions, whose random stream hangs on the draw alone: a draw has the same numbers in
-    runs of any length.
-    """
+    """`share` and `effect` of every draw, arrays (chain, draw, name)."""
+    # They are found by simulated occasions, whose random stream hangs on the draw alone: a draw has the same numbers in
+    # runs of any length.
     matrix = levels_of_products(design.scheme, design.products)
     pairs = level_pairs_of(design.scheme, draws.monotone)
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import Argument, NotFittedError, Setting
+from thali.errors import Argument, Setting
 from thali.posterior.verdict import Advice
 
-from ...answers.check import HasChoiceCheck, reported_rows
+from ...answers.check import HasChoiceCheck, HasReportedRows
 from ...answers.methods import ChoiceAnswers
 from ...answers.segments import HasSegments
 from .class_table import SIMILAR, class_table
@@ -29,7 +29,7 @@ _IF_APART = (
 )
 
 
-class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
+class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
@@ -43,8 +43,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         def _engine(self) -> Any: ...
 
     def _fitted_parts(self) -> "tuple[Particles, Design]":
-        if "posterior_" not in vars(self):
-            raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
+        self._fitted()
         return self._draws_, self._design_
 
     def summary(self) -> "pandas.DataFrame":
@@ -67,22 +66,6 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
             Before `fit`.
         """
         return super().summary()  # type: ignore[misc]
-
-    def quantities(self) -> dict[str, np.ndarray]:
-        """Shares of levels among choices, and level effects, draw by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        self._fitted_parts()
-        return reported_rows(self.posterior_["posterior"].dataset)
 
     def _advice(self) -> Advice:
         """What helps chains that disagree: more sweeps, and more chains where they stay apart."""

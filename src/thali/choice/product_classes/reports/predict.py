@@ -47,10 +47,8 @@ def add_known(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each row of the tasks of a person of the data, in how many occasions it was chosen.
-
-    Row number r is product `row_product[r]` of `codes`; task t has the rows first_row[t], ..., first_row[t + 1] - 1.
-    """
+    """Add to `total`, for each row of the tasks of a person of the data, in how many occasions it was chosen."""
+    # Row number r is product `row_product[r]` of `codes`; task t has the rows first_row[t], ..., first_row[t + 1] - 1.
     inside = np.empty((room, row_product.shape[0]), np.bool_)
     chosen = np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
@@ -136,11 +134,7 @@ def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator
 def tasks_proba(
     draws: "Particles", encoded: "Encoded", *, repeats: Any = None, cores: Any = None, random_seed: Any = 0
 ) -> np.ndarray:
-    """Probability of each row of encoded tasks in each chain, array (chains, rows), in the order of the rows.
-
-    Each task of new people has a new person. `probabilities_by_chain` takes the tasks of one person after the
-    other.
-    """
+    """Probability of each row of encoded tasks in each chain, (chains, rows); a new person for each new task."""
     person, task = encoded.respondent_of_row, encoded.task_of_row
     unit = np.where(person >= 0, person, draws.n_respondents + task)
     order = np.lexsort((task, unit))
@@ -233,11 +227,9 @@ def add_shares(
     room: Any,
     total: Any,
 ) -> None:
-    """Add to `total`, for each product of each market, how often it is chosen by all people in draw d, by weight.
-
-    Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`; on an occasion a person's values are
-    the same in all markets. People without weight are left out.
-    """
+    """Add to `total`, for each product of each market, how often it is chosen by all people in draw d, by weight."""
+    # Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`; on an occasion a person's values are
+    # the same in all markets. People without weight are left out.
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     rows = codes.shape[0]
     inside = np.empty((room, rows), np.bool_)
@@ -261,11 +253,9 @@ def add_shares(
 def add_population(
     rng: np.random.Generator, draws: Any, d: Any, newcomers: Any, codes: Any, first_row: Any, room: Any, total: Any
 ) -> None:
-    """As `add_shares`, for new people who join those of draw d one after the other, one occasion each.
-
-    Each draws from the prior given everybody before; the more of them there are, the closer their shares are to those
-    of one population that the people of the data are a sample of.
-    """
+    """As `add_shares`, for new people who join those of draw d one after the other, one occasion each."""
+    # Each draws from the prior given everybody before; the more of them there are, the closer their shares are to those
+    # of one population that the people of the data are a sample of.
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     first, rows = draws.first_class[d], codes.shape[0]
     n_classes = draws.first_class[d + 1] - first
