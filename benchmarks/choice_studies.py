@@ -44,8 +44,8 @@ import pandas as pd
 from arviz_stats.base.array import array_stats
 
 import thali as th
-from thali.choice.logits.coding import coding_of
-from thali.choice.logits.logit import probabilities
+from thali.choice.coding import coding_of
+from thali.choice.logit import probabilities
 
 SWEEPS = 20_000
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")

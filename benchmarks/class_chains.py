@@ -21,8 +21,8 @@ import thali as th
 from thali.choice.product_classes.arguments import Run, settings_of
 from thali.choice.product_classes.engines.annealed import annealed_chains
 from thali.choice.product_classes.particles import joined
-from thali.choice.product_classes.problem import problem_of
 from thali.choice.product_classes.reports.predict import tasks_proba
+from thali.choice.product_classes.state import problem_of
 from thali.data.experiments.design import design_of
 
 CAMERA = {"price": "decreasing"} | dict.fromkeys(("pixels", "zoom", "video", "swivel", "wifi"), "increasing")

@@ -29,8 +29,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.choice.logits.coding import coding_of
-from thali.choice.logits.logit import probabilities
+from thali.choice.coding import coding_of
+from thali.choice.logit import probabilities
 
 from hierarchical_scale import simulated  # isort: skip
 

@@ -33,7 +33,6 @@ from plain_choices import (
 from thali.choice.product_classes.moves.ownership import pick_classes
 from thali.choice.product_classes.moves.values import WALK
 from thali.choice.product_classes.prior import draw_class, draw_sign
-from thali.choice.product_classes.slots import drop_class, gather, give_back, new_class, take
 from thali.choice.product_classes.state import (
     CLASS,
     CLASSES,
@@ -52,7 +51,12 @@ from thali.choice.product_classes.state import (
     VALUES,
     A,
     copy_state,
+    drop_class,
+    gather,
+    give_back,
     grown,
+    new_class,
+    take,
     workspace,
 )
 from thali.choice.product_classes.sweep import drawn, is_ready, visits

@@ -12,8 +12,8 @@ from product_class_cases import TP1, TP2, TP3, Experiment
 from thali.choice.product_classes.arguments import Settings
 from thali.choice.product_classes.engines.fit import first_draws
 from thali.choice.product_classes.particles import Particles
-from thali.choice.product_classes.problem import problem_of
 from thali.choice.product_classes.reports.predict import choice_probabilities
+from thali.choice.product_classes.state import problem_of
 
 SLACK = 3e-4  # of the table: values were floored at 1e-300 there
 FUNCTIONALS = (

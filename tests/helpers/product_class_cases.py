@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from thali.choice.product_classes.choices import log_likelihood
-from thali.choice.product_classes.problem import target_of
+from thali.choice.product_classes.likelihood import log_likelihood
 from thali.choice.product_classes.simulate import average
-from thali.choice.product_classes.state import workspace
+from thali.choice.product_classes.state import target_of, workspace
 from thali.choice.product_classes.sweep import draw_state
 
 

@@ -8,8 +8,7 @@ import pytest
 from places import PROJECT
 
 import thali as th
-from thali.choice.product_classes.problem import problem_of, target_of
-from thali.choice.product_classes.state import workspace
+from thali.choice.product_classes.state import problem_of, target_of, workspace
 from thali.choice.product_classes.sweep import draw_state, sweep
 
 FOLDER = PROJECT / "benchmarks"

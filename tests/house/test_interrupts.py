@@ -16,7 +16,7 @@ from ctrl_c import pressed
 from interrupted_fits import KINDS, draws_of, fitted
 from patience import PATIENCE
 
-from thali.choice.product_classes.engines.chain import kept_after
+from thali.choice.product_classes.engines.annealed import kept_after
 from thali.choice.product_classes.state import (
     FREE,
     HOLES,

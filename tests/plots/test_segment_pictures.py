@@ -7,8 +7,7 @@ from experiment_data import of_segments
 from matplotlib import pyplot
 
 import thali as th
-from thali.choice.segments.preferences import Preferences
-from thali.choice.segments.segments import segments_of
+from thali.people.segments import Preferences, segments_of
 
 matplotlib.use("Agg")
 pytestmark = pytest.mark.fit

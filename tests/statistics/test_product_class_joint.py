@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from product_class_cases import random_experiment
 
-from thali.choice.product_classes.problem import problem_of, target_of
 from thali.choice.product_classes.simulate import NAMES, PAPER, PRIOR, RECOMMENDED, SIMULATED, average
+from thali.choice.product_classes.state import problem_of, target_of
 from thali.choice.product_classes.sweep import draw_state
 
 DATA = random_experiment(5, [3, 3, 2], [3, 3, 2])

@@ -110,7 +110,7 @@ def check(
     >>> round(checked.d_efficiency, 3)
     1.0
     """
-    from thali.choice.logits.coding import coding_of
+    from thali.choice.coding import coding_of
 
     number, target = whole("respondents", respondents, 1), positive("standard_error", standard_error, "the error")
     data = _tasks_of(design)

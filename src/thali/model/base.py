@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.choice.market_draws.market import MarketDraws
+    from thali.choice.answers.simulator import MarketDraws
     from thali.posterior.verdict import Advice, Verdict
 
     from .finding import Findings

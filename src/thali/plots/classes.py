@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
-from thali.choice.product_classes.reports.class_groups import SIMILAR
-from thali.choice.product_classes.reports.class_table import STABLE
+from thali.choice.product_classes.reports.class_table import SIMILAR, STABLE
 from thali.errors import ArgumentError
 
 from ._draws import is_table

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.choice.segments.method import HasSegments
+from thali.choice.answers.segments import HasSegments
 from thali.posterior.interval import INTERVAL
 
 from ._fonts import picture

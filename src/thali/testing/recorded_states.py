@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.choice.product_classes.particles import Particles
-from thali.choice.product_classes.problem import BETA, Problem
 from thali.choice.product_classes.state import (
+    BETA,
     CLASS,
     CLASSES,
     CONCENTRATION,
@@ -20,6 +20,7 @@ from thali.choice.product_classes.state import (
     SIGN,
     TOP,
     A,
+    Problem,
     State,
 )
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from thali.choice.product_classes.problem import Problem
+from thali.choice.product_classes.state import Problem
 
 
 def probability_inside(problem: Problem, products: np.ndarray, polarity: int) -> float:

@@ -10,9 +10,9 @@ from experiment_data import of_segments, simulated
 from product_class_fits import MONOTONE, experiment, fitted, single
 
 import thali as th
-from thali.choice.answers.importance import attribute_importance, range_shares, some_products
-from thali.choice.logits.chooser import LogitChooser
-from thali.choice.logits.coding import coding_of
+from thali.choice.answers.effects import attribute_importance, range_shares, some_products
+from thali.choice.answers.logits import LogitChooser
+from thali.choice.coding import coding_of
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.data.experiments.design import design_of
 from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError

@@ -12,6 +12,7 @@ from real_data import needs_data, real_data
 from scipy.optimize import brentq
 
 import thali as th
+from thali.choice.answers.logits import LogitChooser
 from thali.choice.answers.pay import (
     Prices,
     _crossing,
@@ -23,8 +24,7 @@ from thali.choice.answers.pay import (
     weighted_quantile,
     willingness_to_pay,
 )
-from thali.choice.logits.chooser import LogitChooser
-from thali.choice.logits.coding import coding_of
+from thali.choice.coding import coding_of
 from thali.choice.product_classes.reports.chooser import ClassChooser
 from thali.data.experiments.design import design_of
 from thali.errors import ArgumentError, EstimateWarning

@@ -9,12 +9,10 @@ from experiment_data import SEGMENTS, camera, of_segments, simulated
 from real_data import needs_data
 
 import thali as th
-from thali.choice.latent_class.climb import climb, expect_and_maximise, to_summit
-from thali.choice.latent_class.draws import DRAWS
-from thali.choice.latent_class.panel import derivatives, panel_of, point
-from thali.choice.logits.coding import coding_of
-from thali.choice.segments.agreement import adjusted_rand
+from thali.choice.coding import coding_of
+from thali.choice.latent_class.fit import DRAWS, climb, derivatives, expect_and_maximise, panel_of, point, to_summit
 from thali.errors import ArgumentError, DataError, EstimateWarning
+from thali.people.segments import adjusted_rand
 from thali.testing.naive_choice_models import latent_class_log_likelihood
 
 SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))

@@ -6,7 +6,7 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.choice.logits.directions import contradicted_sentence, direction_scores
+from thali.choice.logit import contradicted_sentence, direction_scores
 from thali.errors import DataWarning
 from thali.inference.warn import without_warnings
 

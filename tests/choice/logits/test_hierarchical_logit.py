@@ -12,17 +12,23 @@ from experiment_data import camera, simulated
 from real_data import needs_data
 
 import thali as th
-from thali.choice.logits.coding import coding_of
-from thali.choice.logits.hierarchical_chain import Chain, Prior, problem_of
-from thali.choice.logits.hierarchical_covariates import Covariates, covariates_of
-from thali.choice.logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people, tastes_of
-from thali.choice.logits.hierarchical_fit import sampling_of
-from thali.choice.logits.hierarchical_reported import reported
-from thali.choice.logits.hierarchical_tastes import Population, TasteScale
-from thali.choice.logits.logit import Tasks, probabilities
+from thali.choice.coding import coding_of
+from thali.choice.logit import Tasks, probabilities
+from thali.choice.logits.hierarchical import sampling_of
+from thali.choice.logits.hierarchical_draws import (
+    NEW_PEOPLE,
+    Population,
+    TasteScale,
+    mean_probabilities,
+    new_people,
+    reported,
+    tastes_of,
+)
+from thali.choice.logits.hierarchical_sweep import Chain, Prior, problem_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.inference.chains import checked_run, run_chains
 from thali.inference.seeds import streams
+from thali.people.columns import Covariates, covariates_of
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")

@@ -5,19 +5,20 @@ import pytest
 from arviz_stats.base.array import array_stats
 from scipy import stats
 
-from thali.choice.logits.hierarchical_chain import Prior, problem_of, space_of, start_of
-from thali.choice.logits.hierarchical_people import add_curvature, population_slope, slope_of
-from thali.choice.logits.hierarchical_population import (
+from thali.choice.logit import Tasks, probabilities
+from thali.choice.logits.hierarchical_moves import (
+    add_curvature,
     add_together,
     add_together_prior,
     adopt,
     draw_covariance,
     draw_mean,
     follow,
+    population_slope,
+    slope_of,
     write_force,
 )
-from thali.choice.logits.hierarchical_sweep import Draws, initialise, run
-from thali.choice.logits.logit import Tasks, probabilities
+from thali.choice.logits.hierarchical_sweep import Draws, Prior, initialise, problem_of, run, space_of, start_of
 from thali.testing.naive_choice_models import hierarchical_log_joint
 
 

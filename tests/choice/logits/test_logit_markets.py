@@ -8,10 +8,9 @@ import pytest
 from experiment_data import simulated
 
 import thali as th
-from thali.choice.logits import market
-from thali.choice.logits.chooser import LogitChooser
-from thali.choice.logits.coding import coding_of
-from thali.choice.market_draws.logit import Columns, logit_tastes
+from thali.choice.answers import logits as market
+from thali.choice.answers.logits import Columns, LogitChooser, logit_tastes
+from thali.choice.coding import coding_of
 from thali.posterior.interval import TAILS
 
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]

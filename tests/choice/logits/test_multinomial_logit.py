@@ -9,8 +9,8 @@ from experiment_data import camera, simulated, table
 from real_data import needs_data
 
 import thali as th
-from thali.choice.logits.coding import coding_of
-from thali.choice.logits.logit import ascend, derivatives, tasks_of
+from thali.choice.coding import coding_of
+from thali.choice.logit import ascend, derivatives, tasks_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning, NotFittedError
 from thali.testing.naive_choice_models import choice_probability
 

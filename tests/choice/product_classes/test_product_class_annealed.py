@@ -19,12 +19,10 @@ from product_class_answers import (
 )
 from product_class_cases import TP1, Experiment
 
-from thali.choice.product_classes.engines.annealed import annealed_chains, fit_of
-from thali.choice.product_classes.engines.chain import Chain, Schedule, every, kept_after
-from thali.choice.product_classes.engines.evidence_messages import lapse_messages
+from thali.choice.product_classes.engines.annealed import Chain, Schedule, annealed_chains, every, fit_of, kept_after
 from thali.choice.product_classes.engines.fit import Keeper
-from thali.choice.product_classes.problem import problem_of
-from thali.choice.product_classes.state import SWEEPS
+from thali.choice.product_classes.engines.path import lapse_messages
+from thali.choice.product_classes.state import SWEEPS, problem_of
 from thali.inference.threads import run_in_threads
 
 

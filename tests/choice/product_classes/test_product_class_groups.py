@@ -7,9 +7,7 @@ import pytest
 from product_class_fits import engine_result, experiment
 
 import thali
-from thali.choice.product_classes.reports.class_groups import centres_of
-from thali.choice.product_classes.reports.class_patterns import patterns_of
-from thali.choice.product_classes.reports.class_table import STABLE
+from thali.choice.product_classes.reports.class_table import STABLE, centres_of, patterns_of
 from thali.data.experiments.design import design_of
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from product_class_fits import experiment, fitted
 
-from thali.choice.market_draws import best
 from thali.choice.product_classes.reports import market
-from thali.choice.product_classes.reports.shares import share_draws
+from thali.choice.product_classes.reports import market as best
+from thali.choice.product_classes.reports.predict import share_draws
 from thali.testing import naive_class_choices as naive
 
 MARKETS = [

@@ -3,9 +3,8 @@
 import numpy as np
 from product_class_cases import TP3
 
-from thali.choice.product_classes.engines.packing import packed_states, unpacked_states
-from thali.choice.product_classes.problem import problem_of, target_of
-from thali.choice.product_classes.state import State, empty_state, workspace
+from thali.choice.product_classes.engines.fit import packed_states, unpacked_states
+from thali.choice.product_classes.state import State, empty_state, problem_of, target_of, workspace
 from thali.choice.product_classes.sweep import draw_state, sweep
 from thali.inference.arrays import packed_streams, unpacked_streams
 

@@ -8,8 +8,7 @@ from terminals import narrow
 
 from thali.choice.product_classes.model import ProductClasses
 from thali.choice.product_classes.particles import joined
-from thali.choice.product_classes.reports.predict import choice_probabilities
-from thali.choice.product_classes.reports.shares import share_draws
+from thali.choice.product_classes.reports.predict import choice_probabilities, share_draws
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams
 from thali.testing import naive_class_choices as naive

@@ -9,8 +9,7 @@ from product_class_cases import NONE, Experiment, random_experiment, unpacked, w
 
 from thali.choice.product_classes.particles import joined, load
 from thali.choice.product_classes.prior import log_class, log_signs
-from thali.choice.product_classes.problem import problem_of
-from thali.choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, grown
+from thali.choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, grown, problem_of
 from thali.choice.product_classes.sweep import draw_state
 from thali.errors import ArgumentError
 from thali.testing import naive_product_classes as naive

@@ -7,14 +7,10 @@ import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
 from terminals import narrow
 
-from thali.choice.answers.effects import level_effects
-from thali.choice.answers.figures import thinned
-from thali.choice.answers.importance import attribute_importance
-from thali.choice.product_classes.reports.chooser import ClassChooser
-from thali.choice.product_classes.reports.class_names import class_name
-from thali.choice.product_classes.reports.class_patterns import patterns_of
-from thali.choice.product_classes.reports.class_table import class_table
-from thali.choice.product_classes.reports.people import clustered_order, shared_classes
+from thali.choice.answers.chooser import thinned
+from thali.choice.answers.effects import attribute_importance, level_effects
+from thali.choice.product_classes.reports.chooser import ClassChooser, clustered_order, shared_classes
+from thali.choice.product_classes.reports.class_table import class_name, class_table, patterns_of
 from thali.data.experiments.design import Design, design_of
 from thali.data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
@@ -422,7 +418,7 @@ def test_a_table_of_people_is_of_some_of_them(monkeypatch):
     whole, some = model.people(), model.people(people=["p1", "p4", "p5"])
     assert set(some.index) == {"p1", "p4", "p5"}
     np.testing.assert_allclose(some, whole.loc[some.index, some.columns])
-    monkeypatch.setattr("thali.choice.product_classes.reports.people.MAX_PEOPLE", 4)
+    monkeypatch.setattr("thali.choice.product_classes.reports.chooser.MAX_PEOPLE", 4)
     with pytest.raises(ArgumentError, match="every two of 6 people .* choose up to 4 of them by people"):
         model.people()
     assert len(model.people(people=["p1", "p4"])) == 2

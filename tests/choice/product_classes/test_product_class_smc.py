@@ -20,12 +20,19 @@ from product_class_answers import (
 )
 from product_class_cases import TP1, Experiment
 
-from thali.choice.product_classes.engines import smc, smc_run
-from thali.choice.product_classes.engines.evidence_messages import particle_messages
-from thali.choice.product_classes.engines.path import LapsePath, LogitPath, log_mean, next_point, relative_size
+from thali.choice.product_classes.engines import smc
+from thali.choice.product_classes.engines import smc as smc_run
+from thali.choice.product_classes.engines.path import (
+    LapsePath,
+    LogitPath,
+    log_mean,
+    next_point,
+    particle_messages,
+    relative_size,
+)
 from thali.choice.product_classes.engines.population import systematic
 from thali.choice.product_classes.engines.smc import particles_for, run_smc
-from thali.choice.product_classes.problem import problem_of, target_of
+from thali.choice.product_classes.state import problem_of, target_of
 
 SCHEDULES = ("all", "individual", "observation")
 

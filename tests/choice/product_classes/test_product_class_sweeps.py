@@ -7,9 +7,8 @@ import pytest
 from product_class_cases import TP1, TP3, possible_state, random_experiment, unpacked, worst_to_best
 from scipy.special import digamma, polygamma
 
-from thali.choice.product_classes.choices import log_likelihood, write_hits
+from thali.choice.product_classes.likelihood import log_likelihood, write_hits
 from thali.choice.product_classes.moves.scale import rescale
-from thali.choice.product_classes.problem import problem_of, target_of
 from thali.choice.product_classes.simulate import PAPER, RECOMMENDED, average
 from thali.choice.product_classes.state import (
     ACTIVE,
@@ -35,6 +34,8 @@ from thali.choice.product_classes.state import (
     copy_state,
     empty_state,
     grown,
+    problem_of,
+    target_of,
     workspace,
 )
 from thali.choice.product_classes.sweep import clear_state, draw_state, extend_to, sweep, visits

@@ -9,7 +9,7 @@ import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
 
 import thali
-from thali.choice.logits.directions import directions_of
+from thali.choice.logit import directions_of
 from thali.choice.product_classes.arguments import Run, dominated_choices, dominated_sentence, settings_of
 from thali.choice.product_classes.posterior import trace_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError

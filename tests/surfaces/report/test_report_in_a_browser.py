@@ -14,12 +14,11 @@ from tiny_models import TINY
 
 import thali as th
 from thali.choice.answers import simulator
-from thali.choice.answers.simulator import Offered
-from thali.choice.market_draws.logit import Columns, Kinds, logit_tastes
-from thali.choice.market_draws.market import MarketAttribute, MarketDraws
-from thali.choice.market_draws.people import people_of
+from thali.choice.answers.logits import Columns, Kinds, logit_tastes
+from thali.choice.answers.simulator import MarketAttribute, MarketDraws, Offered
 from thali.errors import PYTHON
 from thali.model.finding import Finding
+from thali.people.columns import people_of
 from thali.posterior.interval import TAILS
 from thali.report import report
 from thali.surfaces.html.page import rendered

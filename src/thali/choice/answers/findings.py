@@ -16,11 +16,11 @@ from thali.model.finding import BRIEF, FILE, FULL, MISSES, SHOWN, Finding, Maker
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, probability, said
+from thali.people.segments import Segments, numbers_of_segments
 from thali.posterior.interval import interval_name
 
-from ..logits.check import check_sentence
-from ..logits.coding_arguments import knots_by_name, linear_names
-from ..segments.segments import numbers_of_segments
+from ..coding import knots_by_name, linear_names
+from .check import check_sentence
 from .english import ENGLISH
 from .market import markets_of
 from .pay import paid_for, price_among, refuse_wordy_price
@@ -28,8 +28,6 @@ from .simulator import offered_in, simulated
 
 if TYPE_CHECKING:
     import pandas
-
-    from ..segments.segments import Segments
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
 _FEWEST = 3  # respondents that make segments

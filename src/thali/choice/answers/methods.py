@@ -221,7 +221,7 @@ class ChoiceAnswers:
         NotFittedError
             Before `fit`.
         """
-        from .importance import attribute_importance
+        from .effects import attribute_importance
 
         return attribute_importance(self._chooser(), each_person, ci, cores, random_seed)
 
@@ -353,7 +353,7 @@ class ChoiceAnswers:
         ----------
         Green & Krieger (1985), Models and heuristics for product line selection.
         """
-        from .lines import best_products
+        from .shares import best_products
 
         asked = (attributes, competitors, n, costs, price, people, respondent_weights)
         return best_products(self._chooser(), *asked, ci, top, cores, random_seed)

@@ -7,21 +7,17 @@ import numpy as np
 
 from thali._labels import shorten, suggest
 from thali.data.experiments.levels import as_number
-from thali.data.experiments.scheme import INSIDE
+from thali.data.experiments.scheme import INSIDE, Scheme
 from thali.data.roles import plain
 from thali.errors import Argument, ArgumentError, EstimateWarning
 from thali.inference.warn import warn
 
-from .crowd import weights_of
+from .chooser import Chooser, error_between_chains, probability_of
 from .effects import long_table
-from .figures import error_between_chains, probability_of
+from .market import weights_of
 
 if TYPE_CHECKING:
     import pandas
-
-    from thali.data.experiments.scheme import Scheme
-
-    from .chooser import Chooser
 
 _PRICES = ("price", "cost", "costs", "fee", "fare")
 _MOST = 5_000_000  # numbers kept, of all draws, people and levels: with more, fewer draws
@@ -206,10 +202,7 @@ def _linear(u: np.ndarray, prices: Prices) -> np.ndarray:
 
 
 def _crossing(better: np.ndarray, worse: np.ndarray, prices: Prices) -> np.ndarray:
-    """Where the line through the differences of utility crosses 0: half way between the first and the last place.
-
-    `better` and `worse` are utilities (..., K) at the tested prices. Without a crossing it is an end of the range.
-    """
+    """Where the line through utilities `better` less `worse` (..., K) of the tested prices crosses 0; else an end."""
     at, gap = prices.differences, _gaps(better, worse, prices)
     return 0.5 * (_first_below(gap, at) - _first_below(-gap[..., ::-1], -at[::-1]))
 
@@ -287,10 +280,7 @@ def _first_below(gap: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 def quantiles(values: np.ndarray, probabilities: list[float]) -> np.ndarray:
-    """Quantiles over the first axis of numbers that may be infinite: those of x are minus those of -x.
-
-    Each is one of the numbers, or half way between two of them (`_half_way`) where it divides them exactly.
-    """
+    """Quantiles over the first axis of numbers that may be infinite: those of x are minus those of -x."""
     ordered, n = np.sort(values, axis=0), len(values)
     found = []
     for place in np.multiply(n, probabilities):

@@ -1,23 +1,23 @@
 """Shares in simulated markets, before and after a change, and at several prices."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product as combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, suggest
+from thali._arguments import whole
+from thali._labels import as_label, shorten, suggest
 from thali.data.experiments.levels import as_number
-from thali.errors import ArgumentError
+from thali.data.experiments.scheme import INSIDE
+from thali.errors import Argument, ArgumentError
 
-from .crowd import weights_of
-from .figures import centre, ends_of_draws, probability_of
-from .market import SCENARIO, changed, market_of, markets_of, place_of
+from .chooser import Chooser, centre, ends_of_draws, probability_of
+from .market import SCENARIO, Market, changed, competitors_of, market_of, markets_of, place_of, weights_of
 
 if TYPE_CHECKING:
     import pandas
-
-    from .chooser import Chooser
-    from .market import Market
 
 
 def market_shares(
@@ -111,3 +111,249 @@ def demand(
     table = Table(columns)
     table.attrs.update(interval=ci, product=label, attribute=attribute)
     return table
+
+
+# The best products to offer against given competitors: search by greedy choice and exchange, and how sure it is -------
+
+
+_MAX_LISTED = 300  # products up to which all are tried in each place of a line
+_STARTS = 300  # products at random, the best of which the search begins with where there are more
+_FINALISTS = 20  # lines that are compared by all draws
+
+Product = tuple[int, ...]  # of each attribute the number of its value
+Line = tuple[Product, ...]
+
+
+class Space(NamedTuple):
+    """What a product may be, and what it earns."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]  # of each attribute
+    cells: tuple[np.ndarray, ...]  # the same as cells
+    base: np.ndarray  # cells of what is not chosen: "inside"
+    places: tuple[int, ...]  # columns of the attributes among the cells
+    earned: tuple[np.ndarray, ...]  # of each value, added up over attributes; empty: shares are the aim
+
+    @property
+    def size(self) -> int:
+        """How many products there may be."""
+        return math.prod(len(own) for own in self.values)
+
+    def cells_of(self, line: Line) -> np.ndarray:
+        """The products of a line, shape (products, attributes)."""
+        found = np.repeat(self.base[None], len(line), axis=0)
+        for row, product in zip(found, line, strict=True):
+            for place, own, number in zip(self.places, self.cells, product, strict=True):
+                row[place] = own[number]
+        return found
+
+    def described(self, product: Product) -> tuple[Any, ...]:
+        """The values of a product."""
+        return tuple(own[number] for own, number in zip(self.values, product, strict=True))
+
+    def margins(self, line: Line) -> np.ndarray:
+        """What one sale of each product earns; 1 where shares are the aim."""
+        if not self.earned:
+            return np.ones(len(line))
+        return np.array([sum(own[k] for own, k in zip(self.earned, product, strict=True)) for product in line])
+
+
+def best_products(
+    chooser: "Chooser",
+    attributes: Any,
+    competitors: "pandas.DataFrame",
+    n: int,
+    costs: Any,
+    price: str | None,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    top: int,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """The best lines of n products, a row a product, the best line first."""
+    from thali._tables import Table
+
+    ci, n, top = probability_of(ci), whole("n", n, 1), whole("top", top, 1)
+    space = space_of(chooser, attributes, costs, price)
+    if n > space.size:
+        raise ArgumentError(f"{n} different products were asked for; the attributes allow {space.size:,}.")
+    others = chooser.cells(competitors_of(chooser.data.scheme, competitors))
+    weights = weights_of(chooser, people, respondent_weights)
+
+    def worth(asked: "Chooser", lines: Sequence[Line]) -> np.ndarray:
+        """What lines earn, or their shares, in each draw; shape (draws, lines)."""
+        markets = [np.vstack([space.cells_of(line), others]) for line in lines]
+        shares = asked.shares(markets, weights, cores, random_seed)
+        pairs = zip(shares, lines, strict=True)
+        return np.column_stack([own[:, : len(line)] @ space.margins(line) for own, line in pairs])
+
+    searcher = chooser.thinned(chooser.search_draws)
+    search = Search(space, lambda lines: worth(searcher, lines).mean(axis=0))
+    search.run(n, np.random.default_rng(0))
+    lines = search.best(n, max(top, _FINALISTS))
+    found = worth(chooser, lines)
+    means, draws = centre(chooser, found), found[1:] if chooser.is_estimate else found
+    is_best = draws == draws.max(axis=1, keepdims=True)
+    probability = (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
+    low, high = ends_of_draws(chooser, found, ci)
+    errors = chooser.errors(found, chooser.chain)
+    name = "profit" if space.earned else "share"
+    rows = []
+    for rank, k in enumerate(np.argsort(-means, kind="stable")[:top].tolist(), 1):
+        figures = (means[k], low[k], high[k], errors[k], probability[k])
+        rows += [(rank, *space.described(product), *figures) for product in lines[k]]
+    table = Table(
+        rows, columns=["line", *space.names, name, f"{name}_low", f"{name}_high", f"{name}_se", "probability_best"]
+    )
+    table.attrs.update(interval=ci, lines=len(lines), tried=len(search.known))
+    return table
+
+
+class Search:
+    """Lines that were tried, and what they are worth."""
+
+    def __init__(self, space: Space, worth: Callable[[Sequence[Line]], np.ndarray]) -> None:
+        self.space, self.worth = space, worth
+        self.known: dict[Line, float] = {}
+
+    def run(self, n: int, rng: np.random.Generator) -> None:
+        """One product after the other, each the best beside those before; then exchanges while they help."""
+        line: Line = ()
+        for _ in range(n):
+            line = self._improved((*line, self._start(line, rng)), len(line))
+        while True:
+            before = self._value(line)
+            for place in range(n):
+                line = self._improved(line, place)
+            if self._value(line) <= before:
+                return
+
+    def best(self, n: int, most: int) -> list[Line]:
+        """The best lines of that length that were tried."""
+        lines = [line for line in self.known if len(line) == n]
+        return sorted(lines, key=lambda line: -self.known[line])[:most]
+
+    def _start(self, line: Line, rng: np.random.Generator) -> Product:
+        """A product that is not in the line: of the best of some at random."""
+        sizes = [len(own) for own in self.space.values]
+        if self._is_listed():
+            return next(product for product in combinations(*map(range, sizes)) if product not in line)
+        tried = {tuple(rng.integers(sizes).tolist()) for _ in range(_STARTS)} - set(line)
+        return self._best_of([(*line, product) for product in sorted(tried)], len(line))[len(line)]
+
+    def _improved(self, line: Line, place: int) -> Line:
+        """The line with the best product in that place: of all, or attribute by attribute while that helps."""
+        sizes = [len(own) for own in self.space.values]
+        if self._is_listed():
+            every = combinations(*map(range, sizes))
+            return self._best_of([_with(line, place, product) for product in every], place)
+        while True:
+            before = line
+            for attribute, size in enumerate(sizes):
+                product = line[place]
+                every = [(*product[:attribute], k, *product[attribute + 1 :]) for k in range(size)]
+                line = self._best_of([_with(line, place, product) for product in every], place)
+            if self._value(line) <= self._value(before):
+                return before
+
+    def _is_listed(self) -> bool:
+        return self.space.size <= _MAX_LISTED
+
+    def _best_of(self, lines: Sequence[Line], place: int) -> Line:
+        """The best of some lines that hold no product twice; products keep their places."""
+        lines = [line for line in lines if line[place] not in line[:place] + line[place + 1 :]]
+        new = list(dict.fromkeys(key for line in lines if (key := tuple(sorted(line))) not in self.known))
+        if new:
+            self.known |= dict(zip(new, self.worth(new).tolist(), strict=True))
+        return max(lines, key=self._value)
+
+    def _value(self, line: Line) -> float:
+        return self.known[tuple(sorted(line))]
+
+
+def _with(line: Line, place: int, product: Product) -> Line:
+    """The line with another product in that place."""
+    return (*line[:place], product, *line[place + 1 :])
+
+
+def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None) -> Space:
+    """What products may be, checked."""
+    import pandas as pd
+
+    names = tuple(name for name in chooser.data.scheme.names if name != INSIDE)
+    if not isinstance(attributes, Mapping):
+        raise ArgumentError(
+            f"attributes must map each attribute to what it may be, such as {{'price': [1, 2]}}; got {attributes!r}."
+        )
+    given = {str(name): values for name, values in attributes.items()}
+    for name in given:
+        if name not in names:
+            raise ArgumentError(f"attributes: there is no attribute {name!r}.{suggest(name, names)}")
+    if absent := [name for name in names if name not in given]:
+        raise ArgumentError(f"attributes lack {shorten(absent)}; give what each may be, a list of one if it is fixed.")
+    values = tuple(_listed(name, given[name]) for name in names)
+    cells, base = [], None
+    for name in names:
+        first = {other: [own[0]] * len(given[name]) for other, own in zip(names, values, strict=True)}
+        read = chooser.cells(pd.DataFrame(first | {name: list(given[name])}))
+        cells.append(read[:, chooser.data.scheme.names.index(name)])
+        base = read[0] if base is None else base
+    assert base is not None
+    places = tuple(map(chooser.data.scheme.names.index, names))
+    return Space(names, values, tuple(cells), base, places, _earned(names, values, costs, price))
+
+
+def _listed(name: str, values: Any) -> tuple[Any, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable) or not (found := tuple(values)):
+        raise ArgumentError(f"attributes: {name!r} must list what it may be; got {values!r}.")
+    return found
+
+
+def _earned(
+    names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, price: str | None
+) -> tuple[np.ndarray, ...]:
+    """What each value adds to the profit of a sale; empty without a price."""
+    if price is None:
+        if costs is not None:
+            raise ArgumentError("costs need ", Argument("price"), ", the attribute that says what a sale brings.")
+        return ()
+    if price not in names:
+        raise ArgumentError(Argument("price"), f" names {price!r}, which is no attribute.{suggest(str(price), names)}")
+    if not isinstance(costs, Mapping | None):
+        raise ArgumentError(
+            f"costs must map attributes to costs of levels, such as {{'zoom': {{'yes': 20}}}}; got {costs!r}."
+        )
+    wanted = {str(name): own for name, own in (costs or {}).items()}
+    for name in wanted:
+        if name not in names:
+            raise ArgumentError(f"costs: there is no attribute {name!r}.{suggest(name, names)}")
+    found = []
+    for name, own in zip(names, values, strict=True):
+        amounts = np.zeros(len(own))
+        if name == price:
+            amounts += [_amount(price, value) for value in own]
+        if name in wanted:
+            amounts -= _costs_of(name, own, wanted[name])
+        found.append(amounts)
+    return tuple(found)
+
+
+def _amount(price: str, value: Any) -> float:
+    number = as_number(as_label(value))
+    if number is None:
+        raise ArgumentError(f"attributes: {price!r} is {value!r}, which is no number, but it is the price.")
+    return number
+
+
+def _costs_of(name: str, values: Sequence[Any], costs: Any) -> np.ndarray:
+    if not isinstance(costs, Mapping):
+        raise ArgumentError(f"costs of {name!r} must map its levels to numbers; got {costs!r}.")
+    known = {as_label(level): cost for level, cost in costs.items()}
+    if absent := [as_label(value) for value in values if as_label(value) not in known]:
+        raise ArgumentError(f"costs of {name!r} lack {shorten(absent)}; give a number for each of its levels.")
+    found = [as_number(as_label(known[as_label(value)])) for value in values]
+    if None in found:
+        raise ArgumentError(f"costs of {name!r} must be numbers; got {costs!r}.")
+    return np.array(found, float)

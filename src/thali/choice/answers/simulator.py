@@ -3,24 +3,129 @@
 import json
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from thali._labels import shorten
+from thali.data.experiments.levels import as_number
+from thali.data.experiments.scheme import INSIDE
 from thali.model.finding import Finding, Text
 from thali.model.wording import said
+from thali.people.columns import MOST_VALUES, MarketPeople
 from thali.posterior.interval import INTERVAL, interval_name, tails_of
 
-from ..market_draws.people import MOST_VALUES
 from .english import ENGLISH
 from .market import markets_of
 
 if TYPE_CHECKING:
     import pandas
 
-    from ..market_draws.market import MarketAttribute, MarketDraws, Product
     from .chooser import Chooser
+
+
+# Markets: products by their levels, and the shares that the draws of a model give them --------------------------------
+
+
+# Of each attribute the number of its level, the value itself where any number may be asked, or None: it is missing.
+Product = tuple[float | None, ...]
+
+
+class MarketAttribute(NamedTuple):
+    """What may be asked of an attribute."""
+
+    name: str
+    levels: tuple[str, ...]
+    numbers: tuple[float, ...] | None  # of the levels, where all are numbers
+    takes_any: bool = False  # whether any number between the least and the largest may be asked
+    may_lack: bool = False  # whether a product may lack the attribute
+    fixed: int | None = None  # the level of every product, where there is nothing to ask
+
+
+class Rule(Protocol):
+    """How people choose, draw by draw."""
+
+    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Shares (draws, products) of every market, without lapses; NaN in a draw that holds nobody with a weight."""
+        ...
+
+    def packed(self) -> dict[str, Any]:
+        """The rule in terms of JSON; `name` says which rule it is."""
+        ...
+
+
+class MarketDraws(NamedTuple):
+    """The choices of people in any market, draw by draw."""
+
+    attributes: tuple[MarketAttribute, ...]
+    rule: Rule
+    lapse: float  # the probability of a choice at random
+    none: Product | None  # the no-choice option
+    first_task: tuple[Product, ...]  # products that a respondent saw together
+    size: str  # draws and people in words
+    is_estimate: bool = False  # whether the first draw is an estimate, and the others of its sampling distribution
+    people: MarketPeople | None = None  # None: there is nobody to choose
+
+    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market, among weighted respondents."""
+        found = self.rule.shares(markets, weights)
+        return [(1.0 - self.lapse) * each + self.lapse / each.shape[1] for each in found]
+
+    def described(self, shares: np.ndarray, tails: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of shares (draws, products) the estimate or mean, and the ends of the interval."""
+        draws = shares[1:] if self.is_estimate else shares
+        draws = draws[~np.isnan(draws).any(axis=1)]
+        low, high = np.quantile(draws, tails, axis=0)
+        return shares[0] if self.is_estimate else draws.mean(axis=0), low, high
+
+
+def held(draws: int, people: int, respondents: int) -> np.ndarray:
+    """Whom each of the draws holds, (draws, people): at even steps, each of the respondents equally often."""
+    return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)
+
+
+# What may be offered in a market, by the data of a choice experiment or what a model keeps of them --------------------
+
+
+MAX_PRODUCTS = 8  # of the first task
+
+
+def attributes_of(design: Any) -> tuple[MarketAttribute, ...]:
+    """The levels of the attributes, those included that no product had."""
+    real = np.ones(len(design.products), bool)
+    if design.scheme.none:
+        real = design.products[:, 0] > 0 if design.scheme.has_inside else (design.products >= 0).any(axis=1)
+    found = []
+    for place, (name, levels) in enumerate(design.scheme.levels.items()):
+        numbers = [as_number(level) for level in levels]
+        of_levels = tuple(number for number in numbers if number is not None)
+        is_inside = design.scheme.has_inside and place == 0 and name == INSIDE
+        found.append(
+            MarketAttribute(
+                name,
+                levels,
+                of_levels if len(of_levels) == len(levels) else None,
+                may_lack=bool((design.products[real, place] < 0).any()),
+                fixed=1 if is_inside else None,
+            )
+        )
+    return tuple(found)
+
+
+def none_of(design: Any) -> Product | None:
+    """The no-choice option, which lacks every attribute but "inside"."""
+    if not design.scheme.none:
+        return None
+    missing: Product = (None,) * len(design.scheme.attributes)
+    return (0, *missing) if design.scheme.has_inside else missing
+
+
+def first_task_of(design: Any) -> tuple[Product, ...]:
+    """The products of the first task, without the no-choice option."""
+    rows = design.products[design.row_product[: design.first_row[1]]].tolist()
+    products = [tuple(None if level < 0 else level for level in row) for row in rows]
+    return tuple(product for product in products if product != none_of(design))[:MAX_PRODUCTS]
+
 
 NONE = "none of them"
 _LONGEST = 80  # characters of a label that the page shows
@@ -89,10 +194,7 @@ def _asked(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> 
 def simulated(
     draws: "MarketDraws", offered: Offered | None = None, ci: float = INTERVAL, price: str | None = None
 ) -> Finding:
-    """A market, that of the first task unless another is offered, and its shares, which a reader may change.
-
-    With an attribute that is a price, costs give profits.
-    """
+    """A market, at first that of the first task, and its shares, which a reader may change; costs give profits."""
     import pandas as pd
 
     offered = first_task(draws) if offered is None else offered

@@ -10,7 +10,7 @@ from thali.model.wording import listed, number, said
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, check, segments_of
-from .choice import FOLDS
+from .fit import FOLDS
 
 
 def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:

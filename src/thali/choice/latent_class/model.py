@@ -8,34 +8,22 @@ import numpy as np
 from thali._arguments import one_of, whole
 from thali._described import Facts
 from thali._labels import plural, shorten
-from thali.errors import (
-    Argument,
-    DataError,
-    DataWarning,
-    EstimateWarning,
-    ModelName,
-    Setting,
-    ThaliWarning,
-)
+from thali.errors import Argument, DataError, DataWarning, EstimateWarning, ModelName, Setting, ThaliWarning
 from thali.inference.seeds import root, seed_setting
 from thali.model.base import Job, Model
 
-from ..logits.answers import LogitAnswers
-from ..logits.check import HasChoiceCheck
-from ..logits.multinomial import experiment, unseen_remarks
-from ..segments.method import HasSegments
-from .choice import BIC, HELD_OUT
+from ..answers.check import HasChoiceCheck
+from ..answers.logits import LogitAnswers, LogitChooser
+from ..answers.segments import HasSegments, draws_kept, of_tastes
+from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
+from .fit import BIC, DRAWS, HELD_OUT, ClassDraws, Fit, chosen, fits, fitted_attributes, numbers_of, panel_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
-
-    from ..logits.chooser import LogitChooser
-    from ..logits.coding import Coding
-    from ..segments.preferences import Preferences
-    from .draws import ClassDraws
+    from thali.people.segments import Preferences
 
 CHOICES = (BIC, HELD_OUT)
 
@@ -183,12 +171,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         """The fit, checked."""
         from thali.inference.progress import Progress
 
-        from ..logits.coding import coding_of
-        from ..logits.logit import independent_columns
-        from .choice import chosen, fits, numbers_of
-        from .fitted import fitted_attributes
-        from .panel import panel_of
-        from .tables import choice_table
+        from ..logit import independent_columns
 
         choose = one_of("choose", self.choose, CHOICES)
         numbers = numbers_of(self.classes, choose, data.n_respondents)
@@ -283,8 +266,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         """
-        from .tables import summary_table
-
         self._require_fitted()
         return summary_table(self.sizes_, self.coef_, self.covariance_)
 
@@ -301,8 +282,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         """
-        from .tables import classes_table
-
         self._require_fitted()
         return classes_table(self.sizes_, self.coef_, self.covariance_)
 
@@ -329,8 +308,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
-        from ..logits.coding import read_new
-        from ..logits.logit import probabilities
+        from ..logit import probabilities
 
         self._require_fitted()
         matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
@@ -340,8 +318,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
-        from ..logits.hierarchical_draws import drawn_choices
-        from ..logits.logit import tasks_of
+        from ..logit import drawn_choices, tasks_of
 
         self._require_fitted()
         kept = np.unique(np.linspace(0, len(self._draws_.sizes) - 1, most).round().astype(np.int64))
@@ -350,9 +327,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         return self._data_, drawn["chosen"][0]
 
     def _chooser(self) -> "LogitChooser":
-        from ..logits.chooser import LogitChooser
-        from .draws import DRAWS
-
         self._require_fitted()
         draws = self._draws_
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
@@ -369,8 +343,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         )
 
     def _preferences(self) -> "Preferences":
-        from ..segments.preferences import draws_kept, of_tastes
-
         self._require_fitted()
         data = self._data_
         kept = draws_kept(len(self._draws_.sizes), data.n_respondents, sum(map(len, data.levels.values())))
@@ -380,3 +352,66 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         """Tastes of everybody in every draw, shape (draws, respondents, p)."""
         draws = self._draws_
         return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]
+
+
+# Tables of a fitted latent-class logit --------------------------------------------------------------------------------
+
+
+def size_errors(sizes: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    r"""Standard errors of sizes by the covariance of their log odds against the first class.
+
+    .. math:: \partial \pi_k / \partial \gamma_j = \pi_k (1[k = j] - \pi_j)
+    """
+    slopes = (np.diag(sizes) - np.outer(sizes, sizes))[:, 1:]
+    return np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0.0))
+
+
+def summary_table(sizes: "pd.Series", coef: "pd.DataFrame", covariance: "pd.DataFrame") -> "pd.DataFrame":
+    """Sizes and coefficients with their standard errors."""
+    from scipy.special import ndtr
+
+    from thali._tables import Table
+
+    number = len(sizes)
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.diag(covariance.to_numpy())[number - 1 :]).reshape(coef.shape)
+    of_sizes = size_errors(sizes.to_numpy(), covariance.to_numpy()[: number - 1, : number - 1])
+    rows = {}
+    for k, label in enumerate(sizes.index):
+        rows[f"class {label}: size"] = (sizes.iloc[k], of_sizes[k], np.nan)
+        for j, name in enumerate(coef.columns):
+            value, error = coef.iloc[k, j], errors[k, j]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                rows[f"class {label}: {name}"] = (value, error, np.divide(value, error))
+    table = Table.from_dict(rows, orient="index", columns=["coef", "se", "z"])
+    return Table(table.assign(p=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
+
+
+def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", covariance: "pd.DataFrame") -> "pd.DataFrame":
+    """A column a class: its size, and what each coefficient is in it."""
+    from thali._tables import Table
+
+    errors = size_errors(sizes.to_numpy(), covariance.to_numpy()[: len(sizes) - 1, : len(sizes) - 1])
+    rows = np.vstack([sizes.to_numpy(), errors, coef.to_numpy().T])
+    return Table(rows, ["size", "size_se", *coef.columns], [f"class {label}" for label in sizes.index])
+
+
+def choice_table(found: "dict[int, Fit]") -> "pd.DataFrame":
+    """A row a number of classes: by what it is chosen."""
+    import pandas as pd
+
+    rows = [
+        {
+            "log_likelihood": fit.log_likelihood,
+            "parameters": fit.parameters,
+            "aic": fit.aic,
+            "bic": fit.bic,
+            "held_out": fit.held_out,
+            "entropy_r2": fit.entropy_r2,
+            "smallest": float(fit.best.summit.where.sizes.min()),
+            "starts": fit.best.starts,
+            "times_found": fit.best.times_found,
+        }
+        for fit in found.values()
+    ]
+    return pd.DataFrame(rows, pd.Index(list(found), name="classes"))

@@ -4,10 +4,8 @@ from functools import partial
 
 from thali._arguments import several_whole, whole
 from thali.data.kinds import EXPERIMENTS
-from thali.model.options import EXPERIMENT, MARKET_STUDY, SEED, SEGMENTS
+from thali.model.options import CONSTANTS, EXPERIMENT, INTERACTIONS, KNOTS, LINEAR, MARKET_STUDY, SEED, SEGMENTS
 from thali.model.spec import COUNTS, ModelSpec, Option
-
-from ..logits.spec import CODING
 
 LATENT_CLASS = ModelSpec(
     name="latent-class-logit",
@@ -25,7 +23,10 @@ LATENT_CLASS = ModelSpec(
             metavar="K|K-K|K,K,...",
             check=partial(several_whole, least=1),
         ),
-        *CODING,
+        LINEAR,
+        KNOTS,
+        INTERACTIONS,
+        CONSTANTS,
         Option(
             "choose",
             "By what the number of classes is chosen. bic: people count; held-out: how well people are predicted whom"

@@ -1,21 +1,38 @@
 """`HierarchicalLogit`: tastes are normally distributed among people."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thali._arguments import positive
 from thali.errors import ArgumentError, DataError
-from thali.inference.chains import Run, checked_run
+from thali.inference.chains import FIRST_DRAWS, Run, checked_run
 from thali.inference.warn import is_quiet
-from thali.model.prior_sample import PriorSample
+from thali.model.prior_sample import PriorSample, predictive_group
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
+from thali.people.columns import Covariates, covariates_of
 
-from ..segments.method import HasSegments
-from .answers import LogitAnswers
-from .check import HasChoiceCheck
-from .multinomial import experiment, unseen_remarks
+from ..answers.check import HasChoiceCheck, HasReportedRows
+from ..answers.logits import LogitAnswers, LogitChooser
+from ..answers.segments import HasSegments, draws_kept, of_tastes
+from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
+from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, probabilities, tasks_of
+from .hierarchical_draws import (
+    Population,
+    TasteScale,
+    chooser_of,
+    draws_group,
+    errors_of_probabilities,
+    mean_probabilities,
+    observed_group,
+    quantities_of,
+    reported,
+    taste_scale,
+    to_datatree,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,16 +40,12 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
+    from thali.people.segments import Preferences
 
-    from ..segments.preferences import Preferences
-    from .chooser import LogitChooser
-    from .coding import Coding
-    from .hierarchical_covariates import Covariates
-    from .hierarchical_fit import Parts
-    from .hierarchical_tastes import Population, TasteScale
+    from .hierarchical_sweep import Chain, Prior
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
+class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceCheck, HasSegments):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::
@@ -104,6 +117,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
     True
     """
 
+    _FINDINGS: ClassVar[str] = "thali.choice.logits.findings"
     posterior_: "xarray.DataTree"
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
@@ -197,8 +211,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         InterruptedWarning
             If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
         """
-        from .directions import contradicted_sentence, directions_of
-
         data = experiment(data, self.constants)
         run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         sampling = self._sampling(data, run)
@@ -210,24 +222,15 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return {"draws": 1000}
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        from .hierarchical_fit import sampling_of
-
         return sampling_of(source, run, self._parts(source))
 
     def _parts(self, data: "ChoiceExperiment") -> "Parts":
         """What the arguments say of these data."""
-        from .directions import directions_of
-        from .hierarchical_covariates import covariates_of
-        from .hierarchical_fit import Parts
-        from .hierarchical_tastes import taste_scale
-
         coding = self._coding_of(data)
         scale = taste_scale(coding, data, directions_of("signs", self.signs, data))
         return Parts(coding, scale, covariates_of(self.respondents, data), self._prior(len(coding.names)))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .hierarchical_prior import sample_tastes
-
         data = experiment(data, self.constants)
         return sample_tastes(self._parts(data), data, rngs)
 
@@ -236,20 +239,15 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        from .hierarchical_draws import drawn_choices
-        from .logit import tasks_of
-
         beta = self.posterior_["posterior"].dataset["beta"].values
         return drawn_choices(beta, tasks_of(experiment(data, self.constants), self._coding_), data.first_task, rng)
 
     def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
         """The columns that the data have."""
-        from .coding import coding_of
-
         return coding_of(data, self.linear, self.knots, self.interactions)
 
     def _prior(self, p: int) -> Any:
-        from .hierarchical_chain import Prior
+        from .hierarchical_sweep import Prior
 
         sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
         scale = positive("scale", self.scale, "the prior size of a variance among people")
@@ -257,23 +255,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         if df < p + 2:
             raise ArgumentError(f"df must be {p + 2} or more for {p} coefficients; got {self.df!r}.")
         return Prior(df, scale, sd)
-
-    def quantities(self) -> dict[str, np.ndarray]:
-        """Shares of levels among choices, and level effects, draw by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from .reported import reported_rows
-
-        return reported_rows(self._fitted()["posterior"].dataset)
 
     def population(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
@@ -293,15 +274,10 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         """
         from thali.posterior.summary import summary_table
 
-        from .hierarchical_draws import quantities_of
-
         return summary_table(quantities_of(self._fitted()))
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
-        from .hierarchical_draws import drawn_choices
-        from .logit import tasks_of
-
         beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
         if data is None:
             raise DataError("The check needs the data of the fit, which the file of the model could not hold.")
@@ -311,8 +287,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        from ..segments.preferences import draws_kept, of_tastes
-
         beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
         if data is None:
             raise DataError("Segments need the data of the fit, which the file of the model could not hold.")
@@ -364,9 +338,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
-        from .coding import read_new
-        from .hierarchical_draws import errors_of_probabilities, mean_probabilities
-
         tree = self._fitted()
         matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
         rows = matrix, found.task_of_row, found.respondent_of_row
@@ -376,9 +347,6 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         )
 
     def _chooser(self) -> "LogitChooser":
-        from .directions import DIRECTIONS, directions_of
-        from .hierarchical_chooser import chooser_of
-
         posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()
         if data is None:
             raise DataError("The answers need the data of the fit, which the file of the model could not hold.")
@@ -387,6 +355,120 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments):
         return chooser_of(self._coding_, data, posterior, self._population(), ways)
 
     def _population(self) -> "Population":
-        from .hierarchical_tastes import Population
-
         return Population(self._fitted()["posterior"].dataset, self._scale_, self._covariates_)
+
+
+# The fit of the hierarchical logit: its chains, the posterior that they give, and the attributes of the model ---------
+
+
+THIN = 2
+_FIRST_BYTES = 2**29  # of the tastes in the draws after which a run of unknown length is looked at first
+_FEWEST = 100  # such draws of a chain
+
+
+class Parts(NamedTuple):
+    """What the arguments of a model say of its data."""
+
+    coding: Coding
+    scale: TasteScale
+    covariates: Covariates
+    prior: "Prior"
+
+
+def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[Any]:
+    """What a fit runs, and what it makes of the draws."""
+    import xarray as xr
+
+    from thali.inference.seeds import root, streams
+
+    from .hierarchical_sweep import Chain, problem_of
+
+    coding, scale, covariates, prior = parts
+    tune = run.tune * (THIN if run.thin is None else run.thin)
+    first = FIRST_DRAWS
+    if run.thin is None:  # fewer draws, further apart, where they are large; a continued fit has the same
+        size = run.chains * len(source.respondents) * len(coding.names) * np.dtype(float).itemsize
+        first = max(_FEWEST, min(FIRST_DRAWS, _FIRST_BYTES // size))
+    thin = THIN * -(-FIRST_DRAWS // first) if run.thin is None else run.thin
+    run = run._replace(thin=thin)
+
+    @cache
+    def problem() -> Any:
+        tasks = tasks_of(source, coding)
+        scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
+        return problem_of(scaled, source.first_task, prior, scale.sign, covariates.matrix)
+
+    def chains(draws: int, seed: np.random.SeedSequence) -> "list[Chain]":
+        return [Chain(problem(), rng, draws, tune, thin) for rng in streams(root(seed).spawn(2)[0], run.chains)]
+
+    def tree(chains: "Sequence[Chain]") -> "xarray.DataTree":
+        attrs = {"thin": thin, "tuning_steps": tune}
+        found = to_datatree(chains, source.respondents, coding.names, scale, covariates, attrs)
+        posterior = found["posterior"].to_dataset()
+        found["posterior"] = xr.DataTree(posterior.assign(reported(posterior["beta"].values, source, coding)))
+        return found
+
+    def found(tree: "xarray.DataTree", chains: "Sequence[Chain]", seed: np.random.SeedSequence) -> dict[str, Any]:
+        kept = {"scheme_": source.scheme, "_coding_": coding, "_scale_": scale, "_covariates_": covariates}
+        kept["_respondents_"] = source.respondents
+        return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale)}
+
+    return Sampling(source, run, chains, tree, found, first_draws=first)
+
+
+def _means(tree: "xarray.DataTree", scale: "TasteScale") -> dict[str, Any]:
+    """Posterior means, as fitted attributes."""
+    import pandas
+
+    posterior = tree["posterior"].dataset
+    over = ["chain", "draw"]
+    tastes = posterior["beta"].mean(over)
+    people, names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
+    has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
+    means = np.where(has_sign, tastes.mean("respondent"), posterior["mean"].mean(over))
+    return {
+        "coef_": pandas.Series(means, names, name="coef"),
+        "individual_": pandas.DataFrame(tastes.values, people, names),
+        "log_likelihood_": float(posterior["log_likelihood"].mean()),
+    }
+
+
+# Draws from the prior of the hierarchical logit, and choices simulated at each of them --------------------------------
+
+
+def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]) -> PriorSample:
+    """The population, everybody's tastes, and a choice in each task."""
+    from scipy.stats import invwishart
+
+    coding, scale, covariates, prior = parts
+    tasks = tasks_of(data, coding)
+    matrix, starts, task_of_row = tasks.matrix / coding.scale @ scale.steps, tasks.first_row[:-1], tasks.task_of_row
+    person_of_row = data.respondent_of_task[task_of_row]
+    people, p = len(data.respondents), matrix.shape[1]
+    drawn: dict[str, list[Any]] = {"mean": [], "covariance": [], "beta": [], "log_likelihood": []}
+    chosen = []
+    for rng in rngs:
+        mean = prior.sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
+        covariance = np.reshape(invwishart.rvs(prior.df, prior.df * prior.scale * np.eye(p), random_state=rng), (p, p))
+        beta = covariates.matrix @ mean + rng.standard_normal((people, p)) @ np.linalg.cholesky(covariance).T
+        if scale.sign.any():
+            beta = np.where(scale.sign == 0.0, beta, scale.sign * np.exp(np.where(scale.sign == 0.0, 0.0, beta)))
+        utility = (matrix * beta[person_of_row]).sum(axis=1)
+        noisy = utility + rng.gumbel(size=utility.size)  # the largest is the choice of a logit
+        choice = np.array([part.argmax() for part in np.split(noisy, starts[1:])])
+        terms = np.log(probabilities(utility, task_of_row)[starts + choice])
+        values = (mean, covariance, beta, terms.sum())
+        for name, value in zip(drawn, values, strict=True):
+            drawn[name].append(value)
+        chosen.append(choice)
+    group = draws_group(
+        **{name: np.asarray(values)[None] for name, values in drawn.items()},
+        respondents=data.respondents,
+        names=coding.names,
+        scale=scale,
+        covariates=covariates,
+    )
+    group = group.assign(reported(group["beta"].values, data, coding))
+    fixed = {"observed_data": observed_group(data.chosen)}
+    predictive = predictive_group(fixed["observed_data"], group, {"chosen": np.array(chosen)[None]})
+    return PriorSample(group, predictive, [(data.with_choices(choice),) for choice in chosen], fixed)

@@ -1,25 +1,131 @@
 """Draws of the hierarchical logit: as a tree in the ArviZ schema, and averaged into predictions."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali.errors import Argument, ArgumentError
 from thali.inference.chains import kept_of
 from thali.inference.seeds import root
 
-from .logit import probabilities
+from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
+from ..answers.logits import LogitChooser
+from ..coding import Coding
+from ..logit import DIRECTIONS, probabilities
 
 if TYPE_CHECKING:
     import xarray
 
-    from .hierarchical_chain import Chain
-    from .hierarchical_covariates import Covariates
-    from .hierarchical_sweep import Problem
-    from .hierarchical_tastes import Population, TasteScale
-    from .logit import Tasks
+    from thali.data.experiments import ChoiceExperiment
+    from thali.people.columns import Covariates
+
+    from .hierarchical_sweep import Chain, Problem
+
+
+# How tastes come from numbers that are normally distributed among people ----------------------------------------------
+
+
+class TasteScale(NamedTuple):
+    r"""Coefficients of utility, b, from normally distributed numbers beta.
+
+    .. math:: b = C f(\beta), \qquad f_k(\beta) = \beta_k \text{ or } \pm e^{\beta_k}
+
+    A number has one coefficient, its slope; the levels of an attribute with a sign have a step each, and C adds those
+    up to and including that level.
+    """
+
+    names: tuple[str, ...]  # (p,) of beta, such as "brand[sony]", "ln -price", "ln zoom[3] over zoom[2]"
+    sign: np.ndarray  # (p,) 1.0, -1.0, or 0.0: any
+    steps: np.ndarray  # (p, p) C
+    scale: np.ndarray  # (p,) by which columns are divided in the chains
+
+    def tastes(self, normal: np.ndarray) -> np.ndarray:
+        """Coefficients of utility (..., p), in the units of the attributes."""
+        if not self.sign.any():
+            return normal
+        with np.errstate(over="ignore"):  # of numbers that have no sign, which may have any size
+            signed = np.where(self.sign == 0.0, normal, self.sign * np.exp(normal))
+        return signed @ self.steps.T
+
+    def in_units(self, normal: np.ndarray) -> np.ndarray:
+        """Means of numbers (..., p) of the chains, in the units of the attributes."""
+        return np.where(self.sign == 0.0, normal / self.scale, normal - np.log(self.scale))
+
+    def factors(self) -> np.ndarray:
+        """What a difference of such numbers is divided by in the units of the attributes, shape (p,)."""
+        return np.where(self.sign == 0.0, self.scale, 1.0)
+
+
+def taste_scale(coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str]) -> TasteScale:
+    """The scale of tastes whose `signs`, attribute -> direction, are given."""
+    p = len(coding.names)
+    names, sign, steps = list(coding.names), np.zeros(p), np.eye(p)
+    first = 0
+    for (attribute, levels), part, seen in zip(data.levels.items(), coding.parts, coding.seen, strict=True):
+        columns = part.table.shape[1] - int(f"{attribute}[missing]" in coding.names)
+        if attribute in signs and part.numbers is not None:
+            way = DIRECTIONS[signs[attribute]] * _order_of_numbers(attribute, part.numbers, levels)
+            for k in range(first, first + columns):
+                sign[k], names[k] = way, f"ln {'-' if way < 0 else ''}{coding.names[k]}"
+        elif attribute in signs:
+            way = DIRECTIONS[signs[attribute]]
+            shown = [level for level, is_seen in zip(levels, seen[:-1], strict=True) if is_seen]
+            for k in range(columns):
+                steps[first + k, first : first + k + 1] = 1.0
+                over = (shown[k], shown[k + 1])[::way]
+                sign[first + k] = way
+                names[first + k] = f"ln {attribute}[{over[1]}] over {attribute}[{over[0]}]"
+        first += part.table.shape[1]
+    return TasteScale(tuple(names), sign, steps, coding.scale)
+
+
+def _order_of_numbers(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
+    """1 or -1: whether the levels, from worst to best, stand by increasing or decreasing numbers."""
+    ways = np.unique(np.sign(np.diff(numbers)))
+    if len(ways) > 1:
+        raise ArgumentError(
+            Argument("signs"),
+            f": a slope has one sign, and the levels of {attribute!r} are declared in the order {', '.join(levels)}, "
+            "which is not that of their numbers; take the attribute out of ",
+            Argument("linear"),
+            " or declare its levels by size.",
+        )
+    return int(ways[0]) if len(ways) else 1
+
+
+class Population:
+    r"""The distribution of tastes among people in every draw.
+
+    .. math:: b = C f(\beta), \qquad \beta \sim N(\mu + \Gamma^T z, \Sigma)
+
+    The covariates z of a new person are those of somebody of the data.
+    """
+
+    def __init__(self, posterior: "xarray.Dataset", scale: TasteScale, covariates: "Covariates") -> None:
+        p = len(scale.names)
+        self.scale, self.people = scale, len(covariates.matrix)
+        self._means = posterior["mean"].values.reshape(-1, p)
+        self._covariances = posterior["covariance"].values.reshape(-1, p, p)
+        self._off = covariates.matrix[:, 1:] * covariates.sd
+        if covariates.names:
+            self._effects = posterior["covariate_effect"].values.reshape(-1, len(covariates.names), p)
+
+    @property
+    def draws(self) -> int:
+        """Number of draws, of all chains."""
+        return len(self._means)
+
+    def tastes(self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray) -> np.ndarray:
+        """Tastes (D, M, p) of new people in draws (D,), by standard normal noise; `like`: whose covariates."""
+        factors = np.linalg.cholesky(self._covariances[draws])
+        normal = self._means[draws, None] + noise @ np.swapaxes(factors, 1, 2)
+        if self._off.shape[1]:
+            normal = normal + self._off[like] @ self._effects[draws]
+        return self.scale.tastes(normal)
+
 
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time
@@ -155,8 +261,7 @@ def draws_group(
 
 
 def tastes_of(posterior: "xarray.Dataset") -> list[str]:
-    """What is normally distributed of each coefficient: itself, or the logarithm of a step; in files of before a
-    coordinate, beside which ArviZ cannot summarise."""
+    """What is normally distributed of each coefficient: itself or ln of a step; in older files a coordinate."""
     held = posterior["mean"].attrs.get(_TASTES)
     return posterior["taste"].values.tolist() if held is None else json.loads(held)
 
@@ -237,18 +342,6 @@ def _blocks(
             yield own[rows], probabilities(matrix[own[rows]] @ tastes.T, number[rows])
 
 
-def drawn_choices(
-    beta: np.ndarray, tasks: "Tasks", first_task: np.ndarray, rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """A choice in every task at every draw of tastes (chain, draw, respondent, coefficient)."""
-    chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
-    for person, (first, end) in enumerate(pairwise(first_task)):
-        for task in range(first, end):
-            utility = beta[:, :, person] @ tasks.matrix[tasks.first_row[task] : tasks.first_row[task + 1]].T
-            chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)  # the choice of a logit
-    return {"chosen": chosen}
-
-
 def new_people(population: "Population", random_seed: Any) -> np.ndarray:
     """Tastes of people drawn from the population of each draw, shape (NEW_PEOPLE x draws, p)."""
     rng, draws, p = np.random.default_rng(root(random_seed)), population.draws, len(population.scale.names)
@@ -256,3 +349,81 @@ def new_people(population: "Population", random_seed: Any) -> np.ndarray:
     like = rng.integers(population.people, size=(NEW_PEOPLE, draws))
     found = population.tastes(np.arange(draws), np.swapaxes(noise, 0, 1), like.T)
     return np.swapaxes(found, 0, 1).reshape(-1, p)
+
+
+# What a verdict on the hierarchical logit looks at, in every draw: shares of levels among choices, level effects ------
+
+
+def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "dict[str, xarray.DataArray]":
+    r"""`share` and `effect` of every draw of tastes (chain, draw, respondent, coefficient).
+
+    .. math::
+        \text{share} = \frac1T \sum_{nt} \sum_{j} p_{ntj} 1(\text{j has the level}), \qquad
+        \text{effect} = \frac1N \sum_n 1 \Big/ \big(1 + e^{-(x_b - x_a)^T \beta_n}\big)
+    """
+    matrix = coding.matrix(data.products)
+    levels = levels_of_products(data.scheme, data.products)
+    shares = np.zeros((*beta.shape[:2], levels.shape[1]))
+    for person, (first, end) in enumerate(pairwise(data.first_task)):
+        if end == first:
+            continue
+        products = data.row_product[data.first_row[first] : data.first_row[end]]
+        starts = data.first_row[first:end] - data.first_row[first]
+        sizes = np.diff(data.first_row[first : end + 1])
+        utility = _times(beta[:, :, person], matrix[products].T)
+        utility -= np.repeat(np.maximum.reduceat(utility, starts, axis=2), sizes, axis=2)
+        np.exp(utility, out=utility)
+        utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
+        shares += _times(utility, levels[products])
+    pairs = level_pairs_of(data.scheme, np.zeros(len(data.attributes)))
+    one, other = np.zeros((2, len(pairs), len(data.attributes)), np.int64)
+    for number, (attribute, a, b) in enumerate(pairs):
+        one[number, attribute], other[number, attribute] = b, a
+    steps = coding.matrix(one) - coding.matrix(other)
+    effects = np.stack([_effect(beta @ step) for step in steps], axis=-1)
+    return named_arrays(shares / data.n_tasks, effects, share_names(data.scheme), effect_names(data.scheme, pairs))
+
+
+def _times(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Rows (chain, draw, .) times a matrix, each in a product of its own: rounding does not know the other draws."""
+    return (rows[:, :, None, :] @ matrix)[:, :, 0]
+
+
+def _effect(differences: np.ndarray) -> np.ndarray:
+    """The probability that the one is chosen out of two, mean over people (the last axis)."""
+    from scipy.special import expit
+
+    return expit(differences).mean(axis=-1)
+
+
+# The people of the hierarchical logit in its draws, and new people of its population ----------------------------------
+
+
+_MAX_TASTES = 4_000_000  # of all people in all draws
+_NEWCOMERS = 1_024  # the sampling noise of a share among so many is below .016
+
+
+def chooser_of(
+    coding: "Coding",
+    data: "ChoiceExperiment",
+    posterior: "xarray.Dataset",
+    of_new: "Population",
+    directions: np.ndarray,
+) -> LogitChooser:
+    """The people of the data; of many people in many draws, with fewer draws."""
+    beta = posterior["beta"].values
+    chains, draws, people, p = beta.shape
+
+    def population(kept: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Tastes of new people, which have the same random numbers in every draw."""
+        from scipy.special import ndtri
+        from scipy.stats import qmc
+
+        noise = ndtri(qmc.Sobol(p, rng=rng).random(_NEWCOMERS).clip(1e-12, 1 - 1e-12))
+        like = np.arange(_NEWCOMERS) * of_new.people // _NEWCOMERS
+        return of_new.tastes(kept, noise[None], like[None]), np.full(_NEWCOMERS, 1.0 / _NEWCOMERS)
+
+    chain = np.repeat(np.arange(chains), draws)
+    tastes = beta.reshape(-1, people, p)
+    found = LogitChooser(coding, data, tastes, chain, population=population, directions=directions)
+    return found.thinned(max(40, min(len(chain), _MAX_TASTES // people)))

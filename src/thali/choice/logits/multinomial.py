@@ -1,34 +1,29 @@
 """`MultinomialLogit`: everybody has the same tastes."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from thali._described import Facts
 from thali._labels import shorten
 from thali.errors import (
-    Argument,
-    ArgumentError,
     DataError,
     DataWarning,
     EstimateWarning,
-    Message,
     ModelName,
     ThaliWarning,
 )
 from thali.model.base import Job, Model
 
-from .answers import LogitAnswers
+from ..answers.logits import LogitAnswers, LogitChooser
+from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
-
-    from .chooser import LogitChooser
-    from .coding import Coding
 
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
@@ -101,6 +96,7 @@ class MultinomialLogit(LogitAnswers, Model):
     [0.25, 0.75]
     """
 
+    _FINDINGS: ClassVar[str] = "thali.choice.logits.findings"
     coef_: "pd.Series"
     covariance_: "pd.DataFrame"
     log_likelihood_: float
@@ -138,9 +134,7 @@ class MultinomialLogit(LogitAnswers, Model):
         """The fit, checked."""
         import pandas as pd
 
-        from .coding import coding_of
-        from .logit import ascend, independent_columns, tasks_of
-        from .separation import separating_columns
+        from ..logit import ascend, independent_columns, separating_columns, tasks_of
 
         coding = coding_of(data, self.linear, self.knots, self.interactions)
         tasks = tasks_of(data, coding)
@@ -240,8 +234,7 @@ class MultinomialLogit(LogitAnswers, Model):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
-        from .coding import read_new
-        from .logit import probabilities
+        from ..logit import probabilities
 
         self._require_fitted()
         matrix, encoded = read_new(self._coding_, self.scheme_, new)
@@ -251,8 +244,6 @@ class MultinomialLogit(LogitAnswers, Model):
         return self._data_
 
     def _chooser(self) -> "LogitChooser":
-        from .chooser import LogitChooser
-
         self._require_fitted()
         coef, covariance = np.nan_to_num(self.coef_.to_numpy()), np.nan_to_num(self.covariance_.to_numpy())
         noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
@@ -267,35 +258,3 @@ class MultinomialLogit(LogitAnswers, Model):
             people,
             covariance=covariance,
         )
-
-
-def unseen_remarks(coding: "Coding", levels: dict[str, tuple[str, ...]]) -> list[Message]:
-    """Which declared levels no task shows."""
-    from .coding import unseen_levels
-
-    named = [f"{name} = {level}" for name, own in unseen_levels(coding, levels).items() for level in own]
-    if not named:
-        return []
-    return [
-        Message(
-            f"No task shows {shorten(named)}, so that there is no coefficient for it, and predictions refuse it. Of an "
-            "attribute named in ",
-            Argument("linear"),
-            " they take any number.",
-        )
-    ]
-
-
-def experiment(data: Any, constants: bool = False) -> "ChoiceExperiment":
-    """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
-    from thali.data.experiments import ChoiceExperiment
-    from thali.data.experiments.constants import with_constants
-
-    if not isinstance(data, ChoiceExperiment):
-        raise DataError(
-            f"The model needs a ChoiceExperiment; got {type(data).__name__}. Make one by "
-            "ChoiceExperiment.from_frame(frame)."
-        )
-    if not isinstance(constants, bool):
-        raise ArgumentError(Argument("constants"), f" must be True or False; got {constants!r}.")
-    return with_constants(data) if constants else data

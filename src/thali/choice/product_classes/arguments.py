@@ -7,7 +7,7 @@ import numpy as np
 from thali._arguments import one_of, positive, share, whole
 from thali.errors import Argument, ArgumentError, Message, Setting
 
-from ..logits.directions import DIRECTIONS
+from ..logit import DIRECTIONS
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
@@ -139,10 +139,7 @@ def dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.
 
 
 def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> "Message | str":
-    """A sentence about choices that no preferences of this model explain without lapse; "" if there are none.
-
-    A dominated alternative can only be chosen where it ties with the better one.
-    """
+    """A sentence about choices of dominated alternatives, which only ties or lapses explain; "" if there are none."""
     tasks = dominated_choices(data, monotone)
     if not len(tasks):
         return ""

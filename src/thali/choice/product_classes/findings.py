@@ -12,8 +12,8 @@ from thali.model.wording import listed, said
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
 from .posterior import trace_of
+from .reports.chooser import MAX_PEOPLE
 from .reports.class_table import STABLE
-from .reports.people import MAX_PEOPLE
 
 _LONGEST = 100  # letters of the name of a class in a line
 

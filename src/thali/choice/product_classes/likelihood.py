@@ -8,18 +8,78 @@ comes from logarithms.
 import math
 from typing import Any
 
-from thali.compile.jit import part, scalar
+import numpy as np
 
-from .bits import is_inside
-from .state import MUTE, NEXT_OWNED, SIGN
+from thali.compile.jit import compiled, part, scalar
+
+from .state import MUTE, NEXT_OWNED, PRESENT, SIGN
+
+# Rows of bits: which levels belong to a class, and whether an attribute is inactive there -----------------------------
+
+
+@scalar
+def has_bit(bits: Any, row: Any, b: Any) -> Any:
+    """Whether bit b of a row is set."""
+    return (bits[row, b >> 6] >> (b & 63)) & 1 != 0
+
+
+@scalar
+def set_bit(bits: Any, row: Any, b: Any) -> None:
+    """Set bit b of a row."""
+    bits[row, b >> 6] |= np.int64(1) << (b & 63)
+
+
+@scalar
+def clear_bit(bits: Any, row: Any, b: Any) -> None:
+    """Clear bit b of a row."""
+    bits[row, b >> 6] &= ~(np.int64(1) << (b & 63))
+
+
+@scalar
+def is_active(problem: Any, bits: Any, row: Any, i: Any) -> Any:
+    """Whether attribute i is active in a class."""
+    return not has_bit(bits, row, problem.first_bit[i + 1] - 1)
+
+
+@scalar
+def deactivate(problem: Any, bits: Any, row: Any, i: Any) -> None:
+    """Include all levels of attribute i, and products that lack it."""
+    for b in range(problem.first_bit[i], problem.first_bit[i + 1]):
+        set_bit(bits, row, b)
+
+
+@scalar
+def clear_levels(problem: Any, bits: Any, row: Any, i: Any) -> None:
+    """Exclude all levels of attribute i."""
+    for b in range(problem.first_bit[i], problem.first_bit[i + 1]):
+        clear_bit(bits, row, b)
+
+
+@scalar
+def set_size(problem: Any, bits: Any, row: Any, i: Any) -> Any:
+    """Number of included levels of attribute i."""
+    count = 0
+    for b in range(problem.first_bit[i], problem.first_bit[i + 1] - 1):
+        if has_bit(bits, row, b):
+            count += 1
+    return count
+
+
+@scalar
+def is_inside(rows: Any, r: Any, bits: Any, k: Any) -> Any:
+    """Whether the product of row r belongs to class k."""
+    for w in range(bits.shape[1]):
+        if rows[r, w] & ~bits[k, w] != 0:
+            return False
+    return True
+
 
 TINY = 1e-280
 
 
 @part
 def compare(tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any) -> Any:
-    """Chosen minus other membership in class k for all comparisons of person n; returns in how many tasks one is
-    not 0."""
+    """Chosen minus other membership in class k in all comparisons of person n; returns the number of tasks with any."""
     first = tasks.first_task[n]
     count, c = 0, 0
     one_word, outside = bits.shape[1] == 1, ~bits[k, 0]
@@ -196,3 +256,94 @@ def log_open_hits(tasks: Any, lapsed: Any, hit: Any, n: Any) -> Any:
         if lapsed[t] == 0:
             total, product = times(total, product, hit[t - first])
     return total + math.log(product)
+
+
+# The likelihood of a block of tasks in a state, and its change along the path of a logit ------------------------------
+
+
+@compiled
+def write_block(
+    problem: Any, target: Any, state: Any, work: Any, people: Any, tasks: Any, hits: Any, differences: Any, row: Any
+) -> None:
+    """L of the tasks of a block, without lapse, into a row of `hits`; differences likewise where there is room."""
+    at = 0
+    for n in range(people[0], people[1]):
+        sum_features(problem.tasks, state.features, work.sums, 0, n)
+        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+        first, c = problem.tasks.first_task[n], 0
+        for t in range(first, problem.tasks.first_task[n + 1]):
+            size = problem.tasks.first_row[t + 1] - problem.tasks.first_row[t] - 1
+            if tasks[0] <= t < tasks[1]:
+                hits[row, t - tasks[0]] = work.hit[t - first]
+                if differences.shape[1] > 0:
+                    for i in range(size):
+                        differences[row, at + i] = work.sums.total[0, c + i]
+                    at += size
+            c += size
+
+
+@compiled
+def log_logit(hits: Any, differences: Any, others: Any, sharpness: Any, lapse: Any, out: Any) -> None:
+    """Σ ln[(1 − lapse) L(sharpness) + lapse / J] of every row into `out`; `others` is J − 1 of every task."""
+    for row in range(out.shape[0]):
+        total, at = 0.0, 0
+        for t in range(others.shape[0]):
+            size = others[t]
+            hit = hits[row, t]
+            if sharpness != math.inf:
+                hit = 1.0
+                for i in range(at, at + size):
+                    hit += math.exp(-sharpness * differences[row, i])
+                hit = 1.0 / hit
+            p = (1.0 - lapse) * hit + lapse / (size + 1.0)
+            total += math.log(p) if p > 0.0 else -math.inf
+            at += size
+        out[row] = total
+
+
+# The likelihood of every choice under a given state -------------------------------------------------------------------
+
+
+@scalar
+def log_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
+    """Σ ln[(1 − δ) L + δ / J] of person n."""
+    first = tasks.first_task[n]
+    total, product = 0.0, 1.0
+    for t in range(first, tasks.first_task[n + 1]):
+        delta = target.delta[t]
+        at_random = delta / (tasks.first_row[t + 1] - tasks.first_row[t])
+        total, product = times(total, product, (1.0 - delta) * hit[t - first] + at_random)
+    return total + math.log(product)
+
+
+@part
+def log_likelihood_of(problem: Any, target: Any, state: Any, work: Any) -> Any:
+    """ln of the likelihood of the choices of all people present, lapse included."""
+    total = 0.0
+    for n in range(state.whole[PRESENT]):
+        sum_features(problem.tasks, state.features, work.sums, 0, n)
+        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+        total += log_with_lapse(problem.tasks, target, work.hit, n)
+    return total
+
+
+@compiled
+def log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
+    """ln of the likelihood of the choices of all people present, lapse included."""
+    return log_likelihood_of(problem, target, state, work)
+
+
+@compiled
+def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> None:
+    """L of every task, without lapse, into `hits` (tasks,); 1 / alternatives for people who are not present."""
+    for n in range(problem.tasks.first_task.shape[0] - 1):
+        first = problem.tasks.first_task[n]
+        if n < state.whole[PRESENT]:
+            sum_features(problem.tasks, state.features, work.sums, 0, n)
+            fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+        for t in range(first, problem.tasks.first_task[n + 1]):
+            hits[t] = (
+                work.hit[t - first]
+                if n < state.whole[PRESENT]
+                else 1.0 / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])
+            )

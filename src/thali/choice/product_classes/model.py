@@ -1,5 +1,6 @@
 """Classes of products that people care about, from choice experiments."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -7,20 +8,29 @@ import numpy as np
 
 from thali._arguments import positive, whole
 from thali._labels import plural
-from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliWarning
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    InterruptedWarning,
+    Message,
+    Setting,
+    ThaliWarning,
+)
 from thali.inference.chains import Run as ChainRun
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
-from thali.model.engine import Engine, Prepared
-from thali.model.evidence import EvidenceRun
+from thali.model.engine import Chains, Engine, Prepared
+from thali.model.evidence import EvidenceRun, refuse_unfinished
 from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling, opened_job
 from thali.posterior.evidence import LogEvidence
+from thali.posterior.verdict import Verdict
 
-from ..logits.directions import directions_of
-from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
-from .methods import ENGINES, evidence_of_fit
+from ..logit import contradicted_sentence, directions_of
+from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, Settings, dominated_sentence, settings_of
+from .engines.path import USABLE
 from .reports.methods import Reports
 
 if TYPE_CHECKING:
@@ -29,8 +39,51 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.design import Design
 
-    from .arguments import Settings
     from .particles import Particles
+
+
+class Annealed(Chains):
+    """Independent annealed chains."""
+
+    has_evidence = True
+    groups = "chains"  # what several of are run is called, and the argument that says how many
+    usual_run = {"sweeps": FIRST_SWEEPS}  # of a comparison
+    sentence = "classes.annealed"  # of the methods section
+
+    def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
+        """The fit."""
+        return model._job_of(model._sampling(data, how), str(data), remarks)
+
+    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
+        """The log evidence of a fit to these data."""
+        raise ArgumentError("the evidence of product classes is estimated with ", Setting("method", "smc"), ".")
+
+
+class SequentialMonteCarlo(Chains):
+    """Sequential Monte Carlo with groups of particles, which estimates the evidence."""
+
+    has_evidence = True
+    groups = "islands"
+    usual_run: dict[str, Any] = {}
+    sentence = "classes.smc"
+
+    def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
+        """The fit."""
+        return Job(lambda: model._by_particles(data, settings, how), remarks, data=str(data))
+
+    def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
+        """The log evidence of a fit to these data."""
+        fresh = type(model)(**model.get_params())
+        fresh.fit(data, cores=how.cores, random_seed=how.random_seed, progressbar=how.progressbar)
+        return fresh.log_evidence()
+
+    def refuse_to_go_on(self) -> None:
+        raise ArgumentError(
+            Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more sweeps."
+        )
+
+
+ENGINES = {"annealed": Annealed(), "smc": SequentialMonteCarlo()}
 
 
 class ProductClasses(Reports, RunByChains):
@@ -271,9 +324,6 @@ class ProductClasses(Reports, RunByChains):
 
     def _remarks(self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str]) -> list[Any]:
         """What is unusual about the data."""
-        from ..logits.directions import contradicted_sentence
-        from .arguments import dominated_sentence
-
         contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
         dominated = dominated_sentence(data, monotone) if settings.lapse == 0.0 else ""
         return [remark for remark in (contradicted, dominated) if remark]
@@ -283,7 +333,7 @@ class ProductClasses(Reports, RunByChains):
 
         from .engines.annealed import annealed_chains, draws_in, fit_of, status_of
         from .posterior import to_datatree
-        from .problem import problem_of
+        from .state import problem_of
 
         asked = Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS)
         settings, monotone = self._checked(source, asked)
@@ -319,7 +369,7 @@ class ProductClasses(Reports, RunByChains):
 
         from .engines.smc import run_smc
         from .posterior import to_datatree
-        from .problem import problem_of
+        from .state import problem_of
 
         _, monotone = self._checked(data, Run(islands=settings.groups))
         problem = problem_of(data, monotone, settings.alpha, settings.beta)
@@ -357,7 +407,7 @@ class ProductClasses(Reports, RunByChains):
         return self._engine.evidence_of(self, data, how)
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .prior_sample import sample_classes
+        from .simulate import sample_classes
 
         return sample_classes(*self._checked(data, Run()), data, rngs)
 
@@ -421,3 +471,29 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "_draws_": load(tree["particles"].to_dataset()),
         "_design_": design_from(tree["constant_data"].to_dataset()),
     }
+
+
+def evidence_of_fit(model: Any) -> LogEvidence:
+    """The log evidence that the fit estimated."""
+    import pandas as pd
+
+    from .posterior import trace_of
+
+    model._require_fitted()
+    refuse_unfinished(model)
+    if not math.isfinite(model.log_evidence_):
+        raise ArgumentError(
+            "This fit did not estimate the evidence; fit with ", Setting("method", "smc"), ", or with ",
+            Setting("start", "prior"), ".",
+        )  # fmt: skip
+    estimates = np.atleast_2d(trace_of(model.posterior_)["log_evidence"])[:, -1]
+    usable = model.evidence_sd_ <= USABLE
+    sentence = (
+        f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
+        f"the standard deviation of their estimates is {model.evidence_sd_:.2f} (wanted: at most {USABLE:g})",
+        "." if usable else "; take more sweeps at each step, or more particles.",
+    )
+    facts = {"groups": len(estimates), "sd": model.evidence_sd_}
+    verdict = Verdict(usable, facts, Message(*sentence))
+    df = float(len(estimates) - 1)
+    return LogEvidence(model.log_evidence_, model.log_evidence_se_, df, verdict, estimates, pd.DataFrame())

@@ -40,7 +40,7 @@ def to_datatree(fit: Any, design: Design, attrs: dict[Any, Any], cores: int | No
     """The posterior tree of a fit."""
     from thali.posterior.store import origin, tree_of
 
-    from .reports.reported import reported
+    from .reports.effects import reported
 
     posterior = draws_group(fit.particles).assign(reported(fit.particles, design, cores))
     constant = design.to_dataset()

@@ -7,11 +7,23 @@ from thali.compile.jit import part, scalar
 from thali.inference.numerics.decisions import index, poisson
 from thali.inference.numerics.gamma import log_gamma_draw
 
-from .bits import clear_levels, deactivate, is_active, set_bit, set_size
-from .likelihood import compare
-from .problem import BETA
-from .slots import has_room, new_class, take
-from .state import CLASSES, CONCENTRATION, NEGATIVE, OWNERS, PENDING, POLARITY, PRESENT, SIGMA, SPLIT, A
+from .likelihood import clear_levels, compare, deactivate, is_active, set_bit, set_size
+from .state import (
+    BETA,
+    CLASSES,
+    CONCENTRATION,
+    NEGATIVE,
+    OWNERS,
+    PENDING,
+    POLARITY,
+    PRESENT,
+    SIGMA,
+    SPLIT,
+    A,
+    has_room,
+    new_class,
+    take,
+)
 
 
 @scalar
@@ -117,10 +129,7 @@ def own_new_class(rng: Any, problem: Any, state: Any, n: Any) -> Any:
 
 @scalar
 def extend(rng: Any, problem: Any, state: Any) -> Any:
-    """Add the next person, drawn from the prior given the others; False if there is too little room for it.
-
-    Then only State.whole[PENDING] has changed, and a later call with more room continues from there.
-    """
+    """Add the next person, drawn from the prior given the others; False: too little room; call again with more."""
     n = state.whole[PRESENT]
     beta = problem.prior[BETA]
     state.whole[PRESENT] = n + 1

@@ -5,15 +5,30 @@ sweep, have the same distribution if and only if simulator, sampler and prior ag
 """
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.compile.jit import compiled, part, scalar
+from thali.data.experiments.design import design_of
+from thali.model.prior_sample import PriorSample, predictive_group
 
-from .bits import is_active, is_inside, set_size
-from .choices import log_with_lapse
-from .likelihood import compare, fill_hits, log_sum, sum_features
+from .engines.fit import Keeper
+from .likelihood import (
+    compare,
+    fill_hits,
+    is_active,
+    is_inside,
+    log_likelihood,
+    log_sum,
+    log_with_lapse,
+    set_size,
+    sum_features,
+)
+from .particles import joined
+from .posterior import draws_group
+from .reports.effects import reported
 from .state import (
     ACTIVE,
     CLASS,
@@ -31,9 +46,16 @@ from .state import (
     TOP,
     A,
     grown,
+    problem_of,
+    target_of,
     workspace,
 )
-from .sweep import forget_everybody, let_come, paper_sweep, recommended_sweep
+from .sweep import draw_state, forget_everybody, let_come, paper_sweep, recommended_sweep
+
+if TYPE_CHECKING:
+    from thali.data.experiments import ChoiceExperiment
+
+    from .arguments import Settings
 
 NAMES = (
     "K",
@@ -134,10 +156,7 @@ def draw_choice(rng: np.random.Generator, problem: Any, target: Any, state: Any,
 
 @part
 def simulate(rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any) -> None:
-    """New choices of the people present, written into the problem: the chosen product comes first in its task.
-
-    `chosen` (tasks,) receives its original row, counted from the first of the task.
-    """
+    """New choices of the people present, chosen product first; `chosen` (tasks,) receives its place in the task."""
     for n in range(state.whole[PRESENT]):
         for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
             r = draw_choice(rng, problem, target, state, n, t - problem.tasks.first_task[n], t)
@@ -260,10 +279,7 @@ def run_chain(
     row: Any,
     chosen: Any,
 ) -> Any:
-    """Run iterations at[0] to total and add up those from `drop` on; False if it stopped because there was no room.
-
-    at[1] is the progress of the current iteration.
-    """
+    """Iterations at[0] to total, at[1] the progress of one, added up from `drop` on; False if there was no room."""
     everybody = problem.tasks.first_task.shape[0] - 1
     while at[0] < total:
         if data == PRIOR:
@@ -301,10 +317,7 @@ def average(
     batches: int = 1,
     people: Any = None,
 ) -> tuple[np.ndarray, "object"]:
-    """Means of the quantities of NAMES and of L of every task, one row a batch, and the state in the end.
-
-    Batches follow each other in one chain; the first `drop` iterations of all are left out.
-    """
+    """Means of NAMES and of L of every task, a row a batch of one chain, all but the first `drop`; the last state."""
     people = problem.n_people if people is None else people
     out = np.zeros((batches, len(NAMES) + problem.n_tasks))
     work, chosen = workspace(problem, state), np.zeros(problem.n_tasks, np.int64)
@@ -316,3 +329,31 @@ def average(
             state = grown(state)
             work = workspace(problem, state)
     return out / iterations, state
+
+
+# Draws from the prior over classes, and choices simulated at each of them ---------------------------------------------
+
+
+def sample_classes(
+    settings: "Settings", monotone: dict[str, str], data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
+) -> PriorSample:
+    """Classes, who owns them, their values, and a choice in each task."""
+    first = data.with_choices(np.zeros(data.n_tasks, np.int64))  # rows of a task in their order
+    problem = problem_of(first, monotone, settings.alpha, settings.beta)
+    rows = problem.tasks.rows.copy()
+    target, keeper = target_of(problem, settings.lapse), Keeper(problem, settings.beta)
+    drawn, chosen = [], []
+    for rng in rngs:
+        problem.tasks.rows[...] = rows  # reordered by simulated choices
+        state, choice = draw_state(rng, problem, shapes_from_prior=True), np.zeros(data.n_tasks, np.int64)
+        new_choices(rng, problem, target, state, choice)
+        found = log_likelihood(problem, target, state, workspace(problem, state))
+        drawn.append(keeper.draw(state, 0, found, settings.lapse))
+        chosen.append(choice)
+    design, draws = design_of(data), joined(drawn)
+    group = draws_group(draws).assign(reported(draws, design, cores=1))
+    predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
+    new = [(data.with_choices(choice),) for choice in chosen]
+    return PriorSample(
+        group, predictive, new, {"observed_data": design.observed(), "constant_data": design.to_dataset()}
+    )

@@ -1,12 +1,150 @@
 """The state of one particle in arrays that are allocated once, and the work space of a thread."""
 
-from typing import Any, NamedTuple
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.inference.numerics.gamma import QUANTILES
+from thali.compile.jit import scalar
+from thali.errors import ArgumentError
+from thali.inference.numerics.gamma import QUANTILES, quantile_table
 
-from .problem import Problem
+if TYPE_CHECKING:
+    from thali.data.experiments import ChoiceExperiment
+
+
+# The constants of a fit: tasks with the chosen product first, the constants of the prior, the target posterior --------
+
+
+DIRECTIONS = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1}
+ALPHA, BETA = range(2)  # in Problem.prior
+
+
+class Tasks(NamedTuple):
+    """The products of every task, the chosen one first; a comparison is one of the others."""
+
+    first_task: np.ndarray  # (N + 1,)
+    first_row: np.ndarray  # (tasks + 1,)
+    rows: np.ndarray  # (rows, words) bits of the products
+    of_comparison: np.ndarray  # (rows - tasks,) task of a comparison, counted from the first of the person
+
+
+class Problem(NamedTuple):
+    """Inside, levels of an attribute with an order run from worst to best.
+
+    Every attribute has one bit a level and one more, set in products that lack it and in classes where it is inactive:
+    a product belongs to a class if all its bits are set in the class.
+    """
+
+    tasks: Tasks
+    n_levels: np.ndarray  # (L,)
+    first_bit: np.ndarray  # (L + 1,)
+    direction: np.ndarray  # (L,) 0 free, 1 increasing, -1 decreasing in the natural order of the data
+    log_choose: np.ndarray  # (L + 1,) ln C(L, c)
+    log_sets: np.ndarray  # (L, most levels + 1) ln C(L_i, l)
+    prior: np.ndarray  # (2,) alpha, or NaN where it is learned; beta
+    harmonic: np.ndarray  # (N + 1,) Σ_{i < n} β / (β + i)
+    quantiles: np.ndarray  # of the transport of values, see inference/numerics/gamma_quantiles.py
+
+    @property
+    def n_people(self) -> int:
+        return len(self.tasks.first_task) - 1
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.tasks.first_row) - 1
+
+
+class Target(NamedTuple):
+    """Which posterior: every task hard or a logit, with its own share of choices made at random."""
+
+    delta: np.ndarray  # (tasks,) lapse in [0, 1]; 1 = the task is not in the model yet
+    sharpness: np.ndarray  # (tasks,) of the logit; infinite = the best product wins, ties are split evenly
+    held: np.ndarray  # (1,) whether a and σ stay as they are
+
+
+def problem_of(
+    data: "ChoiceExperiment | Any",
+    monotone: Mapping[str, Any] | None = None,
+    alpha: float | None = None,
+    beta: float = 1.0,
+) -> Problem:
+    """The arrays that the sampler reads."""
+    n_levels = np.array([len(data.levels[name]) for name in data.attributes], np.int64)
+    direction = _directions(tuple(data.attributes), monotone or {})
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if value is not None and not 0.0 < value < math.inf:
+            raise ArgumentError(f"`{name}` must be a positive number; got {value!r}.")
+    # Arrays of their own: those of the data are read-only, for which the kernels would be compiled again.
+    first_row = np.array(data.first_row, np.int64)
+    first_bit = np.concatenate([[0], np.cumsum(n_levels + 1)]).astype(np.int64)
+    n_tasks, size = len(first_row) - 1, len(n_levels)
+    n_people = len(data.first_task) - 1
+    order = _chosen_first(first_row, np.asarray(data.chosen), n_tasks)
+    first_task = np.array(data.first_task, np.int64)
+    of_person = np.arange(n_tasks) - np.repeat(first_task[:-1], np.diff(first_task))
+    bits = product_bits(np.asarray(data.products), n_levels, direction)
+    return Problem(
+        tasks=Tasks(
+            first_task=first_task,
+            first_row=first_row,
+            rows=np.ascontiguousarray(bits[np.asarray(data.row_product)[order]]),
+            of_comparison=np.repeat(of_person, np.diff(first_row) - 1),
+        ),
+        n_levels=n_levels,
+        first_bit=first_bit,
+        direction=direction,
+        log_choose=np.array([math.log(math.comb(size, c)) for c in range(size + 1)]),
+        log_sets=np.array(
+            [[math.log(max(1, math.comb(n, c))) for c in range(int(n_levels.max()) + 1)] for n in n_levels.tolist()]
+        ),
+        prior=np.array([math.nan if alpha is None else alpha, beta], float),
+        harmonic=np.concatenate([[0.0], np.cumsum(beta / (beta + np.arange(n_people)))]),
+        quantiles=quantile_table(),
+    )
+
+
+def target_of(problem: Problem, delta: float = 0.0, sharpness: Any = math.inf) -> Target:
+    """A target with the same lapse and sharpness in all tasks, or with those given task by task."""
+    tasks = problem.n_tasks
+    return Target(
+        np.ascontiguousarray(np.broadcast_to(np.asarray(delta, float), tasks)).copy(),
+        np.ascontiguousarray(np.broadcast_to(np.asarray(sharpness, float), tasks)).copy(),
+        np.zeros(1, np.bool_),
+    )
+
+
+def product_bits(products: np.ndarray, n_levels: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Bits of products given by natural level codes, -1 = the attribute is missing; shape (products, words)."""
+    first = np.concatenate([[0], np.cumsum(n_levels + 1)])
+    codes = np.where(direction < 0, n_levels - 1 - products, products)
+    places = first[:-1] + np.where(products < 0, n_levels, codes)
+    words = np.zeros((len(products), int(-(-first[-1] // 64))), np.int64)
+    rows = np.arange(len(products))
+    for place in places.T:
+        np.bitwise_or.at(words, (rows, place >> 6), np.int64(1) << (place & 63))
+    return words
+
+
+def _chosen_first(first_row: np.ndarray, chosen: np.ndarray, n_tasks: int) -> np.ndarray:
+    """Row numbers, task by task, the chosen one first and the others in their order."""
+    task = np.repeat(np.arange(n_tasks), np.diff(first_row))
+    rows = np.arange(first_row[-1])
+    is_chosen = rows == (first_row[:-1] + chosen)[task]
+    return np.lexsort((rows, ~is_chosen, task))
+
+
+def _directions(attributes: tuple[str, ...], monotone: Mapping[str, Any]) -> np.ndarray:
+    direction = np.zeros(len(attributes), np.int8)
+    for name, word in monotone.items():
+        if name not in attributes:
+            raise ArgumentError(f"`monotone` names {name!r}, which is not an attribute; there are {list(attributes)}.")
+        if word not in DIRECTIONS:
+            raise ArgumentError(f"`monotone[{name!r}]` must be 'increasing' or 'decreasing'; got {word!r}.")
+        direction[attributes.index(name)] = DIRECTIONS[word]
+    return direction
+
 
 A, SIGMA, CONCENTRATION = range(3)  # in State.real
 START = (2.0, 0.6)  # a and σ where they are not drawn from their prior
@@ -175,3 +313,118 @@ def copy_state(source: State, into: State | None = None) -> State:
 
 def _flat(state: State) -> list[np.ndarray]:
     return [*state[:4], *state.features, *state[5:]]
+
+
+# Allocation of features: slots are taken and freed, in the lists of their class and of their owner --------------------
+
+
+@scalar
+def has_room(state: Any, n: Any, new: Any) -> Any:
+    """Whether there is room for person n to own all classes and this many new ones."""
+    classes = state.whole[CLASSES]
+    free = state.features.slots.shape[0] - state.whole[TOP] + state.whole[HOLES]
+    return classes + new <= state.classes.shape[0] and classes + new <= free
+
+
+@scalar
+def take(state: Any, n: Any, k: Any, sign: Any) -> Any:
+    """A slot in which person n owns class k."""
+    whole, slots = state.whole, state.features.slots
+    f = whole[FREE]
+    if f >= 0:
+        whole[FREE] = slots[f, NEXT_OWNER]
+        whole[HOLES] -= 1
+    else:
+        f = whole[TOP]
+        whole[TOP] += 1
+    slots[f, CLASS], slots[f, PERSON], slots[f, SIGN], slots[f, MUTE] = k, n, sign, 0
+    link(state, f)
+    return f
+
+
+@scalar
+def link(state: Any, f: Any) -> None:
+    """Put slot f at the head of both of its lists."""
+    slots = state.features.slots
+    k, n = slots[f, CLASS], slots[f, PERSON]
+    first = state.classes[k, FIRST]
+    slots[f, NEXT_OWNER], slots[f, LAST_OWNER] = first, -1
+    if first >= 0:
+        slots[first, LAST_OWNER] = f
+    state.classes[k, FIRST] = f
+    first = state.features.people[n, 0]
+    slots[f, NEXT_OWNED], slots[f, LAST_OWNED] = first, -1
+    if first >= 0:
+        slots[first, LAST_OWNED] = f
+    state.features.people[n, 0] = f
+    state.features.people[n, 1] += 1
+    state.classes[k, OWNERS] += 1
+    state.classes[k, NEGATIVE] += slots[f, SIGN]
+
+
+@scalar
+def give_back(state: Any, f: Any) -> None:
+    """Remove the feature in slot f from its owner; the class stays, even without owners."""
+    slots, whole = state.features.slots, state.whole
+    k, n = slots[f, CLASS], slots[f, PERSON]
+    before, after = slots[f, LAST_OWNER], slots[f, NEXT_OWNER]
+    if before >= 0:
+        slots[before, NEXT_OWNER] = after
+    else:
+        state.classes[k, FIRST] = after
+    if after >= 0:
+        slots[after, LAST_OWNER] = before
+    before, after = slots[f, LAST_OWNED], slots[f, NEXT_OWNED]
+    if before >= 0:
+        slots[before, NEXT_OWNED] = after
+    else:
+        state.features.people[n, 0] = after
+    if after >= 0:
+        slots[after, LAST_OWNED] = before
+    state.features.people[n, 1] -= 1
+    state.classes[k, OWNERS] -= 1
+    state.classes[k, NEGATIVE] -= slots[f, SIGN]
+    slots[f, PERSON] = -1
+    slots[f, NEXT_OWNER] = whole[FREE]
+    whole[FREE] = f
+    whole[HOLES] += 1
+
+
+@scalar
+def new_class(state: Any, polarity: Any, active: Any, ordered: Any) -> Any:
+    """Number of a new class without owners; the caller sets its bits."""
+    k = state.whole[CLASSES]
+    state.whole[CLASSES] += 1
+    row = state.classes
+    row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED] = polarity, active, ordered
+    row[k, OWNERS], row[k, NEGATIVE], row[k, FIRST] = 0, 0, -1
+    return k
+
+
+@scalar
+def drop_class(state: Any, k: Any) -> None:
+    """Remove a class without owners; the last class takes its number."""
+    last = state.whole[CLASSES] - 1
+    state.whole[CLASSES] = last
+    if k == last:
+        return
+    for w in range(state.bits.shape[1]):
+        state.bits[k, w] = state.bits[last, w]
+    for i in range(state.classes.shape[1]):
+        state.classes[k, i] = state.classes[last, i]
+    f = state.classes[k, FIRST]
+    while f >= 0:
+        state.features.slots[f, CLASS] = k
+        f = state.features.slots[f, NEXT_OWNER]
+
+
+@scalar
+def gather(state: Any, work: Any, n: Any) -> Any:
+    """The slots of person n into work.owned; returns how many."""
+    count = 0
+    f = state.features.people[n, 0]
+    while f >= 0:
+        work.owned[count] = f
+        count += 1
+        f = state.features.slots[f, NEXT_OWNED]
+    return count

@@ -15,9 +15,8 @@ from .moves.transport import move_all_values
 from .moves.value_shapes import walk_shapes
 from .moves.values import update_values
 from .prior import extend, rate_of_singletons
-from .problem import ALPHA, Problem, Target
-from .slots import has_room
 from .state import (
+    ALPHA,
     CLASSES,
     CONCENTRATION,
     FREE,
@@ -28,9 +27,13 @@ from .state import (
     SWEEPS,
     VISITED,
     A,
+    Problem,
     State,
+    Target,
     Work,
+    empty_state,
     grown,
+    has_room,
     workspace,
 )
 
@@ -191,8 +194,6 @@ SAMPLERS = {"recommended": recommended, "paper": paper}
 
 def draw_state(rng: Any, problem: Problem, *, people: int | None = None, shapes_from_prior: bool = False) -> State:
     """A state from the prior with this many people, all of them by default."""
-    from .state import empty_state
-
     state = empty_state(problem)
     clear_state(rng, problem, state, shapes_from_prior)
     while not extend_to(rng, problem, state, problem.n_people if people is None else people):

@@ -1,15 +1,42 @@
 """The result of an engine, and draws made from its states."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from ..particles import Particles, joined
-from ..state import CLASS, CLASSES, CONCENTRATION, NEGATIVE, OWNERS, PERSON, POLARITY, SIGMA, SIGN, TOP, A, State
+from thali.errors import DataError, InPython
 
-if TYPE_CHECKING:
-    from ..problem import Problem
+from ..particles import Particles, joined
+from ..state import (
+    CLASS,
+    CLASSES,
+    CONCENTRATION,
+    FIRST,
+    FREE,
+    HOLES,
+    LAST_OWNED,
+    LAST_OWNER,
+    MOVES,
+    MUTE,
+    NEGATIVE,
+    NEXT_OWNED,
+    NEXT_OWNER,
+    OWNERS,
+    PENDING,
+    PERSON,
+    POLARITY,
+    PRESENT,
+    SIGMA,
+    SIGN,
+    TOP,
+    VISITED,
+    A,
+    Features,
+    Problem,
+    State,
+)
 
 
 @dataclass
@@ -113,3 +140,152 @@ def draws_between(draws: Particles, first: int, last: int) -> Particles:
     for names, begin, end in ((OF_DRAWS, first, last), (OF_CLASSES, *classes[[0, -1]]), (OF_OWNED, *owned[[0, -1]])):
         fields |= {name: getattr(draws, name)[begin:end] for name in names}
     return draws._replace(**fields)
+
+
+# States and draws as arrays, and back ---------------------------------------------------------------------------------
+
+
+_NAMES = (*(name for name in State._fields if name != "features"), *Features._fields)
+_PLACES = {"bits": CLASSES, "classes": CLASSES} | {name: TOP for name in Features._fields if name != "people"}
+
+
+def packed_states(states: Sequence[State]) -> dict[str, np.ndarray]:
+    """States as arrays: the used part of each, one after the other."""
+    ends = {place: np.cumsum([0, *(int(s.whole[place]) for s in states)]) for place in (CLASSES, TOP)}
+    arrays = {"state_end_classes": ends[CLASSES], "state_end_slots": ends[TOP]}
+    for name in _NAMES:
+        parts = [_part(s, name) for s in states]
+        place = _PLACES.get(name)
+        if place is None:
+            arrays[f"state_{name}"] = np.stack(parts)
+        else:
+            used = [part[: s.whole[place]] for part, s in zip(parts, states, strict=True)]
+            arrays[f"state_{name}"] = np.concatenate(used)
+    return arrays
+
+
+def unpacked_states(arrays: Mapping[str, np.ndarray], empty: State) -> list[State]:
+    """The states that `packed_states` wrote, each with the size of `empty` or larger if needed."""
+    all_ends = {CLASSES: arrays["state_end_classes"], TOP: arrays["state_end_slots"]}
+    found = []
+    for i in range(len(all_ends[TOP]) - 1):
+        parts = {}
+        for name in _NAMES:
+            stored, place = arrays[f"state_{name}"], _PLACES.get(name)
+            if place is None:
+                parts[name] = stored[i].copy()
+                continue
+            room, ends = _part(empty, name), all_ends[place]
+            used = stored[ends[i] : ends[i + 1]]
+            parts[name] = np.zeros((max(len(room), len(used)), *room.shape[1:]), room.dtype)
+            parts[name][: len(used)] = used
+        features = Features(**{name: parts.pop(name) for name in Features._fields})
+        found.append(State(features=features, **parts))
+    return found
+
+
+def _part(state: State, name: str) -> np.ndarray:
+    return getattr(state if name in State._fields else state.features, name)
+
+
+def packed_draws(draws: Particles | None, prefix: str) -> dict[str, np.ndarray]:
+    """Draws as arrays; nothing if there are none."""
+    if draws is None:
+        return {}
+    return {f"{prefix}{name}": np.asarray(value) for name, value in draws._asdict().items()}
+
+
+def unpacked_draws(arrays: Mapping[str, np.ndarray], prefix: str) -> Particles | None:
+    """The draws that `packed_draws` wrote, or None."""
+    if f"{prefix}group" not in arrays:
+        return None
+    fields: dict[str, Any] = {name: arrays[f"{prefix}{name}"] for name in Particles._fields}
+    fields.update(lapse=float(fields["lapse"]), beta=float(fields["beta"]))
+    return Particles(**fields)
+
+
+def rows_of(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
+    """Draws of one chain, made after those sweeps: the rows of two calls, one after the other, are those of one."""
+    rows = {name: getattr(draws, name) for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
+    ends = {"first_class": np.diff(draws.first_class), "first_owned": np.diff(draws.first_owned)}
+    return {"sweep": np.array(sweeps, np.int64), **rows, **ends}
+
+
+def draws_from(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
+    """What `rows_of` was given, draw by draw, after its sweep; the rest is as in other draws of the chain."""
+    fields = {name: rows[name] for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
+    ends = {name: np.concatenate([[0], np.cumsum(rows[name])]) for name in ("first_class", "first_owned")}
+    draws = like._replace(**fields, **ends)
+    return [(sweep, draws_between(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())]
+
+
+# Checks that a state read from a file is one between two sweeps -------------------------------------------------------
+
+
+def refuse_torn(flaws: Iterable[str]) -> None:
+    """Raise DataError if a state that was stored has a flaw; those without are empty words."""
+    for flaw in flaws:
+        if flaw:
+            raise DataError(
+                f"What was stored of the fit cannot be resumed: {flaw}; ",
+                *(InPython("remove the folder of its job", "give --overwrite"), ", and fit from the beginning."),
+            )
+
+
+def flaw_of(state: State, problem: Problem) -> str:
+    """The reason why this is not a state between two sweeps; empty if it is."""
+    whole, people = state.whole, problem.n_people
+    classes, top, present = int(whole[CLASSES]), int(whole[TOP]), int(whole[PRESENT])
+    if whole[VISITED] or whole[PENDING] != -1:
+        return f"it was written in the middle of a sweep, when {whole[VISITED]} of {present} people had been visited"
+    if state.counts.shape != (len(MOVES), 2):
+        return "it is of a version with other moves"
+    if not (
+        np.isfinite(state.real).all() and state.real[A] > 0 < state.real[CONCENTRATION] and 0 <= state.real[SIGMA] <= 1
+    ):
+        return "a, sigma and alpha are not what they may be"
+    slots, table = state.features.slots[:top], state.classes[:classes]
+    used = slots[:, PERSON] >= 0
+    links = slots[:, [NEXT_OWNER, LAST_OWNER, NEXT_OWNED, LAST_OWNED]]
+    if (
+        not 0 <= present <= people
+        or (links < -1).any()
+        or (links[used] >= top).any()
+        or (slots[:, NEXT_OWNER] >= top).any()
+        or (slots[:, PERSON] >= present).any()
+        or (slots[used, CLASS] < 0).any()
+        or (slots[used, CLASS] >= classes).any()
+        or slots[used, MUTE].any()
+    ):
+        return "its table of features holds numbers of people, classes or features that do not exist"
+    by_class = _list_of_each(table[:, FIRST], slots[:, NEXT_OWNER], slots[:, LAST_OWNER])
+    by_person = _list_of_each(state.features.people[:, 0], slots[:, NEXT_OWNED], slots[:, LAST_OWNED])
+    if not (
+        np.array_equal(by_class[used], slots[used, CLASS])
+        and np.array_equal(by_person[used], slots[used, PERSON])
+        and np.array_equal(np.bincount(slots[used, CLASS], minlength=classes), table[:, OWNERS])
+        and np.array_equal(np.bincount(slots[used, PERSON], minlength=people), state.features.people[:, 1])
+        and np.array_equal(np.bincount(slots[used, CLASS], slots[used, SIGN], minlength=classes), table[:, NEGATIVE])
+    ):
+        return "its lists of the owners of classes contradict each other"
+    free = _list_of_each(whole[[FREE]], slots[:, NEXT_OWNER], None) == 0
+    if not np.array_equal(free, ~used) or free.sum() != whole[HOLES]:
+        return f"its list of free places has {free.sum()} of {(~used).sum()}"
+    return ""
+
+
+def _list_of_each(first: np.ndarray, following: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
+    """The number of the list that each slot is on; -1: on none; -2: on two, or not pointing back to the one before."""
+    found = np.full(len(following), -1)
+    lists = np.flatnonzero((first >= 0) & (first < len(following)))
+    at, before = first[lists], np.full(len(lists), -1)
+    for _ in range(len(following) + 1):  # the length of the longest possible list, so that a cycle ends, too
+        if not at.size:
+            break
+        is_sound = found[at] == -1
+        if previous is not None:
+            is_sound &= previous[at] == before
+        found[at] = np.where(is_sound, lists, -2)
+        goes_on = is_sound & (following[at] >= 0)
+        lists, before, at = lists[goes_on], at[goes_on], following[at[goes_on]]
+    return found

@@ -9,9 +9,8 @@ import numpy as np
 from thali.inference.pieces import Silent
 from thali.inference.threads import Sliced, run_in_threads
 
-from ..block import write_block
-from ..problem import Problem, Target, target_of
-from ..state import State, Work, copy_state, empty_state, grown, workspace
+from ..likelihood import write_block
+from ..state import Problem, State, Target, Work, copy_state, empty_state, grown, target_of, workspace
 from ..sweep import clear_state, extend_to, sweep, visits
 
 CHUNK = 8  # particles that a thread takes at a time

@@ -11,18 +11,28 @@ from thali.inference.numerics.decisions import accept, shuffle
 
 from ..likelihood import add_feature, compare, fill_hits, log_open_hits, sum_features
 from ..prior import draw_sign, draw_values
-from ..problem import BETA
-from ..slots import give_back, take
-from ..state import CLASSES, MUTE, NEGATIVE, OWNERS, POLARITY, PRESENT, SIGN, SPLIT, SWITCH, VALUES
+from ..state import (
+    BETA,
+    CLASSES,
+    MUTE,
+    NEGATIVE,
+    OWNERS,
+    POLARITY,
+    PRESENT,
+    SIGN,
+    SPLIT,
+    SWITCH,
+    VALUES,
+    give_back,
+    take,
+)
 from .ownership import copy_sums, find_mine
 
 
 @scalar
 def switch_and_redraw(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
-    """For every class in random order: own it or not, by its conditional probability; then new values if it is owned.
-
-    Row 0 of work.sums holds the differences, before and after.
-    """
+    """For every class in random order: own it or not, by its conditional probability; then new values if owned."""
+    # Row 0 of work.sums holds the differences, before and after.
     find_mine(state, work, n)
     classes = state.whole[CLASSES]
     for k in range(classes):

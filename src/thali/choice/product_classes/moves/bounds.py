@@ -39,14 +39,12 @@ def bound_feature(
     sign: Any,
     before: Any,
 ) -> Any:
-    """Bounds in all tasks of person n on the value of a feature, given the differences without it in `row`.
-
-    The feature's class is row `at` of `difference` and `separates`; in a move of the class, slot `before` says which
-    tasks it separated before, since only those may be impossible without it. Returns, of the tasks that it separates:
-    ln of the likelihood with the feature, but for the probabilities of ε, over that without it as if no choice was
-    impossible without it, -inf if some choice is impossible with the feature; whether all choices are possible without
-    it; the number of tasks in bounds.bound.
-    """
+    """Bounds in all tasks of person n on the value of a feature, given the differences without it in `row`."""
+    # The feature's class is row `at` of `difference` and `separates`; in a move of the class, slot `before` says which
+    # tasks it separated before, since only those may be impossible without it. Returns, of the tasks that it separates:
+    # ln of the likelihood with the feature, but for the probabilities of ε, over that without it as if no choice was
+    # impossible without it, -inf if some choice is impossible with the feature; whether all choices are possible
+    # without it; the number of tasks in bounds.bound.
     first = tasks.first_task[n]
     gain, product, count, possible_without = 0.0, 1.0, 0, True
     end = 0
@@ -110,8 +108,7 @@ def bound_feature(
 def exact_bounds(
     features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any, difference: Any, at: Any, sign: Any
 ) -> Any:
-    """Bounds on the logarithm of the value in a task where floats are too coarse, and whether the choice is possible
-    without the feature."""
+    """Bounds on ln of the value where floats are too coarse, and whether the choice is possible without the feature."""
     low, high, possible = -math.inf, math.inf, True
     for i in range(c, end):
         q = sign * difference[at, i]
@@ -174,10 +171,7 @@ def log_fit(
     count: Any,
     least: Any,
 ) -> Any:
-    """ln of the probability that ε falls between its bounds in all bound tasks; soft tasks at the ε they have.
-
-    It may be -inf where it is below `least`.
-    """
+    """ln P(ε between its bounds) in all bound tasks, soft ones at the ε they have; may be -inf below `least`."""
     if count == 0:
         return 0.0
     return log_fit_of_bound(
@@ -241,8 +235,7 @@ def place_of(tasks: Any, target: Any, n: Any, tau: Any) -> Any:
 def draw_eps(
     rng: Any, tasks: Any, features: Any, bounds: Any, log_eps: Any, n: Any, f: Any, h: Any, soft_row: Any
 ) -> None:
-    """ε of feature f between its bounds; those of soft tasks from a row of `log_eps`, or left as they are if that is
-    negative."""
+    """ε of feature f between its bounds; of soft tasks from row of `log_eps`, or as they are if that is negative."""
     log_theta = features.log_theta[f]
     theta = math.exp(log_theta)
     features.theta[f] = theta

@@ -7,8 +7,7 @@ from thali.compile.jit import part, scalar
 from thali.inference.numerics.decisions import accept, index
 from thali.inference.numerics.gamma import log_gamma_draw
 
-from ..bits import clear_bit, deactivate, has_bit, is_active, set_bit, set_size
-from ..likelihood import compare, sum_features
+from ..likelihood import clear_bit, compare, deactivate, has_bit, is_active, set_bit, set_size, sum_features
 from ..prior import draw_set, log_signs
 from ..state import (
     ACTIVE,
@@ -30,8 +29,7 @@ from .ownership import copy_comparisons
 
 @scalar
 def step_of_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> Any:
-    """Flip one level of a free attribute, or move a threshold by one; ln of the ratio of priors, NaN if that leaves
-    an empty or a full set."""
+    """Flip a level of a free attribute, or move a threshold by one; ln of the ratio of priors; NaN: no proper set."""
     levels, first = problem.n_levels[i], problem.first_bit[i]
     size = set_size(problem, bits, row, i)
     if problem.direction[i] != 0:
@@ -59,8 +57,7 @@ def step_of_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: A
 
 @scalar
 def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> Any:
-    """A class near class k into work.bits; returns ln of the ratio of priors and proposals, NaN if there is nothing to
-    decide, and its polarity, active attributes and those of them with an order."""
+    """A class near k into work.bits; ln of the ratio of priors and proposals (NaN: nothing to decide), and counts."""
     for w in range(work.bits.shape[1]):
         work.bits[0, w] = state.bits[k, w]
     row = state.classes
@@ -121,10 +118,8 @@ def move_class(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: An
 
 @scalar
 def gain_of_owners(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any) -> Any:
-    """ln of the ratio of likelihoods of all owners under work.bits and under class k as it is.
-
-    Row 1 + j of the comparisons and row 2 + j of the differences belong to the j-th owner.
-    """
+    """ln of the ratio of likelihoods of all owners under work.bits and under class k as it is."""
+    # Row 1 + j of the comparisons and row 2 + j of the differences belong to the j-th owner.
     total, j, f = 0.0, 0, state.classes[k, FIRST]
     while f >= 0:
         n = state.features.slots[f, PERSON]
@@ -158,10 +153,8 @@ def fit_of_owner(
     separates: Any,
     at: Any,
 ) -> Any:
-    """ln of the likelihood of an owner's choices with the class of row `at`, up to what it would be without any.
-
-    A soft task that is newly separated gets an ε from the prior, the others keep theirs, in row 1 + j.
-    """
+    """ln of the likelihood of an owner's choices with the class of row `at`, up to what it would be without any."""
+    # A soft task that is newly separated gets an ε from the prior, the others keep theirs, in row 1 + j.
     _, h, next_h = shapes_of(state.real)
     q = 1 - 2 * state.features.slots[f, SIGN]
     gain, _, count = bound_feature(

@@ -13,9 +13,22 @@ from thali.inference.numerics.gamma import log_gamma_draw
 
 from ..likelihood import add_feature, compare, sum_features
 from ..prior import draw_sign
-from ..problem import BETA
-from ..slots import gather, give_back, take
-from ..state import CLASS, CLASSES, MUTE, NEGATIVE, OWNERS, POLARITY, PRESENT, SIGN, SPLIT, SWITCH
+from ..state import (
+    BETA,
+    CLASS,
+    CLASSES,
+    MUTE,
+    NEGATIVE,
+    OWNERS,
+    POLARITY,
+    PRESENT,
+    SIGN,
+    SPLIT,
+    SWITCH,
+    gather,
+    give_back,
+    take,
+)
 from .bounds import SOFT, bound_feature, draw_eps, log_fit, shapes_of
 
 

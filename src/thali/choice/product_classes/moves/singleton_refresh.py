@@ -7,17 +7,14 @@ from thali.inference.numerics.decisions import accept
 
 from ..likelihood import fill_hits, log_open_hits, sum_features
 from ..prior import own_new_class
-from ..slots import drop_class, gather, give_back
-from ..state import CLASS, MUTE, OWNERS, SINGLETONS
+from ..state import CLASS, MUTE, OWNERS, SINGLETONS, drop_class, gather, give_back
 from .ownership import copy_sums
 
 
 @scalar
 def replace_singletons(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, new: Any) -> None:
-    """Propose a Poisson number of new classes in place of all that person n owns alone.
-
-    Row 0 of work.sums holds the differences, before and after.
-    """
+    """Propose a Poisson number of new classes in place of all that person n owns alone."""
+    # Row 0 of work.sums holds the differences, before and after.
     old = 0
     for i in range(gather(state, work, n)):
         f = work.owned[i]

@@ -11,8 +11,7 @@ from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import index
 from thali.inference.numerics.gamma import fill_map, mapped
 
-from ..choices import log_likelihood_of, log_with_lapse
-from ..likelihood import fill_hits, sum_features
+from ..likelihood import fill_hits, log_likelihood_of, log_with_lapse, sum_features
 from ..state import NEXT_OWNED, PRESENT, SIGMA, TRANSPORT, A
 from .value_shapes import log_prior_shapes, unlogit
 

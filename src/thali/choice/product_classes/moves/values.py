@@ -9,8 +9,7 @@ from thali.inference.numerics.gamma import log_gamma_draw
 
 from ..likelihood import add_feature, add_rows, clear_row, copy_row, soft_hit
 from ..prior import draw_sign
-from ..slots import gather
-from ..state import CLASS, MUTE, NEGATIVE, OWNERS, POLARITY, SIGN, VALUES
+from ..state import CLASS, MUTE, NEGATIVE, OWNERS, POLARITY, SIGN, VALUES, gather
 from .bounds import SOFT, bound_feature, draw_eps, log_fit, place_of, shapes_of
 
 WALK = 1.2  # standard deviation of the walk of ln θ
@@ -18,11 +17,9 @@ WALK = 1.2  # standard deviation of the walk of ln θ
 
 @scalar
 def update_values(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
-    """One update of every feature of person n, in random order.
-
-    The differences without a feature are those of the features before it, in row 0, plus those of the ones after it, in
-    row 2 + its place: nothing is ever subtracted, which would lose the sign where values differ by many orders.
-    """
+    """One update of every feature of person n, in random order."""
+    # The differences without a feature are those of the features before it, in row 0, plus those of the ones after it,
+    # in row 2 + its place: nothing is ever subtracted, which would lose the sign where values differ by many orders.
     count = gather(state, work, n)
     shuffle(rng, work.owned, count)
     clear_row(problem.tasks, work.sums, 0, n)

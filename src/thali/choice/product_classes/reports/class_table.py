@@ -6,17 +6,140 @@ import numpy as np
 
 from thali._arguments import proportion
 
-from ...answers.figures import standard_error
-from .class_groups import OVERLAP, SIMILAR, centres_of, merged
-from .class_names import class_name
-from .class_patterns import Patterns, patterns_of
+from ...answers.chooser import standard_error
 
 if TYPE_CHECKING:
     import pandas
 
     from thali.data.experiments.design import Design
+    from thali.data.experiments.scheme import Scheme
 
     from ..particles import Particles
+
+
+# Distinct preferences: equivalent ways to write a class are merged ----------------------------------------------------
+
+
+class Patterns(NamedTuple):
+    """The distinct classes of all draws, and which of them each owned class is.
+
+    A disliked class with one active attribute that no product lacks equals its complement, liked: both give the same
+    differences of utility. A class of products that also requires the no-choice option is empty.
+    """
+
+    active: np.ndarray  # (K, L) bool
+    member: np.ndarray  # (K, levels) bool
+    of_class: np.ndarray  # (classes, 2) int64: row of `active` for owners who like it, who dislike it; -1: no product
+    flips: np.ndarray  # (classes,) bool: whether a class that is disliked is written as one that is liked
+
+
+def patterns_of(draws: "Particles", design: "Design") -> Patterns:
+    """Merge the classes of all draws."""
+    active, member, offset = draws.active.copy(), draws.member.copy(), draws.offset
+    nothing = np.zeros(len(active), bool)
+    if design.inside >= 0:
+        # An active attribute that the no-choice option lacks already excludes that option.
+        cells = slice(offset[design.inside], offset[design.inside + 1])
+        both = active[:, design.inside] & (active.sum(axis=1) > 1)
+        nothing = both & member[:, cells][:, 0]
+        active[both, design.inside] = False
+        member[both, cells] = True
+    only = active.argmax(axis=1)
+    flips = (active.sum(axis=1) == 1) & design.never_missing[only]
+    disliked = member.copy()
+    attribute_of_cell = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+    own = flips[:, None] & (attribute_of_cell == only[:, None])
+    disliked[own] = ~disliked[own]
+    both_ways = np.concatenate([member, disliked])
+    packed = np.ascontiguousarray(np.packbits(both_ways, axis=1))
+    _, first, number = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True)
+    of_class = number.reshape(2, -1).T.astype(np.int64)
+    of_class[nothing] = -1
+    return Patterns(np.concatenate([active, active])[first], both_ways[first], of_class, flips)
+
+
+# Classes of products in words: "price <= 150 & zoom = yes" ------------------------------------------------------------
+
+
+_PRODUCT, _NO_CHOICE = "any product", "no choice"
+
+
+def class_name(
+    active: np.ndarray, member: np.ndarray, scheme: "Scheme", monotone: np.ndarray, never_missing: np.ndarray
+) -> str:
+    """What the products of a class have in common."""
+    parts, begin = [], 0
+    cuts = {attribute.name: attribute.cuts for attribute in scheme.attributes}
+    for i, (name, levels) in enumerate(scheme.levels.items()):
+        held = member[begin : begin + len(levels)]
+        begin += len(levels)
+        if not active[i]:
+            continue
+        if scheme.has_inside and i == 0:
+            parts.append(_PRODUCT if held[1] else _NO_CHOICE)
+        else:
+            parts.append(f"{name} {_levels(held, levels, cuts.get(name, ()), monotone[i] != 0, never_missing[i])}")
+    return " & ".join(parts) or "everything"
+
+
+def _levels(held: np.ndarray, levels: tuple[str, ...], cuts: tuple[float, ...], ordered: bool, whole: bool) -> str:
+    """A threshold where the levels have an order and the set is one end of it, else one level, or a list."""
+    number, last = int(held.sum()), len(levels) - 1
+    at_start, at_end = bool(held[:number].all()), bool(held[last + 1 - number :].all())
+    if cuts and ordered and (at_start or at_end):
+        return f"<= {_number(cuts[number - 1])}" if at_start else f"> {_number(cuts[last - number])}"
+    names = [level for level, inside in zip(levels, held, strict=True) if inside]
+    if number == 1:
+        return f"= {names[0]}"
+    if ordered and at_start:
+        return f"<= {names[-1]}"
+    if ordered and at_end:
+        return f">= {names[0]}"
+    if number == last and whole:
+        return f"!= {next(level for level, inside in zip(levels, held, strict=True) if not inside)}"
+    return f"in {{{', '.join(names)}}}"
+
+
+def _number(cut: float) -> str:
+    return np.format_float_positional(cut, trim="-")
+
+
+# Groups of similar classes: classes that hold nearly the same products count as one -----------------------------------
+
+
+OVERLAP = "the least overlap of classes that count as one"
+SIMILAR = 0.5  # overlap from which on classes count as one
+_CENTRES = 2_000  # classes, the most important ones, around which groups form
+
+
+def centres_of(patterns: Patterns, offset: np.ndarray, inside: int, weight: np.ndarray, similar: float) -> np.ndarray:
+    """The centre of every pattern's group: the heaviest one in no group yet takes in those similar to it, and so on."""
+    centre, free = np.arange(len(weight)), np.ones(len(weight), bool)
+    for k in np.argsort(-weight, kind="stable")[:_CENTRES]:
+        if free[k]:
+            own = free & (overlaps(patterns, offset, inside, k) >= similar)
+            own[k] = True
+            centre[own], free[own] = k, False
+    return centre
+
+
+def merged(patterns: Patterns, centre: np.ndarray) -> Patterns:
+    """The patterns of the centres, with all classes of a group counted as its centre."""
+    centres, of_pattern = np.unique(centre, return_inverse=True)
+    of_class = np.where(patterns.of_class < 0, -1, of_pattern[patterns.of_class]).astype(np.int64)
+    return patterns._replace(active=patterns.active[centres], member=patterns.member[centres], of_class=of_class)
+
+
+def overlaps(patterns: Patterns, offset: np.ndarray, inside: int, k: int) -> np.ndarray:
+    """|A ∩ B| / |A ∪ B| of pattern k and all others, among all combinations of levels, the no-choice option not one."""
+    both, sizes = np.ones(len(patterns.active)), np.ones(len(patterns.active))
+    for i, (first, last) in enumerate(zip(offset[:-1], offset[1:], strict=True)):
+        held = patterns.member[:, first + (i == inside) : last]
+        both *= (held & held[k]).sum(axis=1)
+        sizes *= held.sum(axis=1)
+    union = sizes[k] + sizes - both
+    return both / np.where(union > 0.0, union, 1.0)
+
 
 STABLE = 0.5  # share of chains that attach to a class half of its importance or more: another seed finds it again
 _BLOCK = 2_000_000  # owned classes that are worked on at a time
@@ -87,11 +210,9 @@ def class_table(
 
 
 def tally_of(draws: "Particles", patterns: Patterns) -> Tally:
-    """Count owners of distinct classes, and add up how much each weighs for them.
-
-    The value of a class for a person is the sum over all columns that are this class of ±(θ + (1 - σ) a), θ plus the
-    mean of ε; its importance is the absolute value over the sum of those of all classes the person owns.
-    """
+    """Count owners of distinct classes, and add up how much each weighs for them."""
+    # The value of a class for a person is the sum over all columns that are this class of ±(θ + (1 - σ) a), θ plus the
+    # mean of ε; its importance is the absolute value over the sum of those of all classes the person owns.
     kinds, people = len(patterns.active), draws.n_respondents
     groups = int(draws.group.max(initial=0)) + 1
     owners, holders, importance = np.zeros((3, kinds * groups))

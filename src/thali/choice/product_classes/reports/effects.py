@@ -8,20 +8,36 @@ import numpy as np
 from thali.compile.jit import allocating
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
+from thali.people.segments import Preferences
 
-from ...answers.chooser import Effects
-from ...answers.figures import thinned
-from .choosing import alike, difference, draw_values, scale_values, separating
-from .design_rows import row_with
-from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing
+from ...answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
+from ...answers.chooser import Effects, standard_error, thinned
+from ...answers.effects import MAX_DRAWS, some_tasks, variation
+from ...answers.segments import by_levels, draws_kept, pairs_of_levels
+from .choosing import (
+    add_winners,
+    alike,
+    difference,
+    draw_values,
+    fill_inside,
+    holds,
+    owned_by,
+    room_for_known,
+    row_with,
+    scale_values,
+    separating,
+    shape_of_passing,
+)
 
 if TYPE_CHECKING:
+    import xarray
+
     from thali.data.experiments.design import Design
 
     from ..particles import Particles
 
-MAX_DRAWS = 400
-_OCCASIONS = 4_000  # of all people in a draw
+EFFECT_DRAWS = 400
+_EFFECT_OCCASIONS = 4_000  # of all people in a draw
 _PIECES = 40  # of the work
 
 
@@ -40,11 +56,9 @@ def add_effects(
     room: Any,
     by_person: Any,
 ) -> None:
-    """Add twice the number of occasions on which each person prefers level `second` to `first`, ties counting half.
-
-    An occasion is a random product of the design (codes[rows]) that is given one level or the other. Pairs of
-    attribute i are numbered of_attribute[i], ..., of_attribute[i + 1] - 1.
-    """
+    """Add twice the number of occasions on which each person prefers level `second` to `first`, ties counting half."""
+    # An occasion is a random product of the design (codes[rows]) that is given one level or the other. Pairs of
+    # attribute i are numbered of_attribute[i], ..., of_attribute[i + 1] - 1.
     people, attributes = by_person.shape[0], codes.shape[1]
     most = 0
     for i in range(attributes):
@@ -86,8 +100,8 @@ def level_effects(
     random_seed: Any = 0,
 ) -> Effects:
     """For each triple (attribute, level, other level), how often the last is preferred."""
-    kept = thinned(draws.group, MAX_DRAWS)
-    repeats = max(2, -(-_OCCASIONS // draws.n_respondents))
+    kept = thinned(draws.group, EFFECT_DRAWS)
+    repeats = max(2, -(-_EFFECT_OCCASIONS // draws.n_respondents))
     counts, by_draw = _counted(draws, design, pairs, kept, repeats, cores, random_seed)
     of_people = counts / (2.0 * repeats * len(kept))
     return Effects(of_people, by_draw / (2.0 * repeats * draws.n_respondents), draws.group[kept])
@@ -116,3 +130,205 @@ def _counted(
 
     in_threads(work, pieces, cores)
     return by_piece.sum(axis=0), by_draw
+
+
+# Importance of each attribute: the change of choices if all alternatives are equal in it ------------------------------
+
+
+_IMPORTANCE_OCCASIONS = 800  # of all draws
+
+
+@allocating
+def add_importance(
+    rng: np.random.Generator,
+    draws: Any,
+    kept: Any,
+    group: Any,
+    person: Any,
+    codes: Any,
+    rows: Any,
+    own: Any,
+    first_row: Any,
+    inside_attribute: Any,
+    repeats: Any,
+    room: Any,
+    total: Any,
+) -> None:
+    """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those if attribute i is alike everywhere."""
+    # The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and
+    # the values of an occasion are the same for all. Alternatives that lack the attribute go on to lack it.
+    attributes = codes.shape[1]
+    width = own.shape[0]
+    inside, without = np.empty((room, width), np.bool_), np.empty((room, width), np.bool_)
+    every = np.arange(room)
+    log_value, value = np.empty(room), np.empty(room)
+    winners = np.empty(width)
+    common = np.empty((width, attributes), np.int64)
+    for row in range(width):
+        for i in range(attributes):
+            common[row, i] = codes[own[row], i]
+    for place in range(kept.shape[0]):
+        d, g = kept[place], group[place]
+        begin, n, sign, log_theta = owned_by(draws, d, person)
+        shape = shape_of_passing(draws, d)
+        fill_inside(draws, d, begin, n, common, width, inside)
+        for t in range(first_row.shape[0] - 1):
+            first, last = first_row[t], first_row[t + 1]
+            for _ in range(repeats):
+                draw_values(rng, log_theta, shape, every, n, log_value)
+                for row in range(first, last):
+                    winners[row] = 0.0
+                add_winners(inside, sign, every, n, log_value, value, first, last, 1.0, winners)
+                for row in range(first, last):
+                    total[g, 0, row] += winners[row]
+                for i in range(attributes):
+                    level = 1
+                    if i != inside_attribute:
+                        level = codes[row_with(rng, codes, rows, i, 0), i]
+                    touched = False
+                    for o in range(n):
+                        c = draws.first_class[d] + draws.owned_class[begin + o]
+                        uses = draws.active[c, i]
+                        touched = touched or uses
+                        for row in range(first, last):
+                            without[o, row] = inside[o, row]
+                            kept_level = common[row, i]
+                            if uses and kept_level >= 0:
+                                common[row, i] = level
+                                without[o, row] = holds(draws.active, draws.member, c, draws.offset, common, row)
+                                common[row, i] = kept_level
+                    if touched:
+                        add_winners(without, sign, every, n, log_value, value, first, last, 1.0, total[g, 1 + i])
+                    else:
+                        for row in range(first, last):
+                            total[g, 1 + i, row] += winners[row]
+
+
+def attribute_importance(
+    draws: "Particles", design: "Design", cores: int | None = None, random_seed: Any = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """How choices differ without each attribute, mean over tasks, (people, attributes), and errors of means."""
+    number, attributes = draws.n_respondents, len(design.attributes)
+    kept = thinned(draws.group, MAX_DRAWS)
+    numbers, group = np.unique(draws.group[kept], return_inverse=True)
+    repeats = max(1, -(-_IMPORTANCE_OCCASIONS // len(kept)))
+    rngs = streams(random_seed, number)
+    room = room_for_known(draws)
+    pooled, by_group = np.zeros((number, attributes)), np.zeros((number, attributes, len(numbers)))
+    tasks = np.zeros(number)
+
+    def work(person: int) -> None:
+        own, first_row = some_tasks(design, person)
+        total = np.zeros((len(numbers), attributes + 1, len(own)))
+        parts = (design.products, design.row_product, own, first_row, design.inside)
+        add_importance(rngs[person], draws, kept, group.astype(np.int64), person, *parts, repeats, room, total)
+        drawn = np.bincount(group) * float(repeats)
+        tasks[person] = len(first_row) - 1
+        decisions = total / drawn[:, None, None]
+        by_group[person] = variation(decisions, first_row).T
+        pooled[person] = variation(total.sum(axis=0, keepdims=True) / drawn.sum(), first_row)[0]
+
+    in_threads(work, number, cores)
+    felt = 1.0 - draws.lapse
+    errors = standard_error(np.tensordot(tasks / tasks.sum(), by_group, axes=1))
+    return felt * pooled, felt * errors
+
+
+# What a verdict on product classes looks at, in every draw: shares of levels among choices, and level effects ---------
+
+
+_REPORTED_OCCASIONS = 2_000  # of all people in a draw
+
+
+@allocating
+def add_observed(
+    rng: np.random.Generator,
+    draws: Any,
+    d: Any,
+    codes: Any,
+    row_product: Any,
+    first_task: Any,
+    first_row: Any,
+    repeats: Any,
+    room: Any,
+    total: Any,
+) -> None:
+    """Add to `total`, for each row of the tasks of the data, on how many occasions it was chosen in draw d."""
+    chosen = np.empty(room, np.int64)
+    log_value, value = np.empty(room), np.empty(room)
+    shape = shape_of_passing(draws, d)
+    for person in range(first_task.shape[0] - 1):
+        begin, n, sign, log_theta = owned_by(draws, d, person)
+        for t in range(first_task[person], first_task[person + 1]):
+            first, last = first_row[t], first_row[t + 1]
+            offered = codes[row_product[first:last]]
+            inside = np.empty((room, last - first), np.bool_)
+            fill_inside(draws, d, begin, n, offered, last - first, inside)
+            matter = separating(inside, n, 0, last - first, chosen)
+            for _ in range(repeats):
+                draw_values(rng, log_theta, shape, chosen, matter, log_value)
+                add_winners(inside, sign, chosen, matter, log_value, value, 0, last - first, 1.0, total[first:last])
+
+
+def reported(draws: "Particles", design: "Design", cores: int | None = None) -> "dict[str, xarray.DataArray]":
+    """`share` and `effect` of every draw, arrays (chain, draw, name)."""
+    # They are found by simulated occasions, whose random stream hangs on the draw alone: a draw has the same numbers in
+    # runs of any length.
+    matrix = levels_of_products(design.scheme, design.products)
+    pairs = level_pairs_of(design.scheme, draws.monotone)
+    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    of_attribute = np.searchsorted(attribute, np.arange(len(design.attributes) + 1)).astype(np.int64)
+    people, tasks = draws.n_respondents, len(design.first_row) - 1
+    of_tasks, of_people = (max(1, -(-_REPORTED_OCCASIONS // number)) for number in (tasks, people))
+    alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
+    room = room_for_known(draws)
+    shares, effects = np.empty((draws.n_draws, matrix.shape[1])), np.empty((draws.n_draws, len(pairs)))
+    rows = (design.products, design.row_product)
+
+    def work(d: int) -> None:
+        rng = streams(_seed_of(draws, d), 1)[0]
+        total, own = np.zeros(len(design.row_product)), np.zeros((people, len(pairs)), np.int64)
+        add_observed(rng, draws, d, *rows, design.first_task, design.first_row, of_tasks, room, total)
+        p = (1.0 - draws.lapse) * total / of_tasks + draws.lapse / alternatives
+        shares[d] = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
+        add_effects(rng, draws, d, *rows, design.inside, first, second, of_attribute, of_people, room, own)
+        effects[d] = own.sum(axis=0) / (2.0 * of_people * people)
+
+    in_threads(work, draws.n_draws, cores)
+    groups = int(draws.group.max(initial=0)) + 1
+    shares, effects = (values.reshape(groups, -1, values.shape[1]) for values in (shares, effects))
+    return named_arrays(shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs))
+
+
+def _seed_of(draws: "Particles", d: int) -> np.random.SeedSequence:
+    """The seed of what is simulated of a draw: its own numbers."""
+    numbers = np.array([draws.a[d], draws.sigma[d], draws.log_likelihood[d]])
+    return np.random.SeedSequence(numbers.view(np.uint32).tolist())
+
+
+# How often everybody prefers each level to the others of its attribute, draw by draw, by simulation -------------------
+
+
+_PREFERENCE_OCCASIONS = 30  # of a person in a draw, whose error is .09 at most
+_SEED = 0
+
+
+def preferences_of(draws: "Particles", design: "Design", cores: int | None = None) -> Preferences:
+    """Preferences of the respondents at some draws, equally many of each chain."""
+    sizes = [len(levels) for levels in design.scheme.levels.values()]
+    pairs = pairs_of_levels(sizes)
+    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    of_attribute = np.searchsorted(attribute, np.arange(len(sizes) + 1)).astype(np.int64)
+    kept = thinned(draws.group, len(draws_kept(draws.n_draws, draws.n_respondents, sum(sizes))))
+    rngs, room = streams(_SEED, len(kept)), room_for_known(draws)
+    values = np.zeros((len(kept), draws.n_respondents, sum(sizes)))
+
+    def work(place: int) -> None:
+        own = np.zeros((draws.n_respondents, len(pairs)), np.int64)
+        parts = (design.products, design.row_product, design.inside, first, second, of_attribute)
+        add_effects(rngs[place], draws, int(kept[place]), *parts, _PREFERENCE_OCCASIONS, room, own)
+        values[place] = by_levels(own.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, own.shape[:1])
+
+    in_threads(work, len(kept), cores)
+    named = tuple((name, level) for name, levels in design.scheme.levels.items() for level in levels)
+    return Preferences(named, values, tuple(design.respondents))

@@ -1,14 +1,15 @@
 """A fit of product classes as the draws of a market: some draws and people, and their classes."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...answers.figures import thinned
-from ...market_draws.best import OCCASIONS, BestOfClasses, codes_in, log_passing, values_table
-from ...market_draws.market import MarketDraws
-from ...market_draws.offered import attributes_of, first_task_of, none_of
-from ...market_draws.people import held, people_of
+from thali.inference.arrays import packed, smallest
+from thali.people.columns import people_of
+
+from ...answers.chooser import thinned
+from ...answers.simulator import MarketDraws, Product, attributes_of, first_task_of, held, none_of
 
 if TYPE_CHECKING:
     import pandas
@@ -19,6 +20,96 @@ if TYPE_CHECKING:
 
 MIN_DRAWS, MAX_DRAWS = 40, 200
 MAX_OWNED = 150_000  # classes that people own, of all draws: two or three bytes each
+OCCASIONS = 2_000  # of all people in a draw: the noise of a share is below .011 then
+_ROWS = 128  # passing values to choose among in each draw; a power of 2
+
+
+class BestOfClasses(NamedTuple):
+    """Classes of D draws and what P people of each own; values are numbers of a table that all share.
+
+    On occasion r the o-th owned class of all draws has the value values[lasting[o]] + values[passing[d, h(R o + r)]],
+    where h spreads its argument evenly and R is the number of occasions.
+    """
+
+    sizes: tuple[int, ...]  # levels of each attribute
+    first_class: np.ndarray  # (D + 1,)
+    member: np.ndarray  # (classes, sum of (levels + 1)) bool; the last of an attribute: it is missing
+    counts: np.ndarray  # (D, P) classes that a person owns
+    owned: np.ndarray  # (owned,) number of the class within its draw, times 2, and 1 more if it is disliked
+    lasting: np.ndarray  # (owned,) uint8
+    passing: np.ndarray  # (D, _ROWS) uint8
+    values: np.ndarray  # (256,) float32
+    occasions: int
+    respondents: int
+
+    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
+        weights = np.ones(self.respondents) if weights is None else weights
+        weights = weights[held(len(self.counts), self.counts.shape[1], self.respondents)]
+        codes = [self._cells(market) for market in markets]
+        found = [np.empty((len(self.counts), len(market))) for market in markets]
+        ends = np.concatenate([[0], np.cumsum(self.counts.sum(axis=1))])
+        for d in range(len(self.counts)):
+            member = self.member[self.first_class[d] : self.first_class[d + 1]]
+            values = self._values(d, int(ends[d]), int(ends[d + 1]))
+            owned = self.owned[ends[d] : ends[d + 1]]
+            for cells, shares in zip(codes, found, strict=True):
+                inside = np.logical_and.reduce(member[:, cells], axis=2)
+                shares[d] = self._winners(inside, owned, values, self.counts[d], weights[d])
+        return found
+
+    def _cells(self, market: Sequence[Product]) -> np.ndarray:
+        """Columns of `member` that the products of a market stand for, shape (products, attributes)."""
+        first = np.concatenate([[0], np.cumsum(np.add(self.sizes, 1))])[:-1]
+        levels = [[size if level is None else level for size, level in zip(self.sizes, p, strict=True)] for p in market]
+        return first + np.array(levels, np.int64)
+
+    def _values(self, d: int, begin: int, end: int) -> np.ndarray:
+        """The values of the classes owned in draw d, shape (owned, occasions)."""
+        table = self.values.astype(np.float64)
+        number = np.arange(begin * self.occasions, end * self.occasions, dtype=np.uint32)
+        rows = (spread(number) >> np.uint32(25)).reshape(-1, self.occasions)
+        return table[self.lasting[begin:end]][:, None] + table[self.passing[d][rows]]
+
+    def _winners(
+        self, inside: np.ndarray, owned: np.ndarray, values: np.ndarray, counts: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
+        """How often each product is the best, among weighted people and occasions."""
+        differs = np.logical_or.reduce(inside, axis=1) & ~np.logical_and.reduce(inside, axis=1)
+        kept = differs[owned >> 1]
+        signed = np.where(owned & 1, -1.0, 1.0)[kept, None] * values[kept]
+        inside = inside[owned[kept] >> 1]
+        cases = len(counts) * self.occasions
+        person = np.repeat(np.arange(len(counts)), counts)[kept]
+        case = (person[:, None] * self.occasions + np.arange(self.occasions)).ravel()
+        utility = np.stack(
+            [
+                np.bincount(case, (signed * column[:, None]).ravel(), minlength=cases)  # adds in the order given
+                for column in inside.T
+            ],
+            axis=1,
+        )
+        best = utility == utility.max(axis=1, keepdims=True)
+        of_cases = np.repeat(weights, self.occasions)
+        with np.errstate(invalid="ignore"):
+            return of_cases @ (best / best.sum(axis=1, keepdims=True)) / of_cases.sum()
+
+    def packed(self) -> dict[str, Any]:
+        """The rule in terms of JSON."""
+        return {
+            "name": "best",
+            "sizes": list(self.sizes),
+            "classes": packed(smallest(np.diff(self.first_class))),
+            "member": packed(np.packbits(self.member, axis=1, bitorder="little")),
+            "people": int(self.counts.shape[1]),
+            "respondents": self.respondents,
+            "counts": packed(smallest(self.counts)),
+            "owned": packed(smallest(self.owned)),
+            "lasting": packed(self.lasting),
+            "passing": packed(self.passing),
+            "values": packed(self.values),
+            "occasions": self.occasions,
+        }
 
 
 def market_draws(draws: "Particles", design: "Design", people: "pandas.DataFrame | None") -> MarketDraws:
@@ -67,3 +158,32 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
         max(1, -(-OCCASIONS // people)),
         number,
     )
+
+
+def spread(number: np.ndarray) -> np.ndarray:
+    """A mixing of 32 bits (the finaliser of MurmurHash3), the same in every language."""
+    number = number ^ (number >> np.uint32(16))
+    number = number * np.uint32(0x85EBCA6B)
+    number = number ^ (number >> np.uint32(13))
+    number = number * np.uint32(0xC2B2AE35)
+    return number ^ (number >> np.uint32(16))
+
+
+def values_table(log_values: np.ndarray) -> np.ndarray:
+    """256 values at equal ratios, the largest that of the data; those below 1e-4 of it are all the smallest."""
+    top = float(log_values.max())
+    return np.exp(np.linspace(top - 4.0 * np.log(10.0), top, 256)).astype(np.float32)
+
+
+def codes_in(table: np.ndarray, log_values: np.ndarray) -> np.ndarray:
+    """The nearest values of the table, by ratio."""
+    low, high = np.log(table[0].astype(float)), np.log(table[-1].astype(float))
+    return np.clip(np.rint((log_values - low) * 255 / (high - low)), 0, 255).astype(np.uint8)
+
+
+def log_passing(shapes: np.ndarray) -> np.ndarray:
+    """Equally probable values of Gamma(shape, 1), their logarithms, a row for each shape."""
+    from scipy.special import gammaincinv
+
+    with np.errstate(divide="ignore"):
+        return np.log(gammaincinv(shapes[:, None], (np.arange(_ROWS) + 0.5) / _ROWS))

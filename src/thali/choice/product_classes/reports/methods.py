@@ -4,22 +4,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import Argument, NotFittedError, Setting
+from thali.errors import Argument, Setting
 from thali.posterior.verdict import Advice
 
+from ...answers.check import HasChoiceCheck, HasReportedRows
 from ...answers.methods import ChoiceAnswers
-from ...logits.check import HasChoiceCheck
-from ...segments.method import HasSegments
-from .class_groups import SIMILAR
+from ...answers.segments import HasSegments
+from .class_table import SIMILAR, class_table
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
     from thali.data.experiments.design import Design
+    from thali.people.segments import Preferences
 
-    from ...market_draws.market import MarketDraws
-    from ...segments.preferences import Preferences
+    from ...answers.simulator import MarketDraws
     from ..particles import Particles
     from .chooser import ClassChooser
 
@@ -29,7 +29,7 @@ _IF_APART = (
 )
 
 
-class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
+class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
@@ -43,8 +43,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         def _engine(self) -> Any: ...
 
     def _fitted_parts(self) -> "tuple[Particles, Design]":
-        if "posterior_" not in vars(self):
-            raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
+        self._fitted()
         return self._draws_, self._design_
 
     def summary(self) -> "pandas.DataFrame":
@@ -67,24 +66,6 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
             Before `fit`.
         """
         return super().summary()  # type: ignore[misc]
-
-    def quantities(self) -> dict[str, np.ndarray]:
-        """Shares of levels among choices, and level effects, draw by draw.
-
-        Returns
-        -------
-        dict of arrays (chain, draw)
-            By the names of the rows of `summary`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from ...logits.reported import reported_rows
-
-        self._fitted_parts()
-        return reported_rows(self.posterior_["posterior"].dataset)
 
     def _advice(self) -> Advice:
         """What helps chains that disagree: more sweeps, and more chains where they stay apart."""
@@ -129,18 +110,16 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         ArgumentError
             If `cover` or `similar` is outside its range.
         """
-        from .class_table import class_table
-
         return class_table(*self._fitted_parts(), cover, similar)
 
     def _preferences(self) -> "Preferences":
-        from .preferences import preferences_of
+        from .effects import preferences_of
 
         return preferences_of(*self._fitted_parts())
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[Design, np.ndarray]":
         """The design and replicates of all choices, at `most` draws."""
-        from ...answers.figures import thinned
+        from ...answers.chooser import thinned
         from .predict import drawn_choices
 
         draws, design = self._fitted_parts()
@@ -169,7 +148,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         ArgumentError
             If that is more than 4,000 people, of whom a table takes 128 MB; or the filter leaves nobody.
         """
-        from .people import people_table
+        from .chooser import people_table
 
         return people_table(self._chooser(), same_sign, people)
 
@@ -212,7 +191,7 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         """
         from thali._arguments import whole
 
-        from ...answers.figures import standard_error
+        from ...answers.chooser import standard_error
         from .predict import tasks_proba
 
         draws, design = self._fitted_parts()

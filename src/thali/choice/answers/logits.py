@@ -1,0 +1,493 @@
+"""The choices of people whose tastes are known draw by draw, for every logit."""
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy, deepcopy
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from thali._labels import plural
+from thali.data.experiments.levels import as_number
+from thali.data.experiments.scheme import INSIDE
+from thali.inference.arrays import packed, smallest
+from thali.inference.seeds import streams
+from thali.people.columns import MarketPeople, people_of
+
+from .chooser import Chooser, Effects, error_between_chains, thinned
+from .effects import some_products, some_tasks, variation
+from .methods import ChoiceAnswers
+from .simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, held, none_of
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.data.experiments import ChoiceExperiment
+
+    from ..coding import Coding
+
+_BLOCK = 2**21  # utilities computed at a time
+_NEW = 1_024  # about so many new people are drawn in each draw
+_MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
+_LEAST_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
+_STEP = 1e-4  # of the delta method, in standard errors
+
+# (numbers of draws, generator): tastes of new people in these draws (draws, M, p); weights (M,) or (draws, M), sum 1
+Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
+
+
+class LogitChooser(Chooser):
+    r"""People of K kinds, whose tastes are known in each of D draws.
+
+    .. math:: P_d(j \mid X) = \sum_k m_k \frac{e^{x_j^T \beta_{dk}}}{\sum_{j' \in X} e^{x_{j'}^T \beta_{dk}}}
+    """
+
+    def __init__(
+        self,
+        coding: "Coding",
+        data: "ChoiceExperiment",
+        tastes: np.ndarray,  # (D, K, p)
+        chain: np.ndarray,  # (D,) from which each draw comes; those of a chain follow each other
+        membership: np.ndarray | None = None,  # (respondents, K), rows sum to 1; None: kinds are respondents
+        population: Population | None = None,  # None: as the respondents are
+        covariance: np.ndarray | None = None,  # (K p, K p) of the estimate, the first draw; None: of a posterior
+        kinds: np.ndarray | None = None,  # (D, respondents) of an estimate, but for the first draw; None: membership
+        directions: np.ndarray | None = None,  # (attributes,) which order of levels each was made to keep
+    ) -> None:
+        self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
+        self.membership, self.population, self.covariance = membership, population, covariance
+        self.kinds = kinds
+        self.is_estimate = covariance is not None
+        self.people: pandas.DataFrame | None = data.people
+        self.directions = np.zeros(len(data.attributes), np.int64) if directions is None else directions
+        self.has_individuals = membership is None or membership.shape[1] > 1
+        self._draws = np.arange(len(tastes))  # their numbers among all that the model has
+
+    def cells(self, table: "pandas.DataFrame") -> np.ndarray:
+        from ..coding import read_cells
+
+        return read_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
+
+    def level_cells(self) -> list[np.ndarray]:
+        found = []
+        for levels, part, seen in zip(self.data.levels.values(), self.coding.parts, self.coding.seen, strict=True):
+            own = np.arange(len(levels), dtype=float) if part.numbers is None else part.numbers
+            found.append(np.where(seen[:-1], own, np.nan))
+        return found
+
+    def examples(self) -> np.ndarray:
+        return self._products(_MAX_EXAMPLES if self.coding.crossed else 1)
+
+    def _products(self, most: int) -> np.ndarray:
+        """Some products of the data, with a level of every attribute."""
+        return some_products(self.data, self.coding.cells(self.data.products)[self.data.row_product], most)
+
+    def is_linear(self, attribute: int) -> bool:
+        part = self.coding.parts[attribute]
+        return part.numbers is not None and not part.knots
+
+    def turns(self, attribute: int) -> np.ndarray:
+        return np.array(self.coding.parts[attribute].knots, float)
+
+    def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+        assert self.covariance is not None
+        tastes = self.tastes[0].ravel()
+        errors = np.sqrt(np.diag(self.covariance))
+        steps = _STEP * np.where(errors > 0.0, errors, 1.0)
+        moved = np.concatenate([tastes + np.diag(steps), tastes - np.diag(steps)])
+        up, down = np.split(figures(self._with(moved.reshape(-1, *self.tastes.shape[1:]))), 2)
+        with np.errstate(invalid="ignore"):  # infinite figures
+            slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
+            return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
+
+    def thinned(self, most: int) -> Self:
+        kept = thinned(self.chain, most)
+        if self.is_estimate:
+            kept = np.unique(np.append(0, kept))
+        found = self._with(self.tastes[kept])
+        found.chain, found._draws = self.chain[kept], self._draws[kept]
+        found.kinds = None if self.kinds is None else self.kinds[kept]
+        return found
+
+    def _with(self, tastes: np.ndarray) -> Self:
+        """The same people with other tastes."""
+        found = copy(self)
+        found.tastes, found.kinds = tastes, None
+        return found
+
+    def _weights_of_kinds(self, weights: np.ndarray) -> np.ndarray:
+        """The weight of each kind in each draw (draws, kinds), of weights of respondents that sum to 1."""
+        if self.membership is None:
+            return np.broadcast_to(weights, self.tastes.shape[:2])
+        found = np.tile(weights @ self.membership, (len(self.tastes), 1))
+        if self.kinds is not None:
+            for kind in range(found.shape[1]):
+                found[1:, kind] = (self.kinds[1:] == kind) @ weights
+        return found
+
+    def shares(
+        self, markets: Sequence[np.ndarray], weights: np.ndarray | None, cores: int | None, random_seed: Any
+    ) -> list[np.ndarray]:
+        matrix = self.coding.rows(np.concatenate(markets))
+        ends = np.cumsum([0, *(len(market) for market in markets)])
+        found = np.empty((len(self.tastes), len(matrix)))
+        for draws, tastes, weight in self._tastes_by(weights, len(matrix), random_seed):
+            utility = tastes @ matrix.T
+            for first, last in pairwise(ends):
+                found[draws, first:last] = np.einsum("dkj,dk->dj", _softmax(utility[:, :, first:last]), weight)
+        return np.split(found, ends[1:-1], axis=1)
+
+    def _tastes_by(
+        self, weights: np.ndarray | None, rows: int, random_seed: Any
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Some draws at a time, the tastes of kinds of people in them, and the weights of the kinds (draws, kinds)."""
+        if weights is None and self.population is not None:
+            rng = streams(random_seed, 1)[0]
+            for draws in _blocks(len(self.tastes), _NEW * rows):
+                tastes, weight = self.population(self._draws[draws], deepcopy(rng))  # the same people in every draw
+                yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
+            return
+        of_people = np.ones(len(self.data.respondents)) if weights is None else weights
+        weight = self._weights_of_kinds(of_people / of_people.sum())
+        for draws in _blocks(len(self.tastes), self.tastes.shape[1] * rows):
+            yield draws, self.tastes[draws], weight[draws]
+
+    def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
+        matrix = self.coding.rows(products)
+        people = self.tastes.shape[1] if self.membership is None else len(self.membership)
+        for draws in _blocks(len(self.tastes), people * len(matrix)):
+            utility = self.tastes[draws] @ matrix.T
+            if self.membership is None or not self.has_individuals:
+                yield utility
+                continue
+            mixed = np.einsum("nk,dkj->dnj", self.membership, utility)
+            if self.kinds is not None:
+                later = slice(1 if draws.start == 0 else 0, None)
+                own = self.kinds[draws][later].astype(np.int64)
+                mixed[later] = np.take_along_axis(utility[later], own[:, :, None], axis=1)
+            yield mixed
+
+    def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
+        from scipy.special import expit
+
+        of_people, of_draws = [], []
+        people = len(self.data.respondents)
+        mean = None if self.membership is None else self._weights_of_kinds(np.full(people, 1.0 / people))
+        for differences, weight in self._differences(pairs):
+            by_draw = np.empty(self.tastes.shape[:2])
+            for draws in _blocks(len(self.tastes), self.tastes.shape[1] * len(differences)):
+                by_draw[draws] = expit(self.tastes[draws] @ differences.T) @ weight
+            whole = by_draw[0] if self.is_estimate else by_draw.mean(axis=0)
+            if self.membership is None or mean is None:
+                of_people.append(whole)
+                of_draws.append(by_draw.mean(axis=1))
+            else:
+                of_people.append(self.membership @ whole)
+                of_draws.append((by_draw * mean).sum(axis=1))
+        return Effects(np.stack(of_people, axis=1), np.stack(of_draws, axis=1), self.chain)
+
+    def _differences(self, pairs: Sequence[tuple[int, int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of each pair the columns of the one less those of the other, all else as in the data, and their weights."""
+        products, counts = self.coding.cells(self.data.products), np.bincount(self.data.row_product)
+        cells = self.level_cells()
+        for attribute, other, level in pairs:
+            inside = self.data.scheme.has_inside and attribute == 0
+            there = products[:, 0] == 1 if inside else ~np.isnan(products[:, attribute])
+            one, two = products[there], products[there]
+            one[:, attribute], two[:, attribute] = cells[attribute][level], cells[attribute][other]
+            if inside:  # the no-choice option lacks all else
+                (one if level == 0 else two)[:, 1:] = np.nan
+            rows, place = np.unique(self.coding.rows(one) - self.coding.rows(two), axis=0, return_inverse=True)
+            weight = np.bincount(place.ravel(), counts[there])
+            yield rows, weight / weight.sum()
+
+    def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
+        fewer = self.thinned(max(_LEAST_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents))))
+        groups = np.arange(len(fewer.chain)) if self.is_estimate else np.unique(fewer.chain, return_inverse=True)[1]
+        people, attributes = len(self.data.respondents), len(self.data.attributes)
+        pooled, by_group = np.zeros((people, attributes)), np.zeros((people, attributes, int(groups.max()) + 1))
+        tasks = np.zeros(people)
+        for person in range(people):
+            rows, first_row = some_tasks(self.data, person)
+            p = fewer._with_and_without(person, rows, first_row)  # (draws, 1 + attributes, rows)
+            tasks[person] = len(first_row) - 1
+            pooled[person] = variation(p[0] if self.is_estimate else p.mean(axis=0), first_row)
+            if self.is_estimate:
+                by_group[person] = variation(p, first_row).T
+            else:
+                by_group[person] = np.stack(
+                    [variation(p[groups == g].mean(axis=0), first_row) for g in range(by_group.shape[2])], axis=1
+                )
+        of_groups = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (attributes, groups)
+        if self.is_estimate:
+            return pooled, of_groups[:, 1:].std(axis=1, ddof=1)
+        return pooled, error_between_chains(of_groups.T, np.arange(of_groups.shape[1]))
+
+    def _with_and_without(self, person: int, rows: np.ndarray, first_row: np.ndarray) -> np.ndarray:
+        """A person's choices, and those with each attribute alike everywhere, shape (draws, 1 + attributes, rows)."""
+        own = self.coding.cells(self.data.products)[rows]
+        every = [own]
+        weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
+        for attribute in range(own.shape[1]):
+            alike = self._alike_in(attribute, own)
+            weights.append([(len(every) + k, weight) for k, (_, weight) in enumerate(alike)])
+            every += [products for products, _ in alike]
+        matrix = self.coding.rows(np.concatenate(every))
+        tastes, mix = self._tastes_of(person)
+        u = (tastes @ matrix.T).reshape(*tastes.shape[:2], len(every), len(rows))
+        p = np.concatenate([_softmax(u[..., a:b]) for a, b in pairwise(first_row)], axis=-1)
+        p = np.einsum("dkvr,dk->dvr", p, mix)
+        return np.stack([sum(weight * p[:, k] for k, weight in each) for each in weights], axis=1)
+
+    def _alike_in(self, attribute: int, own: np.ndarray) -> list[tuple[np.ndarray, float]]:
+        """Alternatives that all have one level of an attribute, and how often: as often as the data have that level."""
+        # Those that lack the attribute go on to lack it, so that levels count from no level in particular. They are
+        # alike in "inside" if the no-choice option is a product, each of some of the data in turn.
+        if self.data.scheme.has_inside and attribute == 0:
+            nothing, some = own[:, :1] == 0, self._products(_MAX_EXAMPLES)
+            return [(np.where(nothing, product, own), 1.0 / len(some)) for product in some]
+        cells = self.coding.cells(self.data.products)[self.data.row_product, attribute]
+        missing = np.isnan(cells)
+        levels, counts = np.unique(cells[~missing], return_counts=True)
+        if not (self.coding.crossed or missing.any()):  # nothing depends on which level it is
+            levels, counts = levels[:1], counts[:1]
+        found = []
+        for level, share in zip(levels, counts / counts.sum(), strict=True):
+            same = own.copy()
+            same[~np.isnan(own[:, attribute]), attribute] = level
+            found.append((same, float(share)))
+        return found
+
+    def _tastes_of(self, person: int) -> tuple[np.ndarray, np.ndarray]:
+        """Tastes (draws, kinds, p) of the kinds that a person may be of, and how far (draws, kinds) the person is."""
+        if self.membership is None:
+            return self.tastes[:, person : person + 1], np.ones((len(self.tastes), 1))
+        return self.tastes, self._weights_of_kinds(np.eye(1, len(self.membership), person)[0])
+
+    def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        from thali.posterior.summary import mean_errors
+
+        if self.is_estimate:
+            return values[1:].std(axis=0, ddof=1)
+        chains = len(np.unique(chain))
+        return mean_errors(np.moveaxis(values.reshape(chains, -1, values.shape[1]), 2, 0))
+
+
+def _softmax(utility: np.ndarray) -> np.ndarray:
+    """exp(u_j) / Σ exp(u_k) over the last axis."""
+    odds = np.exp(utility - utility.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
+def _blocks(draws: int, size: int) -> Iterator[slice]:
+    """Ranges of draws with a bounded number of utilities, so many for each draw."""
+    step = max(1, _BLOCK // max(size, 1))
+    for first in range(0, draws, step):
+        yield slice(first, min(first + step, draws))
+
+
+# What every logit answers about markets, by its people and their tastes -----------------------------------------------
+
+
+class LogitAnswers(ChoiceAnswers):
+    """The answers of a logit. A subclass has `_chooser`."""
+
+    def _chooser(self) -> "LogitChooser":
+        raise NotImplementedError
+
+    def _market_draws(self) -> "MarketDraws":
+        return market_draws(self._chooser())
+
+
+# A fit of a logit as the draws of a market: some draws and people, and their tastes -----------------------------------
+
+
+MIN_DRAWS, MAX_DRAWS = 40, 500
+MAX_TASTES = 400_000  # coefficients of all people in all draws: two bytes each; the kind of a person takes one
+
+
+def market_draws(chooser: "LogitChooser") -> MarketDraws:
+    """Evenly spaced draws with everybody, or, of many people, fewer draws with some people each."""
+    everybody, (number, p) = len(chooser.data.respondents), chooser.tastes.shape[1:]
+    each = number * p + (0 if chooser.kinds is None else everybody // 2)
+    fewer = chooser.thinned(int(np.clip(MAX_TASTES // each, MIN_DRAWS, MAX_DRAWS)))
+    tastes, draws, kinds = fewer.tastes, len(fewer.tastes), None
+    some = ""
+    if chooser.membership is None:
+        some = ", with each respondent in each"
+        people = max(1, min(number, MAX_TASTES // (draws * p)))
+        if people < number:
+            tastes = np.take_along_axis(tastes, held(draws, people, number)[:, :, None], axis=1)
+            some = f", with {people:,} of {number:,} respondents in each, so that intervals are somewhat too wide"
+    elif chooser.has_individuals:
+        assert fewer.kinds is not None
+        kinds = Kinds(chooser.membership.astype(np.float32), fewer.kinds[1:])
+    of = "the sampling distribution of the estimate" if chooser.is_estimate else "the posterior"
+    columns = tuple(
+        Columns(part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots)
+        for part, seen in zip(chooser.coding.parts, chooser.coding.seen, strict=True)
+    )
+    return MarketDraws(
+        _attributes(chooser),
+        logit_tastes(columns, tastes, chooser.coding.crossed, number if kinds is None else everybody, kinds),
+        0.0,
+        none_of(chooser.data),
+        _first_task(chooser),
+        f"{plural(draws - chooser.is_estimate, 'draw')} of {of}{some}",
+        chooser.is_estimate,
+        _people(chooser),
+    )
+
+
+def _people(chooser: "LogitChooser") -> MarketPeople | None:
+    """What is known of people who differ, and their kinds."""
+    if not chooser.has_individuals:
+        return None
+    classes = 0 if chooser.membership is None else chooser.membership.shape[1]
+    return people_of(chooser.people, len(chooser.data.respondents), tuple(f"class {k + 1}" for k in range(classes)))
+
+
+def _attributes(chooser: "LogitChooser") -> tuple[MarketAttribute, ...]:
+    """What may be asked of each attribute: levels that the tasks show, or any number between them."""
+    data, found = chooser.data, []
+    real = np.ones(len(data.products), bool)
+    if data.scheme.none:
+        real = data.products[:, 0] > 0 if data.scheme.has_inside else (data.products >= 0).any(axis=1)
+    for place, (name, levels) in enumerate(data.levels.items()):
+        part, seen = chooser.coding.parts[place], chooser.coding.seen[place][:-1]
+        shown = tuple(level for level, known in zip(levels, seen, strict=True) if known)
+        numbers = tuple(number for number in map(as_number, shown) if number is not None)
+        found.append(
+            MarketAttribute(
+                name,
+                shown,
+                numbers if len(numbers) == len(shown) else None,
+                takes_any=part.numbers is not None,
+                may_lack=bool((data.products[real, place] < 0).any()),
+                fixed=1 if data.scheme.has_inside and name == INSIDE else None,
+            )
+        )
+    return tuple(found)
+
+
+def _first_task(chooser: "LogitChooser") -> tuple[Product, ...]:
+    """The products of the first task, without the no-choice option."""
+    data, none = chooser.data, none_of(chooser.data)
+    found = []
+    for row in data.products[data.row_product[: data.first_row[1]]].tolist():
+        if tuple(None if code < 0 else code for code in row) == none:
+            continue
+        cells: list[float | None] = []
+        for code, part, seen in zip(row, chooser.coding.parts, chooser.coding.seen, strict=True):
+            if code < 0:
+                cells.append(None)
+            else:
+                cells.append(float(part.numbers[code]) if part.numbers is not None else int(seen[:code].sum()))
+        found.append(tuple(cells))
+    return tuple(found[:MAX_PRODUCTS])
+
+
+# The rule of logits: the tastes of people in each draw, and what columns a product has --------------------------------
+
+
+_LARGEST = 32_767
+
+
+class Columns(NamedTuple):
+    """The columns of the model matrix that stand for one attribute."""
+
+    table: np.ndarray  # (levels + 1, columns) of each level; the last row: the attribute is missing
+    is_number: bool  # whether the first columns are the number itself, whatever it is, piece by piece
+    knots: tuple[float, ...] = ()  # where a piece ends and the next begins
+
+
+class Kinds(NamedTuple):
+    """Of which kind each respondent is: in the first draw, an estimate, by parts, in the others of one."""
+
+    membership: np.ndarray  # (respondents, kinds) float32
+    of_draws: np.ndarray  # (D - 1, respondents)
+
+    def weights(self, weights: np.ndarray) -> np.ndarray:
+        """The weights of the kinds (D, kinds) by those of the respondents."""
+        kinds = range(self.membership.shape[1])
+        later = np.stack([(self.of_draws == kind) @ weights for kind in kinds], axis=1)
+        return np.vstack([weights @ self.membership.astype(float), later])
+
+
+class LogitTastes(NamedTuple):
+    """Tastes of P people, or kinds of people, in D draws, as whole multiples of a step for each coefficient."""
+
+    columns: tuple[Columns, ...]
+    codes: np.ndarray  # (D, P, p) int16
+    steps: np.ndarray  # (p,)
+    crossed: tuple[tuple[int, int], ...]  # further columns: the products of two of those above
+    respondents: int
+    kinds: Kinds | None = None  # None: each of the P is a respondent
+
+    def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
+        tastes, weight = self.codes * self.steps, self._weights(weights)[:, None]
+        return [(weight @ _softmax(tastes @ self.matrix(market).T))[:, 0] for market in markets]
+
+    def _weights(self, weights: np.ndarray | None) -> np.ndarray:
+        """The part of each of the P in each draw; NaN in a draw that holds nobody with a weight."""
+        draws, people = self.codes.shape[:2]
+        weights = np.ones(self.respondents) if weights is None else weights
+        each = weights[held(draws, people, self.respondents)] if self.kinds is None else self.kinds.weights(weights)
+        with np.errstate(invalid="ignore"):
+            return each / each.sum(axis=1, keepdims=True)
+
+    def matrix(self, market: Sequence[Product]) -> np.ndarray:
+        """The model matrix of the products, shape (products, p)."""
+        single = np.array([np.concatenate(list(map(_row, self.columns, product))) for product in market])
+        one, other = np.reshape(self.crossed, (-1, 2)).astype(np.int64).T
+        return np.hstack([single, single[:, one] * single[:, other]])
+
+    def packed(self) -> dict[str, Any]:
+        """The rule in terms of JSON."""
+        kinds = self.kinds
+        return {
+            "name": "logit",
+            "people": int(self.codes.shape[1]),
+            "respondents": self.respondents,
+            "membership": None if kinds is None else packed(kinds.membership),
+            "kinds": None if kinds is None else packed(smallest(kinds.of_draws)),
+            "columns": [
+                {"table": part.table.tolist(), "is_number": part.is_number, "knots": part.knots}
+                for part in self.columns
+            ],
+            "crossed": self.crossed,
+            "codes": packed(self.codes),
+            "steps": self.steps.tolist(),
+        }
+
+
+def logit_tastes(
+    columns: Sequence[Columns],
+    tastes: np.ndarray,
+    crossed: Sequence[tuple[int, int]] = (),
+    respondents: int | None = None,
+    kinds: Kinds | None = None,
+) -> LogitTastes:
+    """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its largest."""
+    largest = np.abs(tastes).max(axis=(0, 1))
+    steps = np.where(largest > 0.0, largest, 1.0) / _LARGEST
+    codes = np.rint(tastes / steps).astype(np.int16)
+    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds)
+
+
+def _row(part: Columns, level: float | None) -> np.ndarray:
+    """The columns of one attribute for a level, a number, or None."""
+    if level is None:
+        return part.table[-1]
+    if part.is_number:
+        own = _pieces(level, part.knots)
+        return np.concatenate([own, np.zeros(part.table.shape[1] - len(own))])
+    return part.table[int(level)]
+
+
+def _pieces(value: float, knots: Sequence[float]) -> list[float]:
+    """The part of a number that lies in each piece between knots."""
+    starts, ends = [0.0, *knots], [*knots, np.inf]
+    first = [min(value, ends[0])]
+    return first + [min(max(value, low), high) - low for low, high in zip(starts[1:], ends[1:], strict=True)]

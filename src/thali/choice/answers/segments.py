@@ -1,0 +1,137 @@
+"""How often everybody prefers each level to the other levels of its attribute, draw by draw."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.experiments.scheme import INSIDE
+from thali.people.segments import Preferences, Segments, segments_of
+
+if TYPE_CHECKING:
+    from ..coding import Coding
+
+MOST_DRAWS = 100
+_MOST_NUMBERS = 2e7  # draws x people x levels
+_PRODUCTS = 5  # that a level is put into
+
+
+def draws_kept(draws: int, people: int, levels: int) -> np.ndarray:
+    """Numbers of evenly spaced draws, as many as there is room for."""
+    most = int(np.clip(_MOST_NUMBERS / (people * levels), 2, MOST_DRAWS))
+    return np.unique(np.linspace(0, draws - 1, min(most, draws)).round().astype(np.int64))
+
+
+def pairs_of_levels(levels: Sequence[int]) -> list[tuple[int, int, int]]:
+    """(attribute, level, later level): every pair."""
+    return [(i, a, b) for i, number in enumerate(levels) for b in range(number) for a in range(b)]
+
+
+def by_levels(by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
+    r"""Mean preference for each level (last axis) over the others, from those for the later level of every pair.
+
+    .. math:: v_l = \frac{1}{L - 1} \sum_{m \neq l} P(l \succ m)
+    """
+    first = np.concatenate([[0], np.cumsum(levels)])[:-1]
+    found = np.zeros((*shape, int(np.sum(levels))))
+    for (i, a, b), preferred in zip(pairs_of_levels(levels), by_pair, strict=True):
+        found[..., first[i] + a] += (1.0 - preferred) / (levels[i] - 1)
+        found[..., first[i] + b] += preferred / (levels[i] - 1)
+    return found
+
+
+def of_tastes(tastes: np.ndarray, coding: "Coding", data: Any) -> Preferences:
+    r"""Preferences of tastes (draws, people, p): the probability of one of two products that differ in one attribute.
+
+    .. math:: P(b \succ a) = 1 \Big/ \big(1 + e^{(x_a - x_b)^T \beta_n}\big)
+
+    The products are those of the data, which are given one level or the other.
+    """
+    from scipy.special import expit
+
+    seen = _seen_levels(data)
+    real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= _first_real(data))]
+    real = data.products[:1] if not len(real) else real
+    products = real[np.unique(np.linspace(0, len(real) - 1, _PRODUCTS).round().astype(np.int64))]
+    numbers, own = [len(each) for each in seen.values()], list(seen.values())
+
+    def by_pair() -> Iterator[np.ndarray]:
+        for i, a, b in pairs_of_levels(numbers):
+            one, other = (_with_level(products, data.scheme, i, own[i][place]) for place in (b, a))
+            steps, times = np.unique(coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True)
+            yield expit(tastes @ steps.T) @ (times / times.sum())
+
+    named = [(name, data.levels[name][level]) for name, kept in seen.items() for level in kept]
+    return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))
+
+
+def _first_real(data: Any) -> int:
+    """The least number of the first attribute in a product that is not the no-choice option."""
+    return 1 if data.scheme.has_inside else 0
+
+
+def _seen_levels(data: Any) -> Mapping[str, list[int]]:
+    """Attribute -> its levels that some product has."""
+    return {
+        name: [level for level in range(len(levels)) if (data.products[:, place] == level).any()]
+        for place, (name, levels) in enumerate(data.levels.items())
+    }
+
+
+def _with_level(products: np.ndarray, scheme: Any, place: int, level: int) -> np.ndarray:
+    """The products with a level of an attribute; the no-choice option lacks every other attribute."""
+    changed = products.copy()
+    if scheme.has_inside and scheme.names[place] == INSIDE and level == 0:
+        changed[:] = -1
+    changed[:, place] = level
+    return changed
+
+
+# `segments`, which models of choice experiments share -----------------------------------------------------------------
+
+
+class HasSegments:
+    """What models of choice experiments share that know the tastes of everybody."""
+
+    _preferences: Any  # () -> Preferences
+
+    def segments(self, k: Any = None, random_seed: Any = 0) -> "Segments":
+        r"""Segments of the respondents by what they prefer, with their sizes, profiles, names and stability.
+
+        People are grouped by k-means of the mean log odds of their preferences; in every draw of the posterior each
+        belongs to the nearest centre. Preferences are
+
+        .. math:: v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
+
+        how often a person chooses a product with level l rather than one with another level of the attribute, all else
+        being equal; all attributes count alike, whatever their number of levels. Segments of people who differ by
+        degrees can be stable without being separate groups: read `explained` beside `stability`.
+
+        Parameters
+        ----------
+        k : int, or several, optional
+            How many segments; of several the most stable number is chosen, the largest of those within .05 of it. None:
+            from 2 to 6, or one where nobody differs.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the starts of k-means.
+
+        Returns
+        -------
+        Segments
+            `.sizes`, `.profiles`, `.assignment`, `.probabilities`, `.stability`, `.by_number`; `print` shows them.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `k` is no whole number of 2 or more.
+        DataError
+            If there are more segments than respondents, or the file of the model could not hold the data.
+
+        References
+        ----------
+        Hubert & Arabie (1985), Comparing partitions.
+        """
+        preferences: Preferences = self._preferences()
+        return segments_of(preferences, k, random_seed)

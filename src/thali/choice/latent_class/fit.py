@@ -1,0 +1,422 @@
+"""The likelihood of a mixture of logits over all tasks of a person, with two derivatives."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._arguments import several_whole
+from thali._labels import plural
+from thali.errors import Argument, DataError, Setting
+from thali.inference.optimise.newton import Slope, Target, newton
+from thali.inference.seeds import root, streams
+
+from ..logit import Local, Tasks, ascend, information, local, tasks_of
+
+if TYPE_CHECKING:
+    from thali.data.experiments import ChoiceExperiment
+
+    from ..coding import Coding
+
+
+class Panel(NamedTuple):
+    """Choices in the form that the likelihood reads."""
+
+    tasks: Tasks
+    first_task: np.ndarray  # (people + 1,)
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        return len(self.first_task) - 1
+
+    def of(self, wanted: np.ndarray) -> "Panel":
+        """The choices of some people alone."""
+        counts = np.diff(self.first_task)
+        in_tasks = np.repeat(wanted, counts)
+        sizes = np.diff(self.tasks.first_row)
+        in_rows = np.repeat(in_tasks, sizes)
+        chosen = self.tasks.chosen_row - self.tasks.first_row[:-1]
+        first_row = np.concatenate([[0], np.cumsum(sizes[in_tasks])])
+        tasks = Tasks(self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks])
+        return Panel(tasks, np.concatenate([[0], np.cumsum(counts[wanted])]))
+
+
+class Point(NamedTuple):
+    """Parameters of K classes, and the likelihood there."""
+
+    sizes: np.ndarray  # (K,)
+    tastes: np.ndarray  # (K, p)
+    value: float  # the log-likelihood of all choices
+    membership: np.ndarray  # (people, K)
+    at: tuple[Local, ...]  # of each class
+
+
+def panel_of(data: "ChoiceExperiment", coding: "Coding") -> Panel:
+    """The choices of the data in the columns of a coding."""
+    return Panel(tasks_of(data, coding), data.first_task)
+
+
+def point(panel: Panel, sizes: np.ndarray, tastes: np.ndarray) -> Point:
+    r"""The likelihood at these parameters, and the posterior probability of everybody's classes.
+
+    .. math::
+        \ell = \sum_n \ln \sum_k \pi_k \prod_t p_{tk}(x^*_t), \qquad r_{nk} \propto \pi_k \prod_t p_{tk}(x^*_t)
+    """
+    at = tuple(local(panel.tasks, beta) for beta in tastes)
+    logs = np.stack([np.add.reduceat(each.log_chosen, panel.first_task[:-1]) for each in at], axis=1)
+    with np.errstate(divide="ignore"):
+        logs = logs + np.log(sizes)
+    top = logs.max(axis=1, keepdims=True)
+    parts = np.exp(logs - top)
+    total = parts.sum(axis=1, keepdims=True)
+    return Point(sizes, tastes, float((top + np.log(total)).sum()), parts / total, at)
+
+
+def derivatives(panel: Panel, where: Point) -> tuple[np.ndarray, np.ndarray]:
+    r"""Gradient and information of the log odds of sizes (all but the first class) and of the tastes, class by class.
+
+    With s_nk the score of the choices of person n as if of class k, and I_nk their information (Louis 1982)
+
+    .. math::
+        \nabla \ell = \sum_n \sum_k r_{nk} s_{nk}, \qquad
+        -\nabla^2 \ell = \sum_n \Big( \sum_k r_{nk} (I_{nk} - s_{nk} s_{nk}^T) + \bar s_n \bar s_n^T \Big), \quad
+        \bar s_n = \sum_k r_{nk} s_{nk}
+    """
+    number, p = where.tastes.shape
+    r, sizes = where.membership, where.sizes
+    begin = panel.first_task[:-1]
+    scores = [np.add.reduceat(each.score, begin) for each in where.at]
+    weight_of_row = np.repeat(np.repeat(r, np.diff(panel.first_task), axis=0), np.diff(panel.tasks.first_row), axis=0)
+    of_sizes = r[:, 1:] - sizes[1:]
+    mean = np.hstack([of_sizes, *(r[:, [k]] * scores[k] for k in range(number))])  # s̄ of everybody
+    curve = mean.T @ mean
+    log_odds = slice(0, number - 1)
+    curve[log_odds, log_odds] += panel.people * (np.diag(sizes[1:]) - np.outer(sizes[1:], sizes[1:]))
+    for k in range(number):
+        own = slice(number - 1 + k * p, number - 1 + (k + 1) * p)
+        weighted = r[:, [k]] * scores[k]
+        odds = np.eye(number)[k, 1:] - sizes[1:]  # the score of the log odds in class k
+        curve[own, own] += information(where.at[k], weight_of_row[:, k]) - weighted.T @ scores[k]
+        curve[log_odds, log_odds] -= r[:, k].sum() * np.outer(odds, odds)
+        cross = np.outer(odds, weighted.sum(axis=0))
+        curve[log_odds, own] -= cross
+        curve[own, log_odds] -= cross.T
+    return mean.sum(axis=0), curve
+
+
+# One maximum of the likelihood: expectation and maximisation, then Newton's method in all parameters at once ----------
+
+
+_ROUGH = 1e-3  # gain a person at which Newton's method takes over
+_MOST_PASSES, _MOST_STEPS = 200, 300
+_GAIN = 1e-9  # no step that promises less is taken
+_LONGEST = 5.0  # change of a parameter in one step
+
+
+class Summit(NamedTuple):
+    """The end point of a climb."""
+
+    where: Point
+    gradient: np.ndarray  # of the log odds of sizes, and of the tastes
+    information: np.ndarray
+    converged: bool
+
+
+def climb(panel: Panel, tastes: np.ndarray) -> Summit:
+    """Climb from tastes (K, p) of classes of equal size."""
+    here = point(panel, np.full(len(tastes), 1.0 / len(tastes)), tastes)
+    for _ in range(_MOST_PASSES):
+        before, here = here.value, expect_and_maximise(panel, here)
+        if here.value - before < _ROUGH * panel.people:
+            break
+    return to_summit(panel, here)
+
+
+def expect_and_maximise(panel: Panel, here: Point) -> Point:
+    """New sizes, and one Newton step of the tastes of each class, shortened until the likelihood does not fall."""
+    in_tasks = np.repeat(here.membership, np.diff(panel.first_task), axis=0)
+    in_rows = np.repeat(in_tasks, np.diff(panel.tasks.first_row), axis=0)
+    steps = np.zeros_like(here.tastes)
+    for k, at in enumerate(here.at):
+        curve = information(at, in_rows[:, k])
+        steps[k] = np.linalg.lstsq(curve, in_tasks[:, k] @ at.score, rcond=1e-10)[0]
+    sizes, length = here.membership.mean(axis=0), 1.0
+    while length > 1e-3:
+        there = point(panel, sizes, here.tastes + length * steps)
+        if there.value >= here.value:
+            return there
+        length *= 0.5
+    return point(panel, sizes, here.tastes)
+
+
+class _Classes(Target[Point]):
+    """The likelihood by the log odds of sizes and the tastes, class by class."""
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+
+    def moved(self, here: Point, change: np.ndarray) -> Point:
+        number, p = here.tastes.shape
+        odds = here.sizes * np.exp(np.concatenate([[0.0], change[: number - 1]]))
+        return point(self._panel, odds / odds.sum(), here.tastes + change[number - 1 :].reshape(number, p))
+
+    def slope(self, here: Point) -> Slope:
+        gradient, curve = derivatives(self._panel, here)
+        metric = np.abs(np.diag(curve))
+        return Slope(gradient, curve, metric + 1e-8 * metric.max())
+
+
+def to_summit(panel: Panel, here: Point) -> Summit:
+    """Damped Newton steps, until none promises a gain."""
+    top, _, converged = newton(
+        _Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MOST_STEPS
+    )
+    return Summit(top, *derivatives(panel, top), converged)
+
+
+def by_size(panel: Panel, summit: Summit) -> Summit:
+    """The same maximum with the largest class first."""
+    order = np.argsort(-summit.where.sizes, kind="stable")
+    where = point(panel, summit.where.sizes[order], summit.where.tastes[order])
+    return Summit(where, *derivatives(panel, where), summit.converged)
+
+
+# The best maximum of many starts, and how often it was found ----------------------------------------------------------
+
+
+SAME = 0.01  # log-likelihoods closer than this are one maximum
+ENOUGH = 3  # times that the best maximum is to be found
+_FEWEST, MOST = 4, 40  # starts for each class at least, and in all at most, where their number is not given
+_RIDGE = 1.0  # precision of the tastes of the one person at whom a class begins
+
+
+class Best(NamedTuple):
+    """The best maximum."""
+
+    summit: Summit
+    starts: int
+    times_found: int
+
+
+def best_of_starts(panel: Panel, number: int, starts: int | None, random_seed: Any) -> Best:
+    """The best maximum with so many classes; where `starts` is None, start until it was found three times."""
+    if number == 1:
+        return Best(climb(panel, np.zeros((1, panel.tasks.matrix.shape[1]))), 1, 1)
+    best, values = None, []
+    for rng in streams(random_seed, MOST if starts is None else starts):
+        found = climb(panel, _start(panel, number, rng))
+        values.append(found.where.value)
+        if best is None or found.where.value > best.where.value:
+            best = found
+        if starts is None and len(values) >= _FEWEST * number and _times_found(values) >= ENOUGH:
+            break
+    assert best is not None
+    return Best(by_size(panel, best), len(values), _times_found(values))
+
+
+def _times_found(values: list[float]) -> int:
+    return int((np.array(values) > max(values) - SAME).sum())
+
+
+def _start(panel: Panel, number: int, rng: np.random.Generator) -> np.ndarray:
+    """The tastes of as many random people, shape (K, p)."""
+    chosen = rng.choice(panel.people, number, replace=False)
+    return np.stack([ascend(panel.of(np.arange(panel.people) == person).tasks, _RIDGE).beta for person in chosen])
+
+
+# Fits with several numbers of classes, and which of them is chosen: by BIC, or by people who were left out ------------
+
+
+FOLDS = 5  # of people, each left out once
+BIC, HELD_OUT = "bic", "held-out"
+
+
+def numbers_of(classes: Any, choose: str, people: int) -> tuple[int, ...]:
+    """The numbers of classes that are to be tried."""
+    numbers = several_whole("classes", classes, 1)
+    if max(numbers) > people:
+        raise DataError(
+            f"{max(numbers):,} classes are more than the {plural(people, 'respondent')}; ask for fewer by ",
+            Argument("classes"),
+            ".",
+        )
+    left = people - -(-people // FOLDS)
+    if choose == HELD_OUT and (people < FOLDS or max(numbers) > left):
+        raise DataError(
+            f"{plural(people, 'respondent')} are too few to be left out in {FOLDS} parts and fitted by "
+            f"{max(numbers):,} classes; set ",
+            Setting("choose", BIC),
+            ".",
+        )
+    return numbers
+
+
+class Fit(NamedTuple):
+    """The best maximum with K classes, and how K is judged."""
+
+    best: Best
+    parameters: int
+    held_out: float  # log-likelihood of all people, each by a fit without them; NaN where BIC chooses
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of all choices."""
+        return self.best.summit.where.value
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        return len(self.best.summit.where.membership)
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion."""
+        return 2.0 * self.parameters - 2.0 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion; people are the independent observations."""
+        return float(np.log(self.people)) * self.parameters - 2.0 * self.log_likelihood
+
+    @property
+    def entropy_r2(self) -> float:
+        r"""How clearly people belong to one class: 1 for certain, 0 for evenly; NaN for a single class.
+
+        .. math:: 1 - \sum_n \sum_k -r_{nk} \ln r_{nk} \Big/ (N \ln K)
+        """
+        r = self.best.summit.where.membership
+        if r.shape[1] == 1:
+            return float("nan")
+        return float(1.0 + (r * np.log(np.maximum(r, 1e-300))).sum() / (len(r) * np.log(r.shape[1])))
+
+
+def fits(
+    panel: Panel,
+    numbers: tuple[int, ...],
+    choose: str,
+    starts: int | None,
+    random_seed: Any,
+    done: Callable[[], None],
+) -> dict[int, Fit]:
+    """The fit with each number of classes; `done` is called after each."""
+    seeds = root(random_seed).spawn(max(numbers) + 1)  # the second, of one class, is that of the draws
+    by_fold = np.random.default_rng(seeds[0]).permutation(panel.people) % FOLDS
+    found = {}
+    for number in numbers:
+        best = best_of_starts(panel, number, starts, seeds[number])
+        held_out = float("nan")
+        if choose == HELD_OUT:
+            held_out = sum(_left_out(panel, by_fold == fold, number, starts, seeds[number]) for fold in range(FOLDS))
+        parameters = number - 1 + best.summit.where.tastes.size
+        found[number] = Fit(best, parameters, held_out)
+        done()
+    return found
+
+
+def chosen(found: dict[int, Fit], choose: str) -> int:
+    """The number of classes that is best by the criterion."""
+    if choose == BIC:
+        return min(found, key=lambda number: found[number].bic)
+    return max(found, key=lambda number: found[number].held_out)
+
+
+def _left_out(panel: Panel, out: np.ndarray, number: int, starts: int | None, seed: Any) -> float:
+    """The log-likelihood of some people by a fit to the others."""
+    where = best_of_starts(panel.of(~out), number, starts, seed).summit.where
+    return point(panel.of(out), where.sizes, where.tastes).value
+
+
+# What a fit leaves: estimates in the units of the attributes, with their covariance, and draws of them ----------------
+
+
+def fitted_attributes(
+    fit: Fit,
+    panel: Panel,
+    data: "ChoiceExperiment",
+    coding: "Coding",
+    kept: np.ndarray,
+    scale: np.ndarray,
+    seed: np.random.SeedSequence,
+) -> dict[str, Any]:
+    """What a fit leaves, in the units of the attributes."""
+    import pandas as pd
+
+    summit = fit.best.summit
+    where, number, p = summit.where, len(summit.where.sizes), len(kept)
+    labels = pd.Index(np.arange(1, number + 1), name="class")
+    names = pd.Index(coding.names, name="coefficient")
+    tastes = np.full((number, p), np.nan)
+    tastes[:, kept] = where.tastes / scale
+    parameters = pd.Index(
+        [f"log odds of class {k}" for k in labels[1:]] + [f"class {k}: {name}" for k in labels for name in names]
+    )
+    free = np.concatenate([np.ones(number - 1, bool), np.tile(kept, number)])
+    units = np.concatenate([np.ones(number - 1), np.tile(scale, number)])
+    covariance = np.full((len(free), len(free)), np.nan)
+    covariance[np.ix_(free, free)] = np.linalg.pinv(summit.information, hermitian=True) / np.outer(units, units)
+    drawn = class_draws(panel, summit, scale, streams(seed, 2)[1])
+    every = np.zeros((*drawn.tastes.shape[:2], p))
+    every[:, :, kept] = drawn.tastes
+    people = pd.Index(data.respondents, name="respondent")
+    return {
+        "sizes_": pd.Series(where.sizes, labels, name="size"),
+        "coef_": pd.DataFrame(tastes, labels, names),
+        "covariance_": pd.DataFrame(covariance, parameters, parameters),
+        "membership_": pd.DataFrame(where.membership, people, labels),
+        "individual_": pd.DataFrame(where.membership @ tastes, people, names),
+        "log_likelihood_": where.value,
+        "aic_": fit.aic,
+        "bic_": fit.bic,
+        "entropy_r2_": fit.entropy_r2,
+        "n_tasks_": data.n_tasks,
+        "converged_": summit.converged,
+        "unbounded_": tuple(parameters[free][open_parameters(summit.information)]),
+        "scheme_": data.scheme,
+        "_coding_": coding,
+        "_draws_": ClassDraws(drawn.sizes, every, drawn.of_people),
+        "_data_": data,
+    }
+
+
+# Draws of the estimates by their covariance, and the class of everybody in each ---------------------------------------
+
+
+DRAWS = 200
+_LEAST = 1e-2  # information on a direction below which the data say nothing: it is held at its estimate
+
+
+class ClassDraws(NamedTuple):
+    """D draws of sizes and tastes, in the units of the attributes, and a class of everybody in each."""
+
+    sizes: np.ndarray  # (D, K)
+    tastes: np.ndarray  # (D, K, p)
+    of_people: np.ndarray  # (D, people) uint8
+
+
+def root_of_covariance(information: np.ndarray) -> np.ndarray:
+    """A matrix whose product with its transpose is the covariance, without directions that have no information."""
+    values, vectors = np.linalg.eigh(information)
+    kept = values > _LEAST
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+def open_parameters(information: np.ndarray) -> np.ndarray:
+    """Numbers of the parameters of which a tenth or more lies in directions without information."""
+    values, vectors = np.linalg.eigh(information)
+    return np.flatnonzero((vectors[:, values <= _LEAST] ** 2).sum(axis=1) > 0.1)
+
+
+def class_draws(panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.Generator) -> ClassDraws:
+    """Draws from the normal distribution about the maximum, then classes from their probabilities given the choices."""
+    number, p = summit.where.tastes.shape
+    root = root_of_covariance(summit.information)
+    sizes, tastes, of_people = [], [], []
+    for noise in rng.normal(size=(DRAWS, root.shape[1])):
+        step = root @ noise
+        odds = summit.where.sizes * np.exp(np.concatenate([[0.0], step[: number - 1]]))
+        sizes.append(odds / odds.sum())
+        tastes.append(summit.where.tastes + step[number - 1 :].reshape(number, p))
+        cumulated = point(panel, sizes[-1], tastes[-1]).membership.cumsum(axis=1)
+        of_people.append((cumulated[:, :-1] < rng.random((panel.people, 1))).sum(axis=1))
+    return ClassDraws(np.array(sizes), np.array(tastes) / scale, np.array(of_people).astype(np.uint8))

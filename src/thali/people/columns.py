@@ -1,0 +1,168 @@
+"""Whom a market asks: what is known of its people, by which a reader chooses some or weighs them."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import as_label, plural, shorten, suggest
+from thali.data.people import differing_columns
+from thali.errors import Argument, ArgumentError, DataError
+from thali.inference.arrays import packed
+
+if TYPE_CHECKING:
+    import pandas
+    import pandas as pd
+
+    from thali.data.experiments import ChoiceExperiment
+
+MOST_VALUES = 12  # of a column by which people are chosen
+MISSING = "(missing)"
+
+
+class PeopleColumn(NamedTuple):
+    """A column that has few values."""
+
+    name: str
+    values: tuple[str, ...]
+    codes: np.ndarray  # (respondents,) uint8, of the values
+
+
+class MarketPeople(NamedTuple):
+    """What is known of the respondents, in their order."""
+
+    number: int
+    columns: tuple[PeopleColumn, ...]  # by which people are chosen
+    weights: tuple[tuple[str, np.ndarray], ...]  # names and (respondents,) float32
+    kinds: tuple[str, ...]  # of people, as the rule has them
+    others: tuple[str, ...]  # columns of more values that are no weights
+
+    def packed(self) -> dict[str, Any]:
+        """The people in terms of JSON."""
+        return {
+            "number": self.number,
+            "columns": [{"name": c.name, "values": c.values, "codes": packed(c.codes)} for c in self.columns],
+            "weights": [{"name": name, "values": packed(values)} for name, values in self.weights],
+            "kinds": self.kinds,
+        }
+
+
+def people_of(table: "pandas.DataFrame | None", number: int, kinds: tuple[str, ...] = ()) -> MarketPeople | None:
+    """What the columns of a table say of so many people; None where they do not tell one from another."""
+    columns, weights, others = [], [], []
+    named = {} if table is None else {str(name): cells for name, cells in table.items()}
+    for name in differing_columns(table):
+        column = _column(name, named[name])
+        weight = _weight(named[name])
+        if column is not None:
+            columns.append(column)
+        if weight is not None:
+            weights.append((name, weight))
+        if column is None and weight is None:
+            others.append(name)
+    if not (columns or weights or kinds):
+        return None
+    return MarketPeople(number, tuple(columns), tuple(weights), kinds, tuple(others))
+
+
+def _column(name: str, cells: "pandas.Series") -> PeopleColumn | None:
+    """The column, its values in the order of categories or sorted; None if there are too many."""
+    import pandas as pd
+
+    if cells.nunique(dropna=False) > MOST_VALUES:
+        return None
+    has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
+    numbers, values = pd.factorize(cells, sort=bool(has_order))
+    labels = [*(value if isinstance(value, str) else as_label(value) for value in values), MISSING]
+    return PeopleColumn(
+        name, tuple(labels[: None if (numbers < 0).any() else -1]), (numbers % len(labels)).astype(np.uint8)
+    )
+
+
+def _weight(cells: "pandas.Series") -> np.ndarray | None:
+    """The numbers of a column that may be weights."""
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(cells) or not pd.api.types.is_numeric_dtype(cells):
+        return None
+    with np.errstate(over="ignore"):
+        found = cells.to_numpy(float, na_value=np.nan).astype(np.float32)
+    return found if np.isfinite(found).all() and (found >= 0.0).all() else None
+
+
+# Covariates of people, on which the mean tastes of the hierarchical logit depend --------------------------------------
+
+
+class Covariates(NamedTuple):
+    """Numbers that describe people: standardised, so that the prior does not depend on their units."""
+
+    names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
+    matrix: np.ndarray  # (respondents, q): 1, and the covariates less their means, divided by their sds
+    sd: np.ndarray  # (q - 1,)
+
+
+def covariates_of(respondents: Any, data: "ChoiceExperiment") -> Covariates:
+    """The columns of `data.people` that are named: numbers as they are, of labels a column for each but the first."""
+    names, columns = [], []
+    for name in _names(respondents):
+        if data.people is None:
+            raise DataError(
+                "The data say nothing of people, so that ",
+                Argument("respondents"),
+                f" cannot name {name!r}; add a column to the table that is the same in all rows of a respondent.",
+            )
+        if name not in data.people.columns:
+            known = [str(column) for column in data.people.columns]
+            raise ArgumentError(
+                Argument("respondents"),
+                f" names {name!r}, which is no column of people; they have {shorten(known, 20)}.{suggest(name, known)}",
+            )
+        for label, values in _columns(name, data.people.loc[:, name]):
+            names.append(label)
+            columns.append(values)
+    people = len(data.respondents)
+    matrix = np.array(columns, float).reshape(len(columns), people).T
+    sd = matrix.std(axis=0)
+    standard = (matrix - matrix.mean(axis=0)) / sd
+    if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
+        raise DataError(
+            Argument("respondents"),
+            f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} determine each other, so that "
+            "their effects cannot be told apart; leave one out.",
+        )
+    return Covariates(tuple(names), np.column_stack([np.ones(people), standard]), sd)
+
+
+def _names(respondents: Any) -> tuple[str, ...]:
+    """The argument `respondents` as names of columns."""
+    if respondents is None:
+        return ()
+    if isinstance(respondents, str):
+        return (respondents,)
+    if not isinstance(respondents, Iterable):
+        raise ArgumentError(
+            Argument("respondents"), f" must be a list of columns of `data.people`; got {respondents!r}."
+        )
+    return tuple(dict.fromkeys(str(name) for name in respondents))
+
+
+def _columns(name: str, column: "pd.Series") -> list[tuple[str, np.ndarray]]:
+    """The covariates of a column of people, with their names."""
+    import pandas as pd
+
+    gaps = int(column.isna().sum())
+    if gaps:
+        raise DataError(
+            Argument("respondents"),
+            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill the gaps, or leave out "
+            "these people or the covariate.",
+        )
+    if column.nunique() < 2:
+        raise DataError(
+            Argument("respondents"),
+            f": {name!r} is {str(column.iloc[0])!r} for everybody, which explains nothing; leave it out.",
+        )
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return [(name, column.to_numpy(float))]
+    labels = sorted({str(label) for label in column})
+    return [(f"{name}[{label}]", (column.astype(str) == label).to_numpy(float)) for label in labels[1:]]

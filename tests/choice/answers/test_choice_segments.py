@@ -1,0 +1,208 @@
+"""Segments of people on a posterior: known partitions, preferences by hand, segments that are found again, mistakes."""
+
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+import pytest
+from experiment_data import of_segments
+from scipy.special import expit
+
+import thali as th
+from thali.choice.answers.segments import by_levels, of_tastes
+from thali.choice.coding import coding_of
+from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.inference.seeds import streams
+from thali.people.segments import Preferences, adjusted_rand, centres_of, distances, names_of, segments_of
+
+LEVELS = (("price", "5"), ("price", "9"), ("zoom", "no"), ("zoom", "yes"))
+
+
+@cache
+def data(none=False):
+    frame, truth = of_segments(people=60, tasks=8, seed=3, none=none)
+    levels = {"brand": ["A", "B", "C"]} if none else None
+    return th.ChoiceExperiment.from_frame(frame, none={"brand": "none"} if none else None, levels=levels), truth
+
+
+@cache
+def fitted():
+    return th.LatentClassLogit(3).fit(data()[0], random_seed=1, progressbar=False)
+
+
+def drawn(draws=30, noise=0.05, people=(12, 8, 5)):
+    """Preferences of people in groups around known profiles."""
+    rng = np.random.default_rng(4)
+    profiles = np.array([[0.9, 0.1, 0.5, 0.5], [0.5, 0.5, 0.1, 0.9], [0.6, 0.4, 0.9, 0.1]])
+    truth = np.repeat(np.arange(3), people)
+    values = np.clip(profiles[truth] + noise * rng.normal(size=(draws, len(truth), 4)), 0, 1)
+    return Preferences(LEVELS, values, tuple(f"p{n}" for n in range(len(truth)))), truth
+
+
+def test_the_adjusted_rand_index_by_pairs():
+    """By its definition over all pairs; its mean over all orders of the labels is 0."""
+    one, other = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 1, 0, 0, 0, 2])
+    assert adjusted_rand(one, one) == 1.0 and adjusted_rand(one, one.max() - one) == 1.0
+    pairs = [(i, j) for i in range(6) for j in range(i)]
+    a, b = (np.array([labels[i] == labels[j] for i, j in pairs]) for labels in (one, other))
+    expected = a.sum() * b.sum() / len(pairs)
+    wanted = ((a & b).sum() - expected) / ((a.sum() + b.sum()) / 2 - expected)
+    assert adjusted_rand(one, other) == pytest.approx(wanted, abs=1e-12)
+    everywhere = [adjusted_rand(one, np.array(order)) for order in permutations(other)]
+    assert np.mean(everywhere) == pytest.approx(0.0, abs=1e-12)
+    assert adjusted_rand(np.zeros(4, int), np.zeros(4, int)) == 1.0
+
+
+def test_k_means_finds_the_least_sum_of_squares():
+    """Of all partitions of 8 points into two parts."""
+    points = np.random.default_rng(5).normal(size=(8, 2))
+    found = distances(points, centres_of(points, 2, streams(1, 1)[0])).min(axis=1).sum()
+    sums = []
+    for code in range(1, 2**7):
+        first = np.array([code >> n & 1 for n in range(8)], bool)
+        sums.append(sum(((part - part.mean(axis=0)) ** 2).sum() for part in (points[first], points[~first])))
+    assert found == pytest.approx(min(sums), rel=1e-12)
+
+
+def test_preferences_for_levels_by_hand():
+    """Of three levels, and of two."""
+    by_pair = np.array([0.8, 0.7, 0.4, 0.9])  # 1 over 0, 2 over 0, 2 over 1; 1 over 0
+    np.testing.assert_allclose(
+        by_levels(by_pair, [3, 2], ()), [(0.2 + 0.3) / 2, (0.8 + 0.6) / 2, (0.7 + 0.4) / 2, 0.1, 0.9]
+    )
+
+
+@pytest.mark.parametrize("linear", [(), "price"])
+def test_preferences_of_tastes(linear):
+    """Against products written out, one level exchanged for the other."""
+    from_table, _ = data()
+    coding = coding_of(from_table, linear)
+    tastes = np.random.default_rng(6).normal(size=(2, 3, len(coding.names)))
+    found = of_tastes(tastes, coding, from_table)
+    assert found.values.shape == (2, 3, 8) and found.levels[0] == ("price", "5")
+    rows = np.array([[price, 1, 0] for price in range(3)])
+    utility = tastes @ coding.matrix(rows).T
+    middle = (expit(utility[..., 1] - utility[..., 0]) + expit(utility[..., 1] - utility[..., 2])) / 2
+    np.testing.assert_allclose(found.values[..., 1], middle, atol=1e-12)
+    np.testing.assert_allclose(found.values[..., :3].sum(axis=2), 1.5, atol=1e-12)
+
+
+def test_preferences_with_interactions_are_means_over_products():
+    whole, _ = data()
+    coding = coding_of(whole, "price", None, [("price", "zoom")])
+    tastes = np.random.default_rng(9).normal(size=(1, 4, len(coding.names))) / 10
+    found = of_tastes(tastes, coding, whole)
+    kept = whole.products[np.linspace(0, len(whole.products) - 1, 5).round().astype(int)]
+    with_zoom, without = kept.copy(), kept.copy()
+    with_zoom[:, 2], without[:, 2] = 1, 0
+    utility = [tastes @ coding.matrix(products).T for products in (with_zoom, without)]
+    np.testing.assert_allclose(found.values[..., -1], expit(utility[0] - utility[1]).mean(axis=2), atol=1e-12)
+
+
+def test_preferences_for_no_choice():
+    """Mean over real products of the probability that one is chosen where there is nothing else."""
+    with_none, _ = data(True)
+    coding = coding_of(with_none)
+    tastes = np.random.default_rng(7).normal(size=(1, 2, len(coding.names)))
+    found = of_tastes(tastes, coding, with_none)
+    assert found.levels[:2] == (("inside", "none"), ("inside", "inside"))
+    real = with_none.products[with_none.products[:, 0] == 1]
+    kept = real[np.linspace(0, len(real) - 1, 5).round().astype(int)]
+    nothing = coding.matrix(np.array([[0, -1, -1, -1]]))
+    inside = expit(tastes @ (coding.matrix(kept) - nothing).T).mean(axis=2)
+    np.testing.assert_allclose(found.values[..., 1], inside, atol=1e-12)
+
+
+def test_known_groups_are_found_with_sizes_profiles_and_certainty():
+    preferences, truth = drawn()
+    found = segments_of(preferences, None, 0)
+    assert len(found) == 3 and (found.by_number.loc[4:, "stability"] < 0.8).all()
+    assert list(found.assignment["segment"] - 1) == list(truth)
+    assert list(found.sizes["people"]) == [12, 8, 5] and found.stability == 1.0
+    np.testing.assert_allclose(found.sizes["share"], [12 / 25, 8 / 25, 5 / 25])
+    assert (found.assignment["probability"] == 1.0).all() and (found.probabilities.sum(axis=1) == 1.0).all()
+    own = found.profiles.query("segment == 1")
+    np.testing.assert_allclose(own["preferred"], preferences.values[:, truth == 0].mean(axis=(0, 1)))
+    np.testing.assert_allclose(own["everybody"], preferences.values.mean(axis=(0, 1)))
+    assert list(found.sizes["name"]) == ["price 5", "zoom yes, price matters less", "zoom no, price matters less"]
+    assert list(found.table().columns) == ["attribute", "level", "everybody", "segment 1", "segment 2", "segment 3"]
+    assert "3 segments of 25 respondents" in str(found) and "48 %: price 5" in str(found)
+    assert "Stability 1.00" in found._repr_html_()
+
+
+def test_the_ends_of_intervals_are_called_as_in_every_table():
+    """NAME_low and NAME_high of the column NAME, which lies between them where the draws are noisy."""
+    found = segments_of(drawn(noise=0.3)[0], 3, 0)
+    assert list(found.sizes) == ["name", "people", "share", "share_low", "share_high"]
+    wanted = ["segment", "attribute", "level", "preferred", "preferred_low", "preferred_high", "everybody"]
+    assert list(found.profiles) == wanted
+    for name, table in (("share", found.sizes), ("preferred", found.profiles)):
+        assert table.attrs["interval"] == 0.89
+        assert (table[f"{name}_low"] <= table[name]).all() and (table[name] <= table[f"{name}_high"]).all()
+        assert (table[f"{name}_low"] < table[f"{name}_high"]).any()
+
+
+def test_noise_is_unstable():
+    """Independent preferences of everybody in every draw: the draws agree no more than chance makes them."""
+    values = np.random.default_rng(8).random((40, 60, 4))
+    found = segments_of(Preferences(LEVELS, values, tuple(map(str, range(60)))), 3, 0)
+    assert found.stability < 0.15 and found.assignment["probability"].mean() < 0.7
+
+
+def test_a_number_does_not_depend_on_the_others_and_the_seed_repeats():
+    preferences, _ = drawn(noise=0.3)
+    alone, among = segments_of(preferences, 4, 1), segments_of(preferences, [2, 4], 1)
+    assert alone.by_number.loc[4].equals(among.by_number.loc[4])
+    assert alone.profiles.equals(segments_of(preferences, 4, 1).profiles)
+
+
+def test_names_are_distinct_and_say_what_is_liked():
+    everybody = np.array([0.7, 0.3, 0.3, 0.7])
+    names = names_of(LEVELS, np.array([[0.9, 0.1, 0.2, 0.8], [0.5, 0.5, 0.3, 0.7], everybody]), everybody)
+    assert names == ["price 5, zoom yes", "price matters less", "like everybody"]
+    levels = (("inside", "none"), ("inside", "inside"), *LEVELS)
+    rows = np.array([[0.9, 0.1, 0.9, 0.1, 0.1, 0.9], [0.9, 0.1, 0.9, 0.1, 0.3, 0.7]])
+    wanted = ["no choice, price 5, zoom yes", "no choice, price 5"]
+    assert names_of(levels, rows, np.array([0.5, 0.5, 0.7, 0.3, 0.3, 0.7])) == wanted
+
+
+def test_segments_of_a_model():
+    model, truth = fitted(), data()[1]
+    found = model.segments(3)
+    assert adjusted_rand(found.assignment["segment"].to_numpy(), truth) >= 0.9
+    assert list(found.assignment.index) == list(data()[0].respondents)
+    assert found.sizes["share"].is_monotonic_decreasing
+    of_classes = model.membership_.to_numpy().argmax(axis=1)
+    assert adjusted_rand(found.assignment["segment"].to_numpy(), of_classes) >= 0.9
+
+
+def test_mistakes():
+    model = fitted()
+    for k, kind, said in [
+        (1, ArgumentError, "k must be a whole number of 2 or more; got 1."),
+        ("two", ArgumentError, "k must be a whole number of 2 or more; got 'two'."),
+        ([], ArgumentError, "k must be a whole number of 2 or more, or several; got none."),
+        (61, DataError, "61 segments are more than the 60 respondents; ask for fewer by k."),
+        (
+            5,
+            DataError,
+            "The model finds 3 kinds of people, so that 5 segments cannot be made; ask for fewer by k.",
+        ),
+    ]:
+        with pytest.raises(kind) as error:
+            model.segments(k)
+        assert str(error.value) == said
+    for fresh in (th.LatentClassLogit(), th.HierarchicalLogit(), th.ProductClasses()):
+        with pytest.raises(NotFittedError):
+            fresh.segments(2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("make", [th.HierarchicalLogit, th.ProductClasses])
+def test_sampled_models_find_the_segments(make):
+    frame, truth = of_segments(people=120, tasks=20, seed=5)
+    run = {"draws": 300} if make is th.HierarchicalLogit else {"sweeps": 1500}
+    model = make().fit(th.ChoiceExperiment.from_frame(frame), **run, random_seed=1, progressbar=False)
+    found = model.segments()
+    assert len(found) == 3
+    assert adjusted_rand(found.assignment["segment"].to_numpy(), truth) >= 0.9
