@@ -8,8 +8,8 @@ from triplet_problems import LAPSE, LINKS, MIXED, build_triplets, start_of
 
 import thali as th
 from thali.aspects import operations
-from thali.aspects.answers.choice_sets import log_coefficients
 from thali.aspects.answers.triplets import probabilities_of_draws
+from thali.aspects.draws.counts import log_coefficients
 from thali.aspects.likelihoods import pair_sets
 from thali.aspects.likelihoods.delta_checks import compare_changes, states_of
 from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.aspects.answers.choice_sets import log_coefficients
+from thali.aspects.draws.counts import log_coefficients
 from thali.data.groups import Groups
 from thali.data.judged import Judged
 from thali.posterior.evidence import LogEvidence

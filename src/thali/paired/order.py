@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
-from thali.aspects.answers.binomial import log_binomial
+from thali.aspects.draws.counts import log_binomial
 from thali.aspects.maximum_likelihood.covariates import INFINITE
 from thali.aspects.maximum_likelihood.estimates import Estimates
 from thali.aspects.maximum_likelihood.fit import at_maximum, checked_aspects, estimate, vanishing

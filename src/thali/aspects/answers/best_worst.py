@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.kinds import BEST_WORST
-from thali.posterior.view import Posterior
 
-from ..likelihoods.best_worst import RANKING, Answers, answer_counts, answer_probabilities, possible_answers
+from ..likelihoods.best_worst import (
+    answer_counts,
+    answer_probabilities,
+    log_coefficients_of_answers,
+    possible_answers,
+)
 from .choices import as_counts
 from .columns import Columns
 from .pair_coordinates import pair_names
@@ -15,11 +19,7 @@ from .probabilities import probability_draws
 from .tree import MAX_PAIRS, DataPart
 
 if TYPE_CHECKING:
-    import xarray
-
     from thali.data.choices import Choices
-
-NAMED = ("best", "worst")
 
 
 def answers_part(
@@ -65,25 +65,3 @@ def answers_part(
         pointwise=pointwise,
         observed_coordinates={"set": names},
     )
-
-
-def log_coefficients_of_answers(counts: np.ndarray, answers: Answers) -> np.ndarray:
-    """The logarithm of the multinomial coefficient of each set."""
-    from scipy.special import gammaln
-
-    first = answers.start[:-1]
-    return gammaln(np.add.reduceat(counts, first) + 1.0) - np.add.reduceat(gammaln(counts + 1.0), first)
-
-
-def rule_of(tree: "xarray.DataTree") -> str:
-    """By which rule best and worst are chosen according to a posterior."""
-    return Posterior(tree).best_worst or RANKING
-
-
-def by_option(answers: Answers, members: np.ndarray, n_options: int) -> Any:
-    """A sparse matrix that sums values of answers to those of each option as the best, then of each as the worst."""
-    from scipy.sparse import csr_array
-
-    rows = np.tile(np.arange(len(answers.best)), 2)
-    columns = np.concatenate([members[answers.best], n_options + members[answers.worst]])
-    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(answers.best), 2 * n_options))

@@ -7,8 +7,7 @@ import numpy as np
 from thali.errors import DataError
 from thali.inference.seeds import streams
 
-from ..likelihoods.best_worst import answer_probabilities, possible_answers
-from .best_worst import NAMED, by_option, rule_of
+from ..likelihoods.best_worst import Answers, answer_probabilities, possible_answers, rule_of
 from .check import blocks, finished_table, replicated_rows, spaced
 from .check_sets import discrepancy_of
 from .checked import ANSWER
@@ -83,3 +82,15 @@ def best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
     rows = [replicated_rows(x, n, found.probability, found.replicates)]
     discrepancy = np.array([discrepancy_of(each, n, found.probability) for each in (x, found.replicates)])
     return finished_table(pd.DataFrame({"option": found.labels, "named": found.named}), rows, discrepancy, ANSWER)
+
+
+def by_option(answers: Answers, members: np.ndarray, n_options: int) -> Any:
+    """A sparse matrix that sums values of answers to those of each option as the best, then of each as the worst."""
+    from scipy.sparse import csr_array
+
+    rows = np.tile(np.arange(len(answers.best)), 2)
+    columns = np.concatenate([members[answers.best], n_options + members[answers.worst]])
+    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(answers.best), 2 * n_options))
+
+
+NAMED = ("best", "worst")

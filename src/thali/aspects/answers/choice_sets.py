@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.data.kinds import CHOICES
 
+from ..draws.counts import log_coefficients
 from ..likelihoods.set_draws import set_probability_draws
 from .choices import as_counts
 from .columns import Columns
@@ -15,8 +16,6 @@ from .tree import MAX_PAIRS, DataPart
 
 if TYPE_CHECKING:
     from thali.data.choices import Choices
-    from thali.data.judged import Tally
-    from thali.data.triplets import Triplets
 
 
 def sets_part(
@@ -69,11 +68,3 @@ def sets_part(
         pointwise=pointwise,
         observed_coordinates={"set": names, "offered": ("place", offered), "alternative": ("place", alternative)},
     )
-
-
-def log_coefficients(data: "Choices | Triplets | Tally") -> np.ndarray:
-    """The logarithm of the multinomial coefficient of each set."""
-    from scipy.special import gammaln
-
-    first = data.start[:-1]
-    return gammaln(np.add.reduceat(data.counts, first) + 1.0) - np.add.reduceat(gammaln(data.counts + 1.0), first)

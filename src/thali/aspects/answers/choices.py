@@ -6,11 +6,11 @@ import numpy as np
 
 from thali.data.kinds import PAIRS
 
+from ..draws.counts import log_outcome_coefficient, outcomes
 from .columns import Columns
 from .covariates import DIMENSION, Lift, lifted, parts_of, with_worths
 from .pair_coordinates import pair_coordinates, pair_index, pair_names
 from .probabilities import advantage_blocks, lapsing, slices
-from .ties import log_outcome_coefficient, outcomes
 from .tree import DataPart
 
 if TYPE_CHECKING:

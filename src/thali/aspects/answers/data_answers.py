@@ -33,11 +33,11 @@ from .kinds_predict import predicted_of_new
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import matched_table
 from .matching import Matched
-from .predict import predicted_with_errors
+from .predict import fitted_draws, predicted_with_errors
 from .predict_triplets import predicted_pairs
 from .presence import add_convergence
 from .quantities import Quantities
-from .similarities import fitted_draws, measured_similarities
+from .similarities import measured_similarities
 from .triplets import answered
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from thali.inference.threads import rectangle
 from thali.posterior.densities import is_pointwise
 from thali.posterior.store import origin, tree_of
 
+from ..draws.counts import log_outcome_coefficient
 from .columns import Columns
 from .group_tree import _as_shares, _padded_weights, columns_of_group
 from .pair_coordinates import pair_index
 from .probabilities import probability_blocks
-from .ties import log_outcome_coefficient
 from .tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
 
 if TYPE_CHECKING:

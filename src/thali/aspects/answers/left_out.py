@@ -6,13 +6,12 @@ import numpy as np
 
 from thali.data.pairs.left_out import LeftPair
 
+from ..draws.counts import outcomes
 from .columns import columns_of
 from .covariates import names_in
 from .kind import of_choices
-from .predict import lift_for
+from .predict import fitted_draws, lift_for
 from .probabilities import probability_draws
-from .similarities import fitted_draws
-from .ties import outcomes
 
 if TYPE_CHECKING:
     import xarray

@@ -8,8 +8,7 @@ from thali.data.choices import Choices
 from thali.errors import ArgumentError, DataError
 from thali.posterior.view import Posterior
 
-from ..likelihoods.best_worst import answers_given
-from .best_worst import rule_of
+from ..likelihoods.best_worst import answers_given, rule_of
 from .columns import Columns, columns_of
 from .group_tree import tree_of_group
 from .kinds_aligned import as_groups

@@ -12,12 +12,12 @@ from thali._labels import as_label, suggest
 from thali.errors import ArgumentError
 from thali.posterior.view import Posterior
 
+from ..draws.counts import outcomes as with_ties
 from .columns import Columns, columns_of
 from .information import Outcomes, Target, choose
 from .kind import of_choices, of_triplets
 from .probabilities import probability_draws
 from .ranks import utility_draws
-from .ties import outcomes as with_ties
 from .triplets import probabilities_of_draws
 
 if TYPE_CHECKING:

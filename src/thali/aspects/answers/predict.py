@@ -10,14 +10,18 @@ from thali._labels import as_label
 from thali.data.choices import Choices
 from thali.errors import ArgumentError
 
+from ..draws.counts import outcomes
 from .columns import Columns, columns_of
 from .covariates import Lift, beta_of, names_in, values_for
+from .kind import of_similarities
 from .probabilities import mean_probabilities, probability_blocks, probability_draws
-from .ties import outcomes
+from .similarities import similarity_draws
 
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+    from thali.data.similarities import Similarities
 
 
 _SETS = 200  # whose draws are held at once
@@ -25,7 +29,7 @@ _SETS = 200  # whose draws are held at once
 
 def predicted_with_errors(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
     """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
-    from .best_worst import rule_of
+    from ..likelihoods.best_worst import rule_of
 
     labels = [str(x) for x in tree["posterior"].dataset["option"].values]
     lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
@@ -168,3 +172,13 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
             raise ArgumentError(f"Entry {number} {what}; give different options.")
         found.append(np.array([where[name] for name in names], np.int64))
     return found
+
+
+def fitted_draws(tree: "xarray.DataTree", data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each measured similarity of these data, in every draw (chain, draw, pair)."""
+    posterior = of_similarities(tree, "a predicted similarity")["posterior"].dataset
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    constant, sigma = (posterior[name].values.reshape(-1) for name in ("constant", "sigma"))
+    mean = similarity_draws(columns_of(tree), constant, data.first, data.second)
+    deviation = sigma[:, None] / np.sqrt(data.judgements)
+    return mean.reshape(*shape, -1), deviation.reshape(*shape, -1)

@@ -7,8 +7,7 @@ import numpy as np
 from thali.data.kinds import SIMILARITIES
 from thali.posterior.view import Posterior
 
-from .columns import Columns, columns_of
-from .kind import of_similarities
+from .columns import Columns
 from .pair_coordinates import pair_coordinates, pair_index, pair_names
 from .probabilities import BLOCK
 from .tree import DataPart
@@ -88,16 +87,6 @@ def similarity_draws(columns: Columns, constant: Any, first: np.ndarray, second:
         everything = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
         similarity[start:stop] = everything[:, first, second]
     return similarity + np.reshape(constant, (-1, 1))
-
-
-def fitted_draws(tree: "xarray.DataTree", data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each measured similarity of these data, in every draw (chain, draw, pair)."""
-    posterior = of_similarities(tree, "a predicted similarity")["posterior"].dataset
-    shape = posterior.sizes["chain"], posterior.sizes["draw"]
-    constant, sigma = (posterior[name].values.reshape(-1) for name in ("constant", "sigma"))
-    mean = similarity_draws(columns_of(tree), constant, data.first, data.second)
-    deviation = sigma[:, None] / np.sqrt(data.judgements)
-    return mean.reshape(*shape, -1), deviation.reshape(*shape, -1)
 
 
 def measured_similarities(tree: "xarray.DataTree") -> "Similarities":

@@ -9,7 +9,7 @@ from thali.data.kinds import TRIPLETS
 from thali.posterior.densities import is_pointwise
 from thali.posterior.view import Posterior
 
-from .choice_sets import log_coefficients
+from ..draws.counts import log_coefficients
 from .columns import Columns, columns_of
 from .pair_coordinates import pair_names
 from .probabilities import BLOCK

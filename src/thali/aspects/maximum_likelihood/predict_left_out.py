@@ -7,7 +7,7 @@ import numpy as np
 from thali.data.choices import Choices
 from thali.errors import DataError
 
-from ..answers.ties import log_outcome_coefficient, outcomes
+from ..draws.counts import log_outcome_coefficient, outcomes
 from .covariates import LinearEstimates
 from .estimates import Estimates
 from .fit import at_maximum

@@ -7,7 +7,7 @@ import numpy as np
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 
-from ..answers.ties import outcomes
+from ..draws.counts import outcomes
 from ..likelihoods.best_worst import RANKING, answer_counts
 from .best_worst_problem import BestWorstProblem
 from .luce_problem import LuceProblem
