@@ -15,7 +15,7 @@ from thali.aspects.answers import set_search
 from thali.aspects.answers.estimators import KINDS, estimate
 from thali.aspects.answers.feature_gain import log_feature_gain
 from thali.aspects.answers.feature_sets import feature_sets
-from thali.aspects.answers.similarities import similarity_draws
+from thali.aspects.draws.similarities import similarity_draws
 from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
 

@@ -178,7 +178,7 @@ def test_columns_of_some_draws():
     counts, n = np.array([2, 0, 3, 1]), 4
     sizes = rng.integers(1, 4, counts.sum())
     owners = np.concatenate([np.sort(rng.choice(n, size, replace=False)) for size in sizes])
-    from thali.aspects.answers.columns import Columns
+    from thali.aspects.draws.columns import Columns
 
     columns = Columns(counts, rng.random(counts.sum()), sizes, owners, rng.random((4, n)))
     some = columns.take(np.array([2, 2, 1, 0]))

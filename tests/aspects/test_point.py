@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers.climb import Landscape, climbed
 from thali.aspects.answers.feature_gain import log_feature_gain
 from thali.aspects.draws.counts import log_coefficients
 from thali.aspects.likelihoods.residuals import lay_out
 from thali.aspects.models import point_of_triplets
+from thali.aspects.models.climb import Landscape, climbed
 from thali.aspects.samplers.draws import ChainDraws
 from thali.errors import ArgumentError
 from thali.testing import naive

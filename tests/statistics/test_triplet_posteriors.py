@@ -99,7 +99,7 @@ def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evid
 
 def _probabilities(model, data):
     """Of the pairs of the only set, (chain, draw, 3)."""
-    from thali.aspects.answers.triplets import probability_blocks
+    from thali.aspects.draws.triplets import probability_blocks
 
     ((_, draws),) = probability_blocks(model.posterior_, data.start, data.first, data.second)
     sizes = model.posterior_["posterior"].sizes

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .columns import Columns, columns_of
-from .covariates import Lift, beta_of, cells_of, names_in
-from .probabilities import BLOCK, probability_blocks, probability_draws
+from ..draws.columns import Columns, columns_of
+from ..draws.covariates import Lift, beta_of, cells_of, names_in
+from ..draws.probabilities import BLOCK, probability_blocks, probability_draws
 
 if TYPE_CHECKING:
     import xarray

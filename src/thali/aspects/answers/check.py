@@ -12,11 +12,11 @@ from thali.inference.seeds import streams
 from thali.model.common_findings import MISFIT
 from thali.posterior.interval import INTERVAL, TAILS
 
+from ..draws.columns import Columns, columns_of
+from ..draws.covariates import cells_of
+from ..draws.probabilities import BLOCK
 from .cells_to_check import cells_to_check
 from .checked import PAIR, ROWS, checked_in, options_in
-from .columns import Columns, columns_of
-from .covariates import cells_of
-from .probabilities import BLOCK
 
 if TYPE_CHECKING:
     import pandas

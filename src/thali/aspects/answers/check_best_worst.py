@@ -7,11 +7,11 @@ import numpy as np
 from thali.errors import DataError
 from thali.inference.seeds import streams
 
+from ..draws.columns import columns_of
 from ..likelihoods.best_worst import Answers, answer_probabilities, possible_answers, rule_of
 from .check import blocks, finished_table, replicated_rows, spaced
 from .check_sets import discrepancy_of
 from .checked import ANSWER
-from .columns import columns_of
 
 if TYPE_CHECKING:
     import pandas

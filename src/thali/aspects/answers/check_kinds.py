@@ -7,12 +7,12 @@ import numpy as np
 from thali.inference.seeds import streams
 from thali.posterior.view import Posterior
 
+from ..draws.columns import columns_of
+from ..draws.probabilities import probability_draws
 from .check import blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws, whole_counts
 from .checked import PAIR
-from .columns import columns_of
 from .group_tree import tree_of_group
 from .kinds_aligned import aligned_members, as_groups
-from .probabilities import probability_draws
 
 if TYPE_CHECKING:
     import pandas

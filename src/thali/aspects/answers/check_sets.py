@@ -7,10 +7,10 @@ import numpy as np
 from thali.errors import DataError
 from thali.inference.seeds import streams
 
+from ..draws.columns import columns_of
 from ..likelihoods.set_draws import set_probability_draws
 from .check import blocks, finished_table, replicated_rows, spaced
 from .checked import MEMBER
-from .columns import columns_of
 
 if TYPE_CHECKING:
     import pandas

@@ -7,10 +7,10 @@ import numpy as np
 from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
+from ..draws.columns import columns_of
+from ..draws.similarities import judgements_of, similarity_draws
 from .check import blocks, spaced, spaced_draws
 from .checked import ROWS, SIMILARITY
-from .columns import columns_of
-from .similarities import judgements_of, similarity_draws
 
 if TYPE_CHECKING:
     import pandas

@@ -7,13 +7,13 @@ import numpy as np
 from thali.errors import DataError
 from thali.inference.seeds import streams
 
+from ..draws.columns import columns_of
 from ..draws.counts import outcomes
+from ..draws.covariates import cells_of
 from .cells_to_check import cells_to_check
 from .check import finished_table, replicated_rows, spaced, spaced_draws, whole_counts
 from .check_sets import discrepancy_of
 from .checked import TIED
-from .columns import columns_of
-from .covariates import cells_of
 
 if TYPE_CHECKING:
     import pandas

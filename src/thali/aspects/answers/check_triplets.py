@@ -7,10 +7,10 @@ import numpy as np
 from thali.errors import DataError
 from thali.inference.seeds import streams
 
+from ..draws.triplets import answered, probability_blocks
 from .check import finished_table, replicated_rows, spaced_draws
 from .checked import MOST_SIMILAR
 from .kind import of_triplets
-from .triplets import answered, probability_blocks
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,7 @@ from thali.trees.newick import write
 from thali.trees.nodes import Nodes
 from thali.trees.tree import Tree
 
-from .columns import Columns, columns_of
+from ..draws.columns import Columns, columns_of
 from .features import distinct_owners
 from .laminar import best_family
 

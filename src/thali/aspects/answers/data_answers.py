@@ -15,6 +15,8 @@ from thali.posterior.stacking import pointwise
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
 
+from ..draws.similarities import measured_similarities
+from ..draws.triplets import answered
 from . import predicted_table, quantities
 from .check import pair_check_table
 from .check_best_worst import best_worst_check_table
@@ -37,8 +39,6 @@ from .predict import fitted_draws, predicted_with_errors
 from .predict_triplets import predicted_pairs
 from .presence import add_convergence
 from .quantities import Quantities
-from .similarities import measured_similarities
-from .triplets import answered
 
 if TYPE_CHECKING:
     import pandas

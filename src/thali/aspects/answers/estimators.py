@@ -13,7 +13,7 @@ import numpy as np
 from thali.errors import Argument, ArgumentError, EstimateWarning, Value, one_of
 from thali.inference.warn import warn
 
-from .columns import Columns
+from ..draws.columns import Columns
 from .estimate import Estimate
 from .feature_gain import log_feature_gain
 from .feature_sets import FeatureSets, feature_sets

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import Columns
+from ..draws.columns import Columns
 
 
 @dataclass(frozen=True)

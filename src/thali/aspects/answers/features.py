@@ -7,7 +7,7 @@ import numpy as np
 from thali.errors import ArgumentError
 from thali.posterior.interval import TAILS
 
-from .columns import Columns, columns_of
+from ..draws.columns import Columns, columns_of
 from .kind import of_data, sees_weights
 
 if TYPE_CHECKING:

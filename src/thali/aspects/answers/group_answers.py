@@ -9,7 +9,7 @@ from thali.errors import Argument, ArgumentError
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
-from .columns import columns_of
+from ..draws.columns import columns_of
 from .features import checked_probability, distinct_owners, features_table
 from .group_tree import tree_of_group
 from .kind import of_data

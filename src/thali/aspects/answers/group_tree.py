@@ -15,8 +15,8 @@ from thali.inference.threads import rectangle
 from thali.posterior.store import origin, tree_of
 from thali.posterior.view import Posterior
 
-from .columns import Columns
-from .tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
+from ..draws.columns import Columns
+from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
 
 if TYPE_CHECKING:
     import xarray

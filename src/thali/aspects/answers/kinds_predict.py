@@ -8,12 +8,12 @@ from thali.errors import ArgumentError
 from thali.posterior.summary import mean_errors
 from thali.posterior.view import Posterior
 
-from .columns import columns_of
+from ..draws.columns import columns_of
+from ..draws.probabilities import probability_draws
 from .group_tree import tree_of_group
 from .kinds_aligned import as_groups, members, number_of_kinds, order_of_kinds
 from .kinds_tree import shares_of_new
 from .predict import places_of
-from .probabilities import probability_draws
 
 if TYPE_CHECKING:
     import xarray

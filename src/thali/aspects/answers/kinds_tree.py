@@ -16,12 +16,12 @@ from thali.inference.threads import rectangle
 from thali.posterior.densities import is_pointwise
 from thali.posterior.store import origin, tree_of
 
+from ..draws.columns import Columns
 from ..draws.counts import log_outcome_coefficient
-from .columns import Columns
+from ..draws.pair_coordinates import pair_index
+from ..draws.probabilities import probability_blocks
+from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
 from .group_tree import _as_shares, _padded_weights, columns_of_group
-from .pair_coordinates import pair_index
-from .probabilities import probability_blocks
-from .tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
 
 if TYPE_CHECKING:
     import xarray

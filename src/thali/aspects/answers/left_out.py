@@ -6,12 +6,12 @@ import numpy as np
 
 from thali.data.pairs.left_out import LeftPair
 
+from ..draws.columns import columns_of
 from ..draws.counts import outcomes
-from .columns import columns_of
-from .covariates import names_in
+from ..draws.covariates import names_in
+from ..draws.probabilities import probability_draws
 from .kind import of_choices
 from .predict import fitted_draws, lift_for
-from .probabilities import probability_draws
 
 if TYPE_CHECKING:
     import xarray

@@ -8,13 +8,13 @@ from thali.data.choices import Choices
 from thali.errors import ArgumentError, DataError
 from thali.posterior.view import Posterior
 
+from ..draws.columns import Columns, columns_of
+from ..draws.probabilities import slices
 from ..likelihoods.best_worst import answers_given, rule_of
-from .columns import Columns, columns_of
 from .group_tree import tree_of_group
 from .kinds_aligned import as_groups
 from .kinds_predict import aligned_shares
 from .predict import has_answers, out_of_sets, places_of
-from .probabilities import slices
 
 if TYPE_CHECKING:
     import pandas

@@ -8,7 +8,7 @@ import numpy as np
 from thali._arguments import between
 from thali.posterior.interval import TAILS
 
-from .columns import columns_of
+from ..draws.columns import columns_of
 from .features import checked_probability, without_idle_weights
 from .kind import of_data
 from .matching import Matched, match

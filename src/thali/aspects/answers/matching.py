@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .columns import Columns
+from ..draws.columns import Columns
 from .features import distinct_owners
 
 ROUNDS = 3  # of memberships and assignments

@@ -12,13 +12,13 @@ from thali._labels import as_label, suggest
 from thali.errors import ArgumentError
 from thali.posterior.view import Posterior
 
+from ..draws.columns import Columns, columns_of
 from ..draws.counts import outcomes as with_ties
-from .columns import Columns, columns_of
+from ..draws.probabilities import probability_draws
+from ..draws.triplets import probabilities_of_draws
 from .information import Outcomes, Target, choose
 from .kind import of_choices, of_triplets
-from .probabilities import probability_draws
 from .ranks import utility_draws
-from .triplets import probabilities_of_draws
 
 if TYPE_CHECKING:
     import pandas

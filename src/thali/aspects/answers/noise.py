@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.errors import Message, Setting
 
-from .similarities import judgements_of
+from ..draws.similarities import judgements_of
 
 if TYPE_CHECKING:
     import xarray

@@ -7,9 +7,9 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
-from .columns import Columns, columns_of
+from ..draws.columns import Columns, columns_of
+from ..draws.probabilities import BLOCK
 from .kind import of_data
-from .probabilities import BLOCK
 
 if TYPE_CHECKING:
     import pandas

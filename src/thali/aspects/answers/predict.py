@@ -10,12 +10,12 @@ from thali._labels import as_label
 from thali.data.choices import Choices
 from thali.errors import ArgumentError
 
+from ..draws.columns import Columns, columns_of
 from ..draws.counts import outcomes
-from .columns import Columns, columns_of
-from .covariates import Lift, beta_of, names_in, values_for
+from ..draws.covariates import Lift, beta_of, names_in, values_for
+from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
+from ..draws.similarities import similarity_draws
 from .kind import of_similarities
-from .probabilities import mean_probabilities, probability_blocks, probability_draws
-from .similarities import similarity_draws
 
 if TYPE_CHECKING:
     import pandas

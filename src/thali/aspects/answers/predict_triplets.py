@@ -11,10 +11,10 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.numerics.ranks import average_ranks
 from thali.posterior.interval import TAILS
 
+from ..draws.pair_coordinates import pair_coordinates
+from ..draws.tree import MAX_PAIRS
+from ..draws.triplets import pair_similarities, parts_of, probability_blocks
 from .kind import of_triplets
-from .pair_coordinates import pair_coordinates
-from .tree import MAX_PAIRS
-from .triplets import pair_similarities, parts_of, probability_blocks
 
 if TYPE_CHECKING:
     import pandas

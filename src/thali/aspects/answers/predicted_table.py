@@ -9,11 +9,11 @@ import numpy as np
 
 from thali.posterior.interval import INTERVAL, TAILS
 
+from ..draws.columns import columns_of
+from ..draws.tree import MAX_PAIRS
 from ..likelihoods.set_draws import set_probability_draws
 from .cells_to_check import compared_draws
 from .check_best_worst import named_options
-from .columns import columns_of
-from .tree import MAX_PAIRS
 
 if TYPE_CHECKING:
     import pandas

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .columns import Columns, columns_of
+from ..draws.columns import Columns, columns_of
 
 if TYPE_CHECKING:
     import pandas

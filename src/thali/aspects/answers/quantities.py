@@ -9,12 +9,12 @@ from thali.inference.numerics.ranks import average_ranks
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
 
-from .columns import columns_of
-from .covariates import names_in, parameter
+from ..draws.columns import columns_of
+from ..draws.covariates import names_in, parameter
+from ..draws.pair_coordinates import pair_index
 from .features import features_table
 from .group_tree import tree_of_group
 from .kinds_answers import of_kinds
-from .pair_coordinates import pair_index
 from .presence import presence_of
 from .ranks import utility_draws
 from .stored_layout import APPROXIMATE, STARTED_ANEW

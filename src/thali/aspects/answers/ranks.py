@@ -7,7 +7,7 @@ import numpy as np
 from thali.inference.numerics.ranks import average_ranks, rank_bounds
 from thali.posterior.interval import TAILS
 
-from .columns import Columns, columns_of
+from ..draws.columns import Columns, columns_of
 
 if TYPE_CHECKING:
     import pandas

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..draws.probabilities import BLOCK
 from .feature_sets import FeatureSets
-from .probabilities import BLOCK
 from .weights_fit import Terms, argmax_weights, log_evidence
 
 # Sets whose weights are fitted or integrated out: those visited with the best weights.

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.posterior.interval import TAILS
 
-from .columns import columns_of
+from ..draws.columns import columns_of
 
 if TYPE_CHECKING:
     import pandas

@@ -63,7 +63,7 @@ def sampling_of_worths(source: Any, run: Run, parts: dict[str, Any], task: "Task
     worths = NormalWorths(density_of(data, likelihood.lapse, likelihood.ties))
 
     def tree(chains: Sequence[WorthChain]) -> "xarray.DataTree":
-        from ..answers.tree import to_datatree
+        from ..draws.tree import to_datatree
 
         numbers, count = kept_of(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]

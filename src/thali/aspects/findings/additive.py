@@ -19,12 +19,11 @@ from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..answers.check import check_sentence
-from ..answers.fitted_similarities import fitted_similarities
 from ..answers.matched_features import similar_for
-from ..answers.pair_coordinates import pair_index
-from ..answers.similarities import judgements_of
 from ..answers.swaps import swap_sentence
-from ..answers.tree import MAX_PAIRS
+from ..draws.pair_coordinates import pair_index
+from ..draws.similarities import judgements_of
+from ..draws.tree import MAX_PAIRS
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups
 from .english import ENGLISH
@@ -40,6 +39,7 @@ from .features import (
     row_in_words,
     to_read,
 )
+from .fitted_similarities import fitted_similarities
 
 if TYPE_CHECKING:
     import pandas

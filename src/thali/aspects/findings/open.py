@@ -11,7 +11,7 @@ from thali.model.wording import said
 from thali.posterior.view import Posterior
 
 from ..answers.predict import fitted_draws
-from ..answers.similarities import measured_similarities
+from ..draws.similarities import measured_similarities
 from .english import ENGLISH
 from .features import check, features_finding, number_finding
 

@@ -230,7 +230,7 @@ class Additive:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from ..answers.similarities import similarities_part
+        from ..draws.similarities import similarities_part
 
         return similarities_part(
             columns,

@@ -244,7 +244,7 @@ class Custom:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """The part of the posterior tree about the data: the data, and the log-likelihood of each if it is known."""
-        from ..answers.own_data import own_part, pointwise_of_draws, sees_weights
+        from .own_data import own_part, pointwise_of_draws, sees_weights
 
         observed = self.observed(data)
         sees_single = bool(operations.sees_single(self.as_python(observed)[0]))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from thali.data.similarities import Similarities
     from thali.data.triplets import Triplets
 
-    from ..answers.columns import Columns
+    from ..draws.columns import Columns
 
 
 class NewData(NamedTuple):
@@ -33,9 +33,9 @@ def new_pairs(
 ) -> NewData:
     """Every pair is compared as often as in the data, with the same covariates: Binomial(n, p̃), or Multinomial(n, ...)
     with ties."""
-    from ..answers.covariates import Lift
-    from ..answers.probabilities import probability_draws
     from ..draws.counts import log_binomial
+    from ..draws.covariates import Lift
+    from ..draws.probabilities import probability_draws
 
     cells, lift = data.cells, None if beta is None else Lift(beta, data.cells.x)
     p = probability_draws(columns, cells.first, cells.second, lapse, lift)[0]
@@ -90,7 +90,7 @@ def new_similarities(
     columns: "Columns", data: "Similarities", constant: Any, sigma: Any, rng: np.random.Generator
 ) -> NewData:
     """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
-    from ..answers.similarities import similarity_draws
+    from ..draws.similarities import similarity_draws
 
     fitted = similarity_draws(columns, constant, data.first, data.second)[0]
     noise = rng.standard_normal(fitted.size)
@@ -106,8 +106,8 @@ def new_triplets(
     """Every set of pairs is answered as often as in the data: Multinomial(n, P)."""
     from scipy.special import xlogy
 
-    from ..answers.triplets import probabilities_of_draws
     from ..draws.counts import log_coefficients
+    from ..draws.triplets import probabilities_of_draws
 
     p = probabilities_of_draws(columns, np.array([constant]), data.start, data.first, data.second, link, lapse)[0]
     totals = _whole(np.add.reduceat(data.counts, data.start[:-1]))

@@ -11,7 +11,7 @@ from thali.errors import ArgumentError, InPython, Setting, Value
 from thali.model.names import aspects_meant
 from thali.trees.tree import Tree
 
-from ..models.feature_argument import column_names, prior_of
+from ..priors.feature_argument import column_names, prior_of
 from ..priors.given import Given
 
 

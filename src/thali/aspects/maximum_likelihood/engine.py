@@ -30,11 +30,11 @@ NAME = "maximum-likelihood"
 class MaximumLikelihood(Engine):
     """Newton's method in log-weights, from several starts; `estimates_`."""
 
-    findings = "thali.aspects.maximum_likelihood.findings"
+    findings = "thali.aspects.findings.maximum_likelihood"
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        from ..models.given_data import data_of_thali
+        from ..populations.given_data import data_of_thali
         from .fit import estimate
 
         _refuse_others(model, asked)
@@ -173,7 +173,7 @@ def _lapse(model: Any) -> float:
 
 def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
     """The covariates of so many predicted comparisons."""
-    from ..answers.covariates import values_for
+    from ..draws.covariates import values_for
     from .covariates import own_names
 
     names = own_names(found.data)

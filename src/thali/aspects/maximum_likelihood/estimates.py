@@ -10,7 +10,7 @@ from thali._arguments import between
 from thali.data.pairs import PairedComparisons
 from thali.posterior.interval import INTERVAL, tails_of
 
-from ..answers.covariates import lifted
+from ..draws.covariates import lifted
 from ..likelihoods.best_worst import RANKING, answer_probabilities
 from ..likelihoods.set_draws import luce_probabilities
 from .aspects import KnownAspects

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..answers.check_best_worst import NAMED, by_option
-from ..answers.tree import MAX_PAIRS
+from ..draws.tree import MAX_PAIRS
 from ..likelihoods.best_worst import possible_answers
 from .best_worst_problem import BestWorstProblem
 from .estimates import Estimates

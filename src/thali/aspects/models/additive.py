@@ -17,17 +17,17 @@ from thali.trees.tree import Tree
 
 from ..answers.data_answers import answers_of
 from ..answers.kind import of_similarities
-from ..answers.similarities import measured_similarities
+from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, Additive
 from ..likelihoods.most_similar_pair import EXP
 from ..populations.one import Population
 from ..populations.populations import population_of
+from ..priors.feature_argument import prior_of
 from ..samplers.task import build_task
 from ..spec import ADDITIVE
 from .additive_answers import AdditiveAnswers
 from .additive_data import of_data
 from .engines import BY_CHAINS, POINT
-from .feature_argument import prior_of
 from .held_out_sigma import can_choose, sigma_scores
 from .open import LatentFeatureModel
 
@@ -292,8 +292,8 @@ class AdditiveClustering(AdditiveAnswers):
         ----------
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
-        from ..answers.columns import columns_of
         from ..answers.estimators import KINDS, estimate
+        from ..draws.columns import columns_of
 
         one_of("kind", kind, KINDS)
         tree = of_similarities(self._fitted(), "estimate")

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ..priors.feature_argument import names_of
 from .base import LatentFeatures
-from .feature_argument import names_of
 
 if TYPE_CHECKING:
     import pandas

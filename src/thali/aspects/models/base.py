@@ -19,9 +19,9 @@ from thali.model.sampling import Sampling
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
+from ..populations.given_data import data_of_thali
 from ..populations.one import One, Population
 from .engines import BY_CHAINS
-from .given_data import data_of_thali
 
 if TYPE_CHECKING:
     import pandas

@@ -18,11 +18,11 @@ from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.one import Population
 from ..populations.populations import population_of
+from ..priors.feature_argument import names_of, prior_of
 from ..priors.given import Given
 from ..spec import ELIMINATION
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS, LAPLACE
-from .feature_argument import names_of, prior_of
 
 if TYPE_CHECKING:
     import pandas

@@ -76,13 +76,13 @@ class ByChains(Chains):
 
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates of comparisons and of options that the fit used."""
-        from ..answers.covariates import names_in
+        from ..draws.covariates import names_in
 
         return names_in(model._fitted())
 
     def covariate_effects(self, model: Any) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
-        from ..answers.covariates import effects_table
+        from ..draws.covariates import effects_table
 
         return effects_table(model._fitted())
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ..samplers.task import as_prior
+from ..priors.feature_argument import as_prior
 from .choice_answers import ChoiceAnswers
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class LatentFeatureModel(ChoiceAnswers):
         DataError
             If the data have other labels.
         """
-        from ..answers.own_prediction import prediction_mean
+        from .own_prediction import prediction_mean
 
         return prediction_mean(self._fitted(), self.likelihood, self._data_of_fit() if data is None else data)
 

@@ -12,11 +12,10 @@ from thali.inference.chains import Run
 from thali.inference.seeds import streams
 from thali.model.sampling import Sampling
 
-from ..answers.climb import Landscape, climbed
-from ..answers.columns import Columns, columns_of_chains
 from ..answers.feature_sets import feature_sets
 from ..answers.set_search import Best, Problem, evidence_of, search
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, STARTED_ANEW
+from ..draws.columns import Columns, columns_of_chains
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from ..operations import is_exchangeable, keeps_empty
 from ..samplers.annealed import AnnealedChain
@@ -25,6 +24,7 @@ from ..samplers.draws import ChainDraws
 from ..samplers.recommended import conjugate_together
 from ..state import ALPHA, COLUMNS
 from . import point_of_triplets
+from .climb import Landscape, climbed
 
 if TYPE_CHECKING:
     import xarray
@@ -45,7 +45,7 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     task, kind, runs = runs_of(task, run.chains)
 
     def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
-        from ..answers.tree import to_datatree
+        from ..draws.tree import to_datatree
 
         draw, reached = best(chains, source, parts, task)
         attrs = {"thin": 1, "tuning_steps": task.tune, STARTED_ANEW: 0, POINT: 1}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..answers.columns import Columns, columns_of_chains
-from ..answers.log_prior import log_prior_of
+from ..draws.columns import Columns, columns_of_chains
+from ..draws.log_prior import log_prior_of
 from ..samplers.annealed import AnnealedChain
 from ..samplers.chains import Chain
 from ..samplers.draws import ChainDraws

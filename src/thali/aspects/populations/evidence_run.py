@@ -15,7 +15,7 @@ from thali.model.evidence import EvidenceRun, refuse_unfinished
 from thali.model.sampling import refuse_changed
 from thali.posterior.evidence import LogEvidence, along_temperatures
 
-from ..answers.columns import columns_of_chains
+from ..draws.columns import columns_of_chains
 from ..samplers.prior_ladder import PriorLadder, first_ladder, on_ladder, placed
 from ..samplers.task import build_task, compile_ahead
 

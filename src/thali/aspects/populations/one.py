@@ -85,7 +85,7 @@ class One(Population):
         return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        from ..answers.tree import to_datatree
+        from ..draws.tree import to_datatree
 
         learned = task.model.learn_alpha
         return to_datatree(draws, data, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
@@ -98,12 +98,12 @@ class One(Population):
     def replicates(
         self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        from ..answers.replicates import replicates
+        from .replicates import replicates
 
         return replicates(tree, parts["likelihood"], data, rng)
 
     def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
-        from ..answers.replicates import observed_by
+        from .replicates import observed_by
 
         if tuple(map(str, data.labels)) != tuple(map(str, tree["posterior"].dataset["option"].values)):
             return {}

@@ -8,8 +8,8 @@ import numpy as np
 
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
 
-from ..answers.columns import columns_of_chains
-from ..answers.tree import to_datatree
+from ..draws.columns import columns_of_chains
+from ..draws.tree import to_datatree
 from ..samplers.draws import ChainDraws
 
 if TYPE_CHECKING:

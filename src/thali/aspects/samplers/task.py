@@ -156,17 +156,6 @@ def _ladder(tempering: Any, by_default: bool, may_temper: bool) -> tuple[tuple[f
     )
 
 
-def as_prior(prior: Any) -> Any:
-    """The prior itself; a tree stands for the phylogenetic Indian buffet process on it."""
-    from thali.trees.tree import Tree
-
-    if isinstance(prior, Tree):
-        from ..priors.phylogenetic import PhylogeneticBuffet
-
-        return PhylogeneticBuffet(prior)
-    return prior
-
-
 def _kernel(sampler: str, prior: Any, model: Model, together: bool) -> Any:
     exact_weights = type(model.likelihood) in draw_weights.answers
     if sampler == "paper":

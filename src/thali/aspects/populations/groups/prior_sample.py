@@ -9,12 +9,12 @@ from thali.data.groups import Groups
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
 
 from ...answers.group_tree import columns_of_group, group_tree, tree_of_group
-from ...answers.replicates import observed_by, replicates
 from ...group_state import KAPPA
 from ...samplers.draws import ChainDraws
 from ...state import ALPHA, COLUMNS
 from ...weight_priors import GammaWeights
 from ..prior_sample import joined
+from ..replicates import observed_by, replicates
 from .chain import GroupTask, start_of
 from .prior_ladder import drawn_base
 

@@ -8,14 +8,14 @@ from thali.data.kinds import OWN
 from thali.errors import ArgumentError
 from thali.posterior.densities import is_pointwise
 
-from ..likelihoods.delta_checks import as_seen
-from ..likelihoods.validation import called
-from .tree import DataPart
+from ..draws.tree import DataPart
+from .delta_checks import as_seen
+from .validation import called
 
 if TYPE_CHECKING:
     from thali.data.observed import Observed
 
-    from ..likelihoods.custom import Custom
+    from .custom import Custom
 
 
 TRIED, SHOWN = 8, 4  # feature matrices, and features in each, at which a likelihood is asked whether weights matter

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .covariates import as_drawn, own_draws
+from ..draws.covariates import as_drawn, own_draws
 
 if TYPE_CHECKING:
     import xarray

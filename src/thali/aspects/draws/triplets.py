@@ -9,8 +9,8 @@ from thali.data.kinds import TRIPLETS
 from thali.posterior.densities import is_pointwise
 from thali.posterior.view import Posterior
 
-from ..draws.counts import log_coefficients
 from .columns import Columns, columns_of
+from .counts import log_coefficients
 from .pair_coordinates import pair_names
 from .probabilities import BLOCK
 from .similarities import similarity_draws

@@ -7,9 +7,9 @@ import numpy as np
 from thali.errors import ArgumentError, DataError
 from thali.model.saved import NotSaved
 
+from ..draws.columns import columns_of
 from ..likelihoods.custom import Custom
-from .columns import columns_of
-from .own_data import predicted_by_draws
+from ..likelihoods.own_data import predicted_by_draws
 
 
 def prediction_mean(tree: Any, likelihood: Any, data: Any) -> np.ndarray:

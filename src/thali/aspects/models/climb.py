@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .feature_gain import log_feature_gain
+from ..answers.feature_gain import log_feature_gain
 
 MAX_PASSES = 50  # over all features; a dozen are usual
 

@@ -9,11 +9,11 @@ from thali.errors import ArgumentError, DataWarning
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
-from .columns import columns_of
-from .kind import of_similarities
-from .pair_coordinates import pair_index
-from .similarities import similarity_draws
-from .tree import MAX_PAIRS
+from ..answers.kind import of_similarities
+from ..draws.columns import columns_of
+from ..draws.pair_coordinates import pair_index
+from ..draws.similarities import similarity_draws
+from ..draws.tree import MAX_PAIRS
 
 if TYPE_CHECKING:
     import pandas

@@ -10,10 +10,9 @@ from thali.errors import Argument, ArgumentError, one_of
 from thali.model.names import aspects_meant
 from thali.trees.tree import Tree
 
-from ..priors.finite import FiniteFeatures
-from ..priors.given import Given
-from ..priors.ibp import IndianBuffet
-from ..samplers.task import as_prior
+from .finite import FiniteFeatures
+from .given import Given
+from .ibp import IndianBuffet
 
 
 def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple[str, ...]) -> Any:
@@ -111,3 +110,14 @@ def column_names(features: Any, labels: tuple[str, ...], count: int) -> list[str
     if hasattr(features, "reindex"):
         return [str(column) for column in features.columns]
     return [f"aspect {k + 1}" for k in range(count)]
+
+
+def as_prior(prior: Any) -> Any:
+    """The prior itself; a tree stands for the phylogenetic Indian buffet process on it."""
+    from thali.trees.tree import Tree
+
+    if isinstance(prior, Tree):
+        from .phylogenetic import PhylogeneticBuffet
+
+        return PhylogeneticBuffet(prior)
+    return prior

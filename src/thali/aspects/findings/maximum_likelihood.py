@@ -9,18 +9,18 @@ from thali.model.settings import Settings
 from thali.model.wording import listed, number, said
 from thali.posterior.interval import interval_name
 
-from ..findings.elimination import (
+from ..maximum_likelihood.best_worst_problem import BestWorstProblem
+from ..maximum_likelihood.branches import branch_table
+from ..maximum_likelihood.predicted_table import estimated_predictions
+from ..maximum_likelihood.residual_table import named_row
+from ..maximum_likelihood.utility_table import utility_table
+from .elimination import (
     best_worst_sentence,
     covariates_finding,
     predictions_finding,
     ties_sentence,
 )
-from ..findings.english import ENGLISH
-from .best_worst_problem import BestWorstProblem
-from .branches import branch_table
-from .predicted_table import estimated_predictions
-from .residual_table import named_row
-from .utility_table import utility_table
+from .english import ENGLISH
 
 _BEST, _WORST = 3, 3
 
