@@ -30,7 +30,7 @@ from dataclasses import replace
 import numpy as np
 
 import thali as th
-from thali.aspects.answers.presence import presences
+from thali.aspects.answers.features import presences
 from thali.aspects.draws.columns import columns_of_chains
 from thali.aspects.samplers.chains import Chain
 

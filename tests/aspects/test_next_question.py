@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers import information
-from thali.aspects.answers.information import Outcomes, Target, choose, gains
+from thali.aspects.answers import next_question as information
+from thali.aspects.answers.next_question import Outcomes, Target, choose, gains
 from thali.errors import ArgumentError
 
 RUN = {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}

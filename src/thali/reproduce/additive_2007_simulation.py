@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali.aspects.answers.feature_sets import feature_sets
+from thali.aspects.answers.set_search import feature_sets
 from thali.aspects.draws.columns import columns_of
 from thali.aspects.models.additive import AdditiveClustering
 from thali.aspects.priors.ibp import IndianBuffet

@@ -11,9 +11,8 @@ from thali.posterior.view import Posterior
 from ..draws.columns import Columns, columns_of
 from ..draws.probabilities import slices
 from ..likelihoods.best_worst import answers_given, rule_of
-from .group_tree import tree_of_group
-from .kinds_aligned import as_groups
-from .kinds_predict import aligned_shares
+from .groups import tree_of_group
+from .kinds_of_people import aligned_shares, as_groups
 from .predict import has_answers, out_of_sets, places_of
 
 if TYPE_CHECKING:

@@ -11,12 +11,11 @@ from thali.posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.covariates import names_in, parameter
-from ..draws.pair_coordinates import pair_index
-from .features import features_table
-from .group_tree import tree_of_group
-from .kinds_answers import of_kinds
-from .presence import presence_of
-from .ranks import utility_draws
+from ..draws.tree import pair_index
+from .features import features_table, presence_of
+from .groups import tree_of_group
+from .kinds_of_people import of_kinds
+from .options import utility_draws
 from .stored_layout import APPROXIMATE, STARTED_ANEW
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from thali.data.kinds import SIMILARITIES
 from thali.posterior.view import Posterior
 
 from .columns import Columns
-from .pair_coordinates import pair_coordinates, pair_index, pair_names
 from .probabilities import BLOCK
-from .tree import DataPart
+from .tree import DataPart, pair_coordinates, pair_index, pair_names
 
 if TYPE_CHECKING:
     import xarray

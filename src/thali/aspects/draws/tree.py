@@ -1,4 +1,4 @@
-"""Draws of latent-feature models as a tree in the ArviZ schema."""
+"""Draws of latent-feature models as a tree in the ArviZ schema: pairs of options, log prior densities."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,6 @@ from thali.posterior.densities import add_log_prior
 from thali.posterior.store import origin, tree_of
 
 from .columns import Columns, columns_of_chains
-from .log_prior import NOTES, log_prior_of
 
 if TYPE_CHECKING:
     import xarray
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..samplers.chains import Task
     from ..samplers.draws import ChainDraws
+
 
 # With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
 MAX_PAIRS = 2_000
@@ -155,3 +155,63 @@ def _listed_features(columns: Columns, shape: tuple[int, int]) -> dict[Any, Any]
         "feature_size": (by_feature, padded(columns.sizes, columns.n_features, 0, np.int32)),
         "owners": (by_owner, padded(columns.owners, owners_per_draw, -1, np.int32)),
     }
+
+
+# Numbers and coordinates of the pairs of options ----------------------------------------------------------------------
+
+
+def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
+    """Position of each pair first < second among all pairs in row-major order."""
+    first, second = np.asarray(first), np.asarray(second)
+    return first * (2 * n_options - first - 1) // 2 + second - first - 1
+
+
+def pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[Any, Any]:
+    """The labels of both options of each pair along a dimension."""
+    return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
+
+
+def pair_names(labels: np.ndarray) -> dict[Any, Any]:
+    """Coordinates of all pairs in row-major order: `pair` is "a, b", `option_a` and `option_b` the two options.
+
+    ArviZ labels rows by `pair` and fails at any other coordinate along the dimensions of a variable: the options have a
+    separate dimension, of the same length and order.
+    """
+    first, second = np.triu_indices(len(labels), k=1)
+    names = np.array([f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str)
+    return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}
+
+
+# The log prior density of recorded draws, part by part ----------------------------------------------------------------
+
+
+NOTES = {
+    "alpha": "the concentration",
+    "features": "the owners of all columns: an unordered Poisson process under an infinite prior, else the matrix",
+    "weights": "the weights of all columns",
+    "unique_weights": "the weights of the unique aspects",
+    "constant": "the additive constant",
+    "sigma": "sigma",
+    "tie": "the parameter of ties",
+    "covariate": "the coefficients of covariates",
+}
+
+
+def log_prior_of(
+    task: "Task", likelihood: Any, data: Any, columns: Columns, alpha: np.ndarray, own: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    r"""Log prior densities of what was drawn, arrays (draws,) by the names of the variables of the posterior.
+
+    .. math:: \log p(\alpha) + \log p(Z \mid \alpha) + \sum_k \log p(w_k) + \dots
+
+    A fixed alpha has none; that of a given matrix is 0.
+    """
+    weights = task.model.weights
+    found = {}
+    if task.model.learn_alpha:
+        found["alpha"] = -alpha  # Gamma(1, 1)
+    found["features"] = task.prior.log_prob_of_draws(columns, alpha)
+    found["weights"] = columns.summed(weights.log_density(columns.weights))
+    if likelihood.unique:
+        found["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
+    return found | likelihood.log_prior_of_parameters(own, data, weights)

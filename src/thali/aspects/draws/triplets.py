@@ -11,10 +11,9 @@ from thali.posterior.view import Posterior
 
 from .columns import Columns, columns_of
 from .counts import log_coefficients
-from .pair_coordinates import pair_names
 from .probabilities import BLOCK
 from .similarities import similarity_draws
-from .tree import MAX_PAIRS, DataPart
+from .tree import MAX_PAIRS, DataPart, pair_names
 
 if TYPE_CHECKING:
     import xarray
@@ -125,7 +124,7 @@ def probabilities_of_draws(
     return (1.0 - lapse) * share + lapse * guess
 
 
-def probability_blocks(
+def triplet_blocks(
     tree: "xarray.DataTree", start: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Whole sets at a time: their places, and the probability of every pair in each draw (draws, places)."""

@@ -19,11 +19,10 @@ from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..answers.check import check_sentence
+from ..answers.fit_quality import swap_sentence
 from ..answers.matched_features import similar_for
-from ..answers.swaps import swap_sentence
-from ..draws.pair_coordinates import pair_index
 from ..draws.similarities import judgements_of
-from ..draws.tree import MAX_PAIRS
+from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups
 from .english import ENGLISH

@@ -11,9 +11,8 @@ from thali.posterior.view import Posterior
 
 from ..answers.kind import of_similarities
 from ..draws.columns import columns_of
-from ..draws.pair_coordinates import pair_index
 from ..draws.similarities import similarity_draws
-from ..draws.tree import MAX_PAIRS
+from ..draws.tree import MAX_PAIRS, pair_index
 
 if TYPE_CHECKING:
     import pandas

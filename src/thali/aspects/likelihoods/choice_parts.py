@@ -1,4 +1,4 @@
-"""What draws say about paired comparisons: choice probabilities, and the likelihood of every compared pair."""
+"""The part of a posterior that pairs, sets or best-worst choices add: probabilities, and the likelihood of each."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +9,8 @@ from thali.data.kinds import BEST_WORST, CHOICES, PAIRS
 from ..draws.columns import Columns
 from ..draws.counts import log_coefficients, log_outcome_coefficient, outcomes
 from ..draws.covariates import DIMENSION, Lift, lifted, parts_of, with_worths
-from ..draws.pair_coordinates import pair_coordinates, pair_index, pair_names
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
-from ..draws.tree import MAX_PAIRS, DataPart
+from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names
 from .best_worst import answer_counts, answer_probabilities, log_coefficients_of_answers, possible_answers
 from .set_draws import set_probability_draws
 

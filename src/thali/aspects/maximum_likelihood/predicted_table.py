@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..answers.check_best_worst import NAMED, by_option
+from ..answers.check_by_data import NAMED, by_option
 from ..draws.tree import MAX_PAIRS
 from ..likelihoods.best_worst import possible_answers
 from .best_worst_problem import BestWorstProblem

@@ -292,7 +292,7 @@ class AdditiveClustering(AdditiveAnswers):
         ----------
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
-        from ..answers.estimators import KINDS, estimate
+        from ..answers.estimate import KINDS, estimate
         from ..draws.columns import columns_of
 
         one_of("kind", kind, KINDS)

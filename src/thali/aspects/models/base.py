@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from thali.trees.tree import Tree
 
     from ..answers.consensus import ConsensusTree
-    from ..answers.matching import Matched
+    from ..answers.matched_features import Matched
 
 
 class LatentFeatures(RunByChains):
@@ -386,7 +386,7 @@ class LatentFeatures(RunByChains):
         ----------
         Görür, Jäkel & Rasmussen (2006), section 5.
         """
-        from ..answers.option_similarity import similarity_table
+        from ..answers.options import similarity_table
 
         return similarity_table(self._fitted())
 
@@ -555,7 +555,7 @@ class LatentFeatures(RunByChains):
         ArgumentError
             If there is no such group.
         """
-        from ..answers.group_tree import tree_of_group
+        from ..answers.groups import tree_of_group
 
         name = str(name)
         if self.groups_ and name not in self.groups_:

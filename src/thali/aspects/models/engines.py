@@ -56,8 +56,7 @@ class ByChains(Chains):
         return sampling_of_parts(model._population(source), source, run, model._parts(source))
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        from ..answers.noise import noise_sentence
-        from ..answers.swaps import swap_sentence
+        from ..answers.fit_quality import noise_sentence, swap_sentence
 
         yield from super().outcome(model, job)
         if sentence := swap_sentence(model.posterior_):
@@ -101,7 +100,7 @@ class ByChains(Chains):
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        from ..answers.left_out import predicted_left_out
+        from ..answers.predict import predicted_left_out
 
         return predicted_left_out(model._fitted(), part)
 
@@ -147,7 +146,7 @@ class Point(ByChains):
         raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
 
     def verdict(self, model: Any) -> "Verdict":
-        from ..answers.point_verdict import point_verdict
+        from ..answers.fit_quality import point_verdict
 
         return point_verdict(model._fitted())
 

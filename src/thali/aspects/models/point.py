@@ -12,8 +12,7 @@ from thali.inference.chains import Run
 from thali.inference.seeds import streams
 from thali.model.sampling import Sampling
 
-from ..answers.feature_sets import feature_sets
-from ..answers.set_search import Best, Problem, evidence_of, search
+from ..answers.set_search import Best, Problem, evidence_of, feature_sets, search
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, STARTED_ANEW
 from ..draws.columns import Columns, columns_of_chains
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out

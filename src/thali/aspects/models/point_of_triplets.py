@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..draws.columns import Columns, columns_of_chains
-from ..draws.log_prior import log_prior_of
+from ..draws.tree import log_prior_of
 from ..samplers.annealed import AnnealedChain
 from ..samplers.chains import Chain
 from ..samplers.draws import ChainDraws

@@ -7,7 +7,7 @@ from thali.data.groups import Groups
 from thali.model.evidence import EvidenceRun
 from thali.posterior.evidence import LogEvidence
 
-from ...answers.group_tree import columns_of_group
+from ...answers.groups import columns_of_group
 from ..evidence_run import constant_of, run_ladders, task_of
 from .prior_ladder import GroupPriorLadder
 from .task import build_group_task

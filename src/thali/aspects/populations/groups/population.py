@@ -40,7 +40,7 @@ class Groups(Population):
         return build_group_task(data, draws, tune, thin, self.weights, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        from ...answers.group_tree import group_tree
+        from ...answers.groups import group_tree
 
         similar, learned = self.weights == SIMILAR, task.model.learn_alpha
         return group_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)

@@ -8,7 +8,7 @@ import numpy as np
 from thali.data.groups import Groups
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
 
-from ...answers.group_tree import columns_of_group, group_tree, tree_of_group
+from ...answers.groups import columns_of_group, group_tree, tree_of_group
 from ...group_state import KAPPA
 from ...samplers.draws import ChainDraws
 from ...state import ALPHA, COLUMNS

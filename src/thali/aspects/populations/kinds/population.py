@@ -41,7 +41,7 @@ class Kinds(Population):
         return build_kind_task(data, self.number, draws, tune, thin, self.weights, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        from ...answers.kinds_tree import kinds_tree
+        from ...answers.kinds_of_people import kinds_tree
 
         similar, learned = task.model.similar, task.model.learn_alpha
         return kinds_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)

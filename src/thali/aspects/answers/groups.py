@@ -1,24 +1,32 @@
-"""Draws of models of groups as a tree in the ArviZ schema, and the tree of one of the groups.
+"""Groups of people: their draws as a tree in the ArviZ schema, the tree of one group, and what is said of them.
 
 The tree has what that of one group has, with the mean of the weights over groups, and besides by group the weights and
 what follows from them. Weights of choices, of which only ratios count, are shares of the group's total.
 """
 
+import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.data.kinds import GROUPED, OF_GROUPS, SIMILARITIES
-from thali.errors import DataError
+from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.threads import rectangle
+from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.store import origin, tree_of
 from thali.posterior.view import Posterior
 
-from ..draws.columns import Columns
+from ..draws.columns import Columns, columns_of
 from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
+from .features import add_convergence, checked_probability, distinct_owners, features_table
+from .kind import of_data
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas
     import xarray
 
     from thali.data.groups import Groups
@@ -224,3 +232,101 @@ def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
         if f"{dim}_group" in dataset.coords:
             dataset = dataset.isel({dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}).drop_vars(f"{dim}_group")
     return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset
+
+
+# What is said of groups of people: features with a weight in each -----------------------------------------------------
+
+
+MOST_COMPARED = 4  # groups, of which every two are compared feature by feature
+
+
+def group_features_table(
+    tree: "xarray.DataTree", min_probability: float = 0.05, similar: Any = None
+) -> "pandas.DataFrame":
+    """The features with a weight in each group, in the order of `features_table`.
+
+    Columns: members, for each group `weight[group]`, `weight_low[group]` and `weight_high[group]` given that the
+    feature is there, for every two of up to four groups `P(A > B)`, copies, those of
+    `convergence_of`, probability.
+    """
+    from thali._tables import Table
+
+    checked_probability(min_probability)
+    if similar is not None:
+        raise ArgumentError(
+            Argument("similar"),
+            " is for one group of people; take the model of one, of_group(name), or of one kind, of_kind(1).",
+        )
+    names = Posterior(tree).groups
+    table = features_table(tree_of_group(tree, names[0]), min_probability)
+    drawn = group_weight_draws(tree, table["members"].tolist())
+    rows = []
+    for members, weights, present in zip(table["members"], *drawn, strict=True):
+        row: dict[str, Any] = {"members": members}
+        there = weights[:, present]
+        for name, values in zip(names, there, strict=True):
+            low, high = np.quantile(values, TAILS)
+            row |= {f"weight[{name}]": values.mean(), f"weight_low[{name}]": low, f"weight_high[{name}]": high}
+        if len(names) <= MOST_COMPARED:
+            for a, b in combinations(range(len(names)), 2):
+                row[f"P({names[a]} > {names[b]})"] = float(np.mean(there[a] > there[b]))
+        rows.append(row)
+    found = Table(rows, columns=None if rows else ["members"])
+    found = found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
+    found = add_convergence(found, tree_of_group(tree, names[0]))
+    found.attrs |= {
+        "groups": list(names),
+        "options": int(tree["posterior"].sizes["option"]),
+        "shares": not of_data(tree_of_group(tree, names[0])).of_several,
+        "interval": INTERVAL,
+    }
+    return found
+
+
+def group_weight_draws(
+    tree: "xarray.DataTree", features: "list[tuple[str, ...]]"
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Of each feature the sum of the weights of its copies (group, draw), and in which draws it is."""
+    names, labels = Posterior(tree).groups, [str(x) for x in tree["posterior"].dataset["option"].values]
+    by_group = [columns_of(tree_of_group(tree, name)) for name in names]
+    first = by_group[0]
+    patterns, pattern = distinct_owners(first)
+    number_of = {tuple(labels[i] for i in owners): number for number, owners in enumerate(patterns)}
+    weights, present = [], []
+    for members in features:
+        own = pattern == number_of[tuple(members)]
+        draw = first.draw[own]
+        weights.append(
+            np.array([np.bincount(draw, columns.weights[own], minlength=first.n_draws) for columns in by_group])
+        )
+        present.append(np.bincount(draw, minlength=first.n_draws) > 0)
+    return weights, present
+
+
+# The posterior predictive check of several groups of people -----------------------------------------------------------
+
+
+def group_check_table(
+    tree: "xarray.DataTree", random_seed: Any, check: "Callable[..., pandas.DataFrame]"
+) -> "pandas.DataFrame":
+    """The checks of all groups with a first column `group`, the worst first.
+
+    ``attrs["p_values"]`` has the overall p-value of each group, ``attrs["p_value"]`` the smallest times their number.
+    """
+    import pandas as pd
+
+    from thali._tables import Table
+
+    tables = {name: check(tree_of_group(tree, name), random_seed) for name in Posterior(tree).groups}
+    joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
+    joined.insert(0, "group", joined.pop("group"))
+    found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
+    first = next(iter(tables.values())).attrs
+    p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
+    known = [p for p in p_values.values() if not math.isnan(p)]
+    found.attrs = first | {
+        "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
+        "p_values": p_values,
+        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
+    }
+    return found
