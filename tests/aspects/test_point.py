@@ -13,7 +13,7 @@ from thali.aspects.draws.counts import log_coefficients
 from thali.aspects.likelihoods.residuals import lay_out
 from thali.aspects.models import point_of_triplets
 from thali.aspects.models.climb import Landscape, climbed
-from thali.aspects.samplers.draws import ChainDraws
+from thali.aspects.samplers.record import ChainDraws
 from thali.errors import ArgumentError
 from thali.testing import naive
 

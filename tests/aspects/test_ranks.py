@@ -7,7 +7,7 @@ import thali as th
 from thali.aspects.answers.options import ranks_table, utility_draws
 from thali.aspects.draws.columns import columns_of
 from thali.aspects.draws.tree import to_datatree
-from thali.aspects.samplers.draws import ChainDraws
+from thali.aspects.samplers.record import ChainDraws
 from thali.data.kinds import SIMILARITIES
 from thali.errors import ArgumentError, NotFittedError
 

@@ -10,8 +10,7 @@ from thali._arguments import whole
 from thali._labels import plural
 from thali._printed import Printed
 from thali.aspects.likelihoods.additive import LEARNED
-from thali.aspects.models.additive import AdditiveClustering
-from thali.aspects.models.additive_data import of_data
+from thali.aspects.models.additive import AdditiveClustering, of_data
 from thali.aspects.models.base import LatentFeatures
 from thali.aspects.models.elimination import EliminationByAspects
 from thali.aspects.populations.tree_draws import TreeDraws

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from thali.aspects.populations.evidence_run import constant_of, run_ladders, task_of
+from thali.aspects.populations.evidence import constant_of, run_ladders, task_of
 from thali.aspects.populations.tree_draws import TreeDraws
 from thali.inference.progress import Progress
 from thali.inference.seeds import root

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from thali.data.groups import Groups
 
-    from ..samplers.draws import ChainDraws
+    from ..samplers.record import ChainDraws
 
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
 _OF_GROUPS = {

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from thali.data.pairs import PairedComparisons
 
-    from ..samplers.draws import ChainDraws
+    from ..samplers.record import ChainDraws
 
 _OF_KINDS = {
     "kind": "of which kind everybody is; the numbers mean nothing and change from draw to draw",

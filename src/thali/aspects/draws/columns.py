@@ -16,7 +16,7 @@ from thali.posterior.view import Posterior
 if TYPE_CHECKING:
     import xarray
 
-    from ..samplers.draws import ChainDraws
+    from ..samplers.record import ChainDraws
 
 
 @dataclass(frozen=True)

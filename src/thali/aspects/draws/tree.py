@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thali.data.similarities import Similarities
 
     from ..samplers.chains import Task
-    from ..samplers.draws import ChainDraws
+    from ..samplers.record import ChainDraws
 
 
 # With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.

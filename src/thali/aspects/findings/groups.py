@@ -12,7 +12,7 @@ from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
-from ..populations.groups.task import SIMILAR
+from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, row_in_words
 

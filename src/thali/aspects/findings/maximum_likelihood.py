@@ -9,11 +9,8 @@ from thali.model.settings import Settings
 from thali.model.wording import listed, number, said
 from thali.posterior.interval import interval_name
 
-from ..maximum_likelihood.best_worst_problem import BestWorstProblem
-from ..maximum_likelihood.branches import branch_table
-from ..maximum_likelihood.predicted_table import estimated_predictions
-from ..maximum_likelihood.residual_table import named_row
-from ..maximum_likelihood.utility_table import utility_table
+from ..maximum_likelihood.set_problems import BestWorstProblem
+from ..maximum_likelihood.tables import branch_table, estimated_predictions, named_row, utility_table
 from .elimination import (
     best_worst_sentence,
     covariates_finding,

@@ -13,8 +13,7 @@ from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
 
 from .. import operations
-from ..column_order import shuffle_columns
-from ..state import BETA, COLUMNS
+from ..state import BETA, COLUMNS, shuffle_columns
 from ..weight_priors import EXPONENTIAL, GammaWeights
 from .residuals import (
     CONSTANT,

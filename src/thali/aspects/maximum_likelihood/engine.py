@@ -34,7 +34,7 @@ class MaximumLikelihood(Engine):
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        from ..populations.given_data import data_of_thali
+        from ..populations.one import data_of_thali
         from .fit import estimate
 
         _refuse_others(model, asked)
@@ -91,13 +91,13 @@ class MaximumLikelihood(Engine):
 
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates that the fit used."""
-        from .covariates import own_names
+        from .fit import own_names
 
         return own_names(model._maximum().data)
 
     def covariate_effects(self, model: Any, ci: float | None = None) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
-        from .covariates import covariate_table
+        from .fit import covariate_table
 
         return covariate_table(model._maximum(), INTERVAL if ci is None else ci)
 
@@ -174,7 +174,7 @@ def _lapse(model: Any) -> float:
 def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
     """The covariates of so many predicted comparisons."""
     from ..draws.covariates import values_for
-    from .covariates import own_names
+    from .fit import own_names
 
     names = own_names(found.data)
     options = found.data.covariates.options if names else np.zeros((1, 0))

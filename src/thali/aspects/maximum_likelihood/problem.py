@@ -9,9 +9,7 @@ from thali.data.pairs import PairedComparisons
 
 from ..draws.counts import outcomes
 from ..likelihoods.best_worst import RANKING, answer_counts
-from .best_worst_problem import BestWorstProblem
-from .luce_problem import LuceProblem
-from .slopes import Slopes
+from .set_problems import BestWorstProblem, LuceProblem, Slopes
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
 LEAST = 1e-300  # stands for a probability of 0

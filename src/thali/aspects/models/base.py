@@ -19,8 +19,7 @@ from thali.model.sampling import Sampling
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
-from ..populations.given_data import data_of_thali
-from ..populations.one import One, Population
+from ..populations.one import One, Population, data_of_thali
 from .engines import BY_CHAINS
 
 if TYPE_CHECKING:
@@ -523,7 +522,7 @@ class LatentFeatures(RunByChains):
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
         """
-        from ..populations.evidence_run import evidence_of_fit
+        from ..populations.evidence import evidence_of_fit
 
         self._fitted()
         how = checked_evidence_run(draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity)

@@ -115,7 +115,7 @@ class Laplace(ByChains):
     """Laplace's approximation to worths, whose draws are independent."""
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
-        from ..bradley_terry.sampling import checked_pairs
+        from ..bradley_terry import checked_pairs
 
         data = model._as_data(data)
         checked_pairs(data, model._parts(data))
@@ -123,7 +123,7 @@ class Laplace(ByChains):
         return Prepared(model.lapse)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        from ..bradley_terry.sampling import sampling_of_worths
+        from ..bradley_terry import sampling_of_worths
 
         _refuse_several("laplace", source, model.kinds is not None)
         return sampling_of_worths(source, run, model._parts(source), model._task(source, run.least_draws, 0, None))

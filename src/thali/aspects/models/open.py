@@ -2,6 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from thali.errors import ArgumentError, DataError
+from thali.model.saved import NotSaved
+
+from ..draws.columns import columns_of
+from ..likelihoods.custom import Custom
+from ..likelihoods.own_data import predicted_by_draws
 from ..priors.feature_argument import as_prior
 from .choice_answers import ChoiceAnswers
 
@@ -9,6 +17,24 @@ if TYPE_CHECKING:
     import numpy
 
     from thali.trees.tree import Tree
+
+
+# Predictions of a user's likelihood: the mean over draws of the user's own function -----------------------------------
+
+
+def prediction_mean(tree: Any, likelihood: Any, data: Any) -> np.ndarray:
+    """The posterior mean of `predict` for these data."""
+    if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
+        raise ArgumentError(
+            "predict is there for a likelihood of your own that says how: Custom(..., predict=function of (data, "
+            "features, weights)); files do not hold functions, so give it again after load. See also predict_proba."
+        )
+    observed, posterior = likelihood.observed(data), tree["posterior"].dataset
+    if observed.labels != tuple(map(str, posterior["option"].values)):
+        raise DataError("predict needs data with the labels of the fit, in the same order.")
+    own = {name: posterior[name].values.ravel() for name in likelihood.parameters}
+    found = predicted_by_draws(likelihood, observed, columns_of(tree), own)
+    return np.mean(found, axis=0)
 
 
 class LatentFeatureModel(ChoiceAnswers):
@@ -128,7 +154,6 @@ class LatentFeatureModel(ChoiceAnswers):
         DataError
             If the data have other labels.
         """
-        from .own_prediction import prediction_mean
 
         return prediction_mean(self._fitted(), self.likelihood, self._data_of_fit() if data is None else data)
 

@@ -19,8 +19,8 @@ from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from ..operations import is_exchangeable, keeps_empty
 from ..samplers.annealed import AnnealedChain
 from ..samplers.chains import Chain
-from ..samplers.draws import ChainDraws
 from ..samplers.recommended import conjugate_together
+from ..samplers.record import ChainDraws
 from ..state import ALPHA, COLUMNS
 from . import point_of_triplets
 from .climb import Landscape, climbed

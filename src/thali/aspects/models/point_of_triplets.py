@@ -10,7 +10,7 @@ from ..draws.columns import Columns, columns_of_chains
 from ..draws.tree import log_prior_of
 from ..samplers.annealed import AnnealedChain
 from ..samplers.chains import Chain
-from ..samplers.draws import ChainDraws
+from ..samplers.record import ChainDraws
 
 if TYPE_CHECKING:
     from ..samplers.chains import Task

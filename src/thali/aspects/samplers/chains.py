@@ -14,11 +14,9 @@ from thali.inference.seeds import streams
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
 from ..state import SWEEPS, Model, capacity, grown, replica, resized, stack
-from .draws import ChainDraws
-from .loop import CROWDED, DONE, RECORD_FULL
+from .loop import CROWDED, DONE, RECORD_FULL, prior_draw
 from .pilot import looked_at, pairs_of, thin_for
-from .record import adopted, chain_draws, draws_between, empty_record, enlarged, skipping
-from .start import prior_draw
+from .record import ChainDraws, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
 from .tempering import HOTTEST, STEP, evened, ladder, longer, swap_rates
 
 

@@ -8,9 +8,9 @@ from thali.model.evidence import EvidenceRun
 from thali.posterior.evidence import LogEvidence
 
 from ...answers.groups import columns_of_group
-from ..evidence_run import constant_of, run_ladders, task_of
+from ..evidence import constant_of, run_ladders, task_of
+from ..groups_chain import build_group_task
 from .prior_ladder import GroupPriorLadder
-from .task import build_group_task
 
 
 def evidence_of_groups(groups: Groups, weights: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:

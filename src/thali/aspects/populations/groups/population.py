@@ -11,8 +11,8 @@ from thali.data import groups
 from thali.errors import Argument, ArgumentError
 from thali.posterior.view import Posterior
 
+from ..groups_chain import COMMON, SIMILAR, build_group_task, check_weights, groups_of
 from ..one import Parts, Population
-from .task import COMMON, SIMILAR, build_group_task, check_weights, groups_of
 
 if TYPE_CHECKING:
     import xarray

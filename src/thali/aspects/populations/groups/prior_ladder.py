@@ -7,14 +7,13 @@ import numpy as np
 
 from thali.compile.jit import kernel
 
-from ...group_stacked import group_at
-from ...group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, Base, empty_base
+from ...group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, Base, empty_base, group_at
 from ...moves.group_densities import SMALLEST
 from ...operations import cache_at, rebuild
-from ...samplers.group_loop import prepare_groups, whole_of_groups
+from ...samplers.groups import prepare_groups, whole_of_groups
 from ...samplers.prior_ladder import ToThePrior
 from ...state import ALPHA, COLUMNS, capacity, replica
-from .chain import GroupChain, GroupTask, start_of
+from ..groups_chain import GroupChain, GroupTask, start_of
 
 
 @kernel

@@ -10,12 +10,11 @@ from thali.model.prior_sample import PriorSample, predictive_group, stacked
 
 from ...answers.groups import columns_of_group, group_tree, tree_of_group
 from ...group_state import KAPPA
-from ...samplers.draws import ChainDraws
+from ...samplers.record import ChainDraws
 from ...state import ALPHA, COLUMNS
 from ...weight_priors import GammaWeights
-from ..prior_sample import joined
-from ..replicates import observed_by, replicates
-from .chain import GroupTask, start_of
+from ..groups_chain import GroupTask, start_of
+from ..one import joined, observed_by, replicates
 from .prior_ladder import drawn_base
 
 if TYPE_CHECKING:

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...kinds_state import KindModel, Kinds, People, drawn_kinds
-from ...samplers.group_record import empty_group_record
-from ...samplers.kinds import fill_counts, move_people
+from ...group_state import KindModel, Kinds, People, drawn_kinds
+from ...samplers.groups import empty_group_record, fill_counts, move_people
 from ...samplers.loop import REBUILD
 from ...samplers.tempering import narrow_gaps
 from ...state import stack
-from ..groups.chain import GroupChain, GroupTask
+from ..groups_chain import GroupChain, GroupTask
 
 SWEEPS_A_MOVE = 5  # of the weights and features, given who is of which kind
 

@@ -7,9 +7,9 @@ from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 
-from ...kinds_state import people_of
+from ...group_state import people_of
 from ...samplers.task import build_task
-from ..groups.task import COMMON, check_weights, joined
+from ..groups_chain import COMMON, check_weights, joined
 from .chain import KindTask
 
 MOST = 20  # kinds
