@@ -13,7 +13,7 @@ import thali as th
 from thali.aspects.group_state import KAPPA, group_at, kinds_at
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
-from thali.aspects.populations.kinds.chain import KindChain
+from thali.aspects.populations.kinds import KindChain
 from thali.aspects.state import ALPHA, SWEEPS, replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error

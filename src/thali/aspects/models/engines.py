@@ -16,8 +16,7 @@ from thali.model.sampling import Sampling
 
 from ..answers.stored_layout import STARTED_ANEW
 from ..likelihoods.elimination import Elimination
-from ..samplers.chains import chains_of, end_pilot
-from ..samplers.pilot import SWEEPS
+from ..samplers.chains import PILOT, chains_of, end_pilot
 from ..samplers.task import LEVELS, PreparedChains, build_task
 
 if TYPE_CHECKING:
@@ -164,7 +163,7 @@ def sampling_of_parts(
 ) -> Sampling[Any]:
     """The run of chains of these parts; `anew`: chains without tempering stayed apart."""
     task = population.task(source, run.least_draws, run.tune, run.thin, parts)
-    task.pilot = SWEEPS if run.thin is None and len(task.temperatures) == 1 and run.tune >= SWEEPS else 0
+    task.pilot = PILOT if run.thin is None and len(task.temperatures) == 1 and run.tune >= PILOT else 0
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
         attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}

@@ -15,9 +15,8 @@ from ..group_state import Base, GroupModel, empty_base, group_at, grown_groups, 
 from ..moves.group_densities import SMALLEST
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
-from ..samplers.chains import Chain, Task
+from ..samplers.chains import Chain, Task, looked_at
 from ..samplers.groups import empty_group_record
-from ..samplers.pilot import looked_at
 from ..samplers.record import ChainDraws, chain_draws
 from ..samplers.task import LEVELS, build_task
 from ..samplers.tempering import narrow_gaps, swap_rates

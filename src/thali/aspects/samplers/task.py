@@ -19,8 +19,7 @@ from ..operations import draw_weights, sees_full, sees_single
 from ..priors.given import Given
 from ..state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, ROOM, TOTAL_UNIQUE, Model, State, empty_state
 from ..weight_priors import GammaWeights, are_exponential
-from .annealed import AnnealedChain
-from .chains import Task, run_chains
+from .chains import AnnealedChain, Task, run_chains
 from .recommended import conjugate_together
 from .tempering import MAX_TEMPERATURES, geometric
 
