@@ -1,4 +1,4 @@
-"""The sum over pairs in the log-likelihood of worths, at many points at once."""
+"""Worths alone: the posterior of Bradley-Terry-Luce models, with ties or not, near its mode, and draws from it."""
 
 import math
 from collections.abc import Sequence
@@ -27,51 +27,8 @@ if TYPE_CHECKING:
 
     from .samplers.chains import Task
 
-TOGETHER = 4  # pairs of one logarithm
 
-
-@compiled
-def add_pairs(
-    first: Any, second: Any, for_first: Any, for_second: Any, lapse: float, root: Any, nu: Any, product: Any, found: Any
-) -> None:
-    r"""Add the log-likelihood of all pairs to `found`, (points,).
-
-    With :math:`a = (1 - \varepsilon / 2) w_i + w_j \varepsilon / 2`, b alike, and x and y the wins of either with half
-    of the ties, a pair has
-
-    .. math:: x \ln a + y \ln b - (x + y) \ln (a + b + \nu \sqrt{a b})
-
-    of which only the last term is added where there is no lapse: the others then are sums over options. `root`
-    (options, points) holds the square roots of the worths, `nu` (points,) is 0 without ties. Neighbours with as many
-    comparisons share a logarithm; `product` (points,) is room for what it is taken of.
-    """
-    pairs, points = first.shape[0], found.shape[0]
-    most, least = 1.0 - lapse / 2.0, lapse / 2.0
-    together = 0
-    for pair in range(pairs):
-        i, j, x, y = first[pair], second[pair], for_first[pair], for_second[pair]
-        if lapse > 0.0:
-            for d in range(points):
-                v, w = root[i, d] * root[i, d], root[j, d] * root[j, d]
-                a, b = most * v + least * w, most * w + least * v
-                found[d] += x * fast_log(a) + y * fast_log(b) - (x + y) * fast_log(a + b + nu[d] * math.sqrt(a * b))
-            continue
-        if together == 0:
-            for d in range(points):
-                a, b = root[i, d], root[j, d]
-                product[d] = a * (a + nu[d] * b) + b * b
-        else:
-            for d in range(points):
-                a, b = root[i, d], root[j, d]
-                product[d] *= a * (a + nu[d] * b) + b * b
-        together += 1
-        if together == TOGETHER or pair == pairs - 1 or for_first[pair + 1] + for_second[pair + 1] != x + y:
-            for d in range(points):
-                found[d] -= (x + y) * fast_log(product[d])
-            together = 0
-
-
-# The posterior density of log worths and of the parameter of ties, with its first and second derivatives --------------
+# The posterior density of log worths and of the parameter of ties, with its first and second derivatives -------------
 
 
 class Density(NamedTuple):
@@ -233,7 +190,54 @@ def _tie_ratio(density: Density, q: np.ndarray, rest: np.ndarray, log_nu: np.nda
     return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * rest + base))
 
 
-# The highest point of a density of log worths -------------------------------------------------------------------------
+# The sum over pairs in it, at many points at once --------------------------------------------------------------------
+
+
+TOGETHER = 4  # pairs of one logarithm
+
+
+@compiled
+def add_pairs(
+    first: Any, second: Any, for_first: Any, for_second: Any, lapse: float, root: Any, nu: Any, product: Any, found: Any
+) -> None:
+    r"""Add the log-likelihood of all pairs to `found`, (points,).
+
+    With :math:`a = (1 - \varepsilon / 2) w_i + w_j \varepsilon / 2`, b alike, and x and y the wins of either with half
+    of the ties, a pair has
+
+    .. math:: x \ln a + y \ln b - (x + y) \ln (a + b + \nu \sqrt{a b})
+
+    of which only the last term is added where there is no lapse: the others then are sums over options. `root`
+    (options, points) holds the square roots of the worths, `nu` (points,) is 0 without ties. Neighbours with as many
+    comparisons share a logarithm; `product` (points,) is room for what it is taken of.
+    """
+    pairs, points = first.shape[0], found.shape[0]
+    most, least = 1.0 - lapse / 2.0, lapse / 2.0
+    together = 0
+    for pair in range(pairs):
+        i, j, x, y = first[pair], second[pair], for_first[pair], for_second[pair]
+        if lapse > 0.0:
+            for d in range(points):
+                v, w = root[i, d] * root[i, d], root[j, d] * root[j, d]
+                a, b = most * v + least * w, most * w + least * v
+                found[d] += x * fast_log(a) + y * fast_log(b) - (x + y) * fast_log(a + b + nu[d] * math.sqrt(a * b))
+            continue
+        if together == 0:
+            for d in range(points):
+                a, b = root[i, d], root[j, d]
+                product[d] = a * (a + nu[d] * b) + b * b
+        else:
+            for d in range(points):
+                a, b = root[i, d], root[j, d]
+                product[d] *= a * (a + nu[d] * b) + b * b
+        together += 1
+        if together == TOGETHER or pair == pairs - 1 or for_first[pair + 1] + for_second[pair + 1] != x + y:
+            for d in range(points):
+                found[d] -= (x + y) * fast_log(product[d])
+            together = 0
+
+
+# Its highest point ---------------------------------------------------------------------------------------------------
 
 
 _LONGEST = 3.0  # change of a coordinate in one step
@@ -276,7 +280,7 @@ def fixed_scale(curvature: np.ndarray, n: int) -> np.ndarray:
     return whole
 
 
-# Draws of log worths: Laplace's approximation of their density, corrected where it is not near enough -----------------
+# Draws of log worths: Laplace's approximation of their density, corrected where it is not near enough ----------------
 
 
 SYMMETRIC = 0.5  # standard deviation of the log odds up to which turning alone corrects rank probabilities to .01
@@ -354,7 +358,7 @@ class NormalWorths:
         return 0.5 * np.square(away @ self._root.T).sum(axis=1)
 
 
-# Draws of worths as a chain, so that a fit by them runs, is stored and goes on like any other -------------------------
+# Draws of worths as a chain, so that a fit by them runs, is stored and goes on like any other ------------------------
 
 
 class Record(NamedTuple):
@@ -398,7 +402,7 @@ class WorthChain(IndependentDraws):
         )
 
 
-# The fit of worths by Laplace's approximation: a run of chains whose draws are independent ----------------------------
+# The fit of worths by Laplace's approximation: a run of chains whose draws are independent ---------------------------
 
 
 ATTRIBUTES = {"thin": 1, "tuning_steps": 0, STARTED_ANEW: 0, APPROXIMATE: 1}  # of the posterior

@@ -229,7 +229,7 @@ def _with_blocks(pairs: Any, blocks: int) -> Any:
 
 # Who is of which kind, and what everybody answered --------------------------------------------------------------------
 #
-# Each kind of people is a group in the sense of `groups.state`, whose data are the answers of those who are of it. The
+# Each kind of people is a group as above, whose data are the answers of those who are of it. The
 # shares of the kinds are Dirichlet(1, ..., 1), and are integrated out: P(z) is proportional to the product of n_g!
 # over kinds, n_g people of kind g.
 

@@ -1,4 +1,4 @@
-"""Which option owns which aspect, and what each aspect is called."""
+"""Which option owns which aspect, what each aspect is called, and which weights no choice could tell apart."""
 
 from dataclasses import dataclass
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""First and second derivatives of a log-likelihood."""
+"""The log-likelihood of weights given choices out of sets, or best and worst of them, and its derivatives."""
 
 from collections.abc import Iterator
 from itertools import permutations

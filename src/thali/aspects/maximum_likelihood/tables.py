@@ -1,4 +1,4 @@
-"""Observed against fitted proportions, as a table."""
+"""Tables of estimates: residuals, predictions, utilities with their errors, branches of aspects."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Chains from the posterior to the prior, and the log evidence that they give."""
+"""The log evidence, by chains from the posterior to the prior, and how it depends on the priors."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Chains of groups on a ladder from the posterior down to the prior, as `samplers.prior_ladder`."""
+"""Several groups of people: features in common, weights by group; priors, simulation, evidence."""
 
 import copy
 import math
@@ -36,6 +36,70 @@ if TYPE_CHECKING:
     from thali.model.evidence import EvidenceRun
     from thali.model.prior_sample import PriorSample
     from thali.posterior.evidence import LogEvidence
+
+
+@dataclass(frozen=True)
+class SeveralGroups(Population):
+    """Several groups of people, by what their weights have to do with each other.
+
+    With common weights the data that are fitted are those of one group, the comparisons of all people together.
+    """
+
+    weights: Any
+
+    def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
+        found = groups_of(given, self.weights)
+        check_weights(self.weights, True)
+        return found.mapped(convert) if isinstance(found, groups.Groups) else convert(found)
+
+    def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        return build_group_task(data, draws, tune, thin, self.weights, **parts)
+
+    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+        from ..answers.groups import group_tree
+
+        similar, learned = self.weights == SIMILAR, task.model.learn_alpha
+        return group_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+
+    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
+
+        return sample_groups(self.task(data, 1, 0, None, parts), parts["likelihood"], data, rngs)
+
+    def replicates(
+        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+
+        return replicates_of_groups(tree, parts["likelihood"], data, rng)
+
+    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
+
+        known = tree["posterior"].dataset
+        if data.names != Posterior(tree).groups or [*data.labels] != [*map(str, known["option"].values)]:
+            return {}
+        return observed_by_groups(tree, parts["likelihood"], data)
+
+    def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+
+        _refuse_sensitivity(how)
+        return evidence_of_groups(data, self.weights, parts, how)
+
+    def evidence_of(self, model: Any, given: Any, how: "EvidenceRun") -> "LogEvidence":
+        if self.weights != COMMON:
+            return super().evidence_of(model, given, how)
+
+        _refuse_sensitivity(how)
+        apart = copy.copy(model).set_params(weights=None)._as_data(given)
+        pooled = model._as_data(given)
+        return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
+
+
+def _refuse_sensitivity(how: "EvidenceRun") -> None:
+    """Refuse other priors, which are for one group."""
+    if how.sensitivity:
+        raise ArgumentError(Argument("sensitivity"), " is for one group of people; leave it out.")
+
+
+# Chains of groups on a ladder from the posterior down to the prior ---------------------------------------------------
 
 
 @kernel
@@ -84,7 +148,7 @@ class GroupPriorLadder(ToThePrior, GroupChain):
         return replica(replica(self.states, t), g)
 
 
-# Simulated data of several groups of people, at draws from the prior and at those of a fit ----------------------------
+# Simulated data, at draws from the prior and at those of a fit -------------------------------------------------------
 
 
 def sample_groups(task: GroupTask, likelihood: Any, groups: Groups, rngs: Sequence[np.random.Generator]) -> PriorSample:
@@ -154,7 +218,7 @@ def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: Groups)
     return {name: np.concatenate([arrays[name] for arrays in each]) for name in each[0]} if all(each) else {}
 
 
-# The log evidence of models of several groups of people ---------------------------------------------------------------
+# The log evidence of models of several groups ------------------------------------------------------------------------
 
 
 def evidence_of_groups(groups: Groups, weights: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:
@@ -184,64 +248,3 @@ def constant_of_groups(likelihood: Any, groups: Groups) -> Callable[[GroupPriorL
 
 
 # Several groups of people: features in common, weights by group -------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SeveralGroups(Population):
-    """Several groups of people, by what their weights have to do with each other.
-
-    With common weights the data that are fitted are those of one group, the comparisons of all people together.
-    """
-
-    weights: Any
-
-    def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
-        found = groups_of(given, self.weights)
-        check_weights(self.weights, True)
-        return found.mapped(convert) if isinstance(found, groups.Groups) else convert(found)
-
-    def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
-        return build_group_task(data, draws, tune, thin, self.weights, **parts)
-
-    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        from ..answers.groups import group_tree
-
-        similar, learned = self.weights == SIMILAR, task.model.learn_alpha
-        return group_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
-
-    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
-
-        return sample_groups(self.task(data, 1, 0, None, parts), parts["likelihood"], data, rngs)
-
-    def replicates(
-        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
-    ) -> dict[str, np.ndarray]:
-
-        return replicates_of_groups(tree, parts["likelihood"], data, rng)
-
-    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
-
-        known = tree["posterior"].dataset
-        if data.names != Posterior(tree).groups or [*data.labels] != [*map(str, known["option"].values)]:
-            return {}
-        return observed_by_groups(tree, parts["likelihood"], data)
-
-    def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
-
-        _refuse_sensitivity(how)
-        return evidence_of_groups(data, self.weights, parts, how)
-
-    def evidence_of(self, model: Any, given: Any, how: "EvidenceRun") -> "LogEvidence":
-        if self.weights != COMMON:
-            return super().evidence_of(model, given, how)
-
-        _refuse_sensitivity(how)
-        apart = copy.copy(model).set_params(weights=None)._as_data(given)
-        pooled = model._as_data(given)
-        return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
-
-
-def _refuse_sensitivity(how: "EvidenceRun") -> None:
-    """Refuse other priors, which are for one group."""
-    if how.sensitivity:
-        raise ArgumentError(Argument("sensitivity"), " is for one group of people; leave it out.")

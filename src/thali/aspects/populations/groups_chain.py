@@ -1,4 +1,4 @@
-"""A chain of several groups."""
+"""A chain of several groups, and what it runs: a prior, the likelihoods of all groups, a sampler of groups."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

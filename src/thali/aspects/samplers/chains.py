@@ -1,4 +1,4 @@
-"""Run chains: threads in one process, each with its own random stream."""
+"""Run chains: threads in one process, each with its own random stream; annealed ones; the pilot that finds `thin`."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,45 +21,6 @@ from .record import ChainDraws, adopted, chain_draws, draws_between, empty_recor
 from .tempering import HOTTEST, STEP, evened, ladder, longer, swap_rates
 
 # How many sweeps lie between two draws: as many as nearby states remember, seen in the first sweeps of tuning ---------
-
-
-PILOT = 400  # of a pilot
-DROPPED = 100  # of these, at the start, which come from the prior
-MAX_PAIRS = 32  # of options that are looked at
-
-
-def pairs_of(n: int) -> np.ndarray:
-    """Neighbouring options, evenly spread, shape (2, pairs)."""
-    first = np.unique(np.linspace(0, n - 1, min(n, MAX_PAIRS)).astype(int))
-    return np.array([first, (first + 1) % n])
-
-
-def looked_at(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
-    """What is seen of a state: number of features, ln alpha, and of each pair its choice probability or overlap."""
-    columns, (i, j) = int(b.whole[COLUMNS]), pairs
-    Z, w = b.Z[:columns], b.w[:columns]
-    shared = w @ (Z[:, i] * Z[:, j])
-    if model.unique != NO_UNIQUE:
-        own_i, own_j = w @ Z[:, i] + b.s[i] - shared, w @ Z[:, j] + b.s[j] - shared
-        shared = own_i / (own_i + own_j)
-    number = columns + b.whole[FULL] + b.singles.sum()
-    return np.array([number, math.log(b.real[ALPHA]) if b.real[ALPHA] > 0 else 0.0, *shared])
-
-
-def thin_for(seen: Sequence[np.ndarray], most: int) -> int:
-    """Sweeps after which the slowest of what was seen is nearly forgotten: its integrated autocorrelation time.
-
-    Parameters
-    ----------
-    seen : arrays (sweeps, quantities)
-        Of each chain.
-    most : int
-        The largest answer.
-    """
-    draws = np.moveaxis(np.stack([each[DROPPED:] for each in seen]), 2, 0)
-    ess = convergence(draws)[0]
-    times = draws[0].size / ess[np.isfinite(ess)]
-    return int(np.clip(math.ceil(times.max()), 1, most)) if times.size else most
 
 
 @dataclass
@@ -300,7 +261,7 @@ def run_chains(
     return [chain.draws for chain in made], interrupted
 
 
-# Chains that are annealed: the likelihood is let in little by little, so that each ends near a mode -------------------
+# Chains that are annealed: the likelihood is let in little by little, so that each ends near a mode ------------------
 
 
 AT_ONE = 0.2  # share of the sweeps at temperature 1, the last ones
@@ -315,3 +276,45 @@ class AnnealedChain(Chain):
             self.ladder.beta[0] = min(1.0, HOTTEST ** (begun / ((1.0 - AT_ONE) * self.total) - 1.0))
             self._run_kernel(min(until, begun + STEP))
         self._run_kernel(until)
+
+
+# How many sweeps lie between two draws: as many as nearby states remember, seen in the first of tuning ---------------
+
+
+PILOT = 400  # of a pilot
+DROPPED = 100  # of these, at the start, which come from the prior
+MAX_PAIRS = 32  # of options that are looked at
+
+
+def pairs_of(n: int) -> np.ndarray:
+    """Neighbouring options, evenly spread, shape (2, pairs)."""
+    first = np.unique(np.linspace(0, n - 1, min(n, MAX_PAIRS)).astype(int))
+    return np.array([first, (first + 1) % n])
+
+
+def looked_at(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
+    """What is seen of a state: number of features, ln alpha, and of each pair its choice probability or overlap."""
+    columns, (i, j) = int(b.whole[COLUMNS]), pairs
+    Z, w = b.Z[:columns], b.w[:columns]
+    shared = w @ (Z[:, i] * Z[:, j])
+    if model.unique != NO_UNIQUE:
+        own_i, own_j = w @ Z[:, i] + b.s[i] - shared, w @ Z[:, j] + b.s[j] - shared
+        shared = own_i / (own_i + own_j)
+    number = columns + b.whole[FULL] + b.singles.sum()
+    return np.array([number, math.log(b.real[ALPHA]) if b.real[ALPHA] > 0 else 0.0, *shared])
+
+
+def thin_for(seen: Sequence[np.ndarray], most: int) -> int:
+    """Sweeps after which the slowest of what was seen is nearly forgotten: its integrated autocorrelation time.
+
+    Parameters
+    ----------
+    seen : arrays (sweeps, quantities)
+        Of each chain.
+    most : int
+        The largest answer.
+    """
+    draws = np.moveaxis(np.stack([each[DROPPED:] for each in seen]), 2, 0)
+    ess = convergence(draws)[0]
+    times = draws[0].size / ess[np.isfinite(ess)]
+    return int(np.clip(math.ceil(times.max()), 1, most)) if times.size else most

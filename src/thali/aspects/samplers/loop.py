@@ -1,4 +1,4 @@
-"""What every sampler does between two rounds; a round is one sweep of every replica."""
+"""What every sampler does between two rounds, each one sweep of every replica, and where a chain begins."""
 
 from typing import Any
 
