@@ -265,10 +265,7 @@ class _Worths(Target[Local]):
 
 
 def highest(density: Density) -> Local:
-    """The density where it is highest, its log worths with a mean of 0.
-
-    Newton's method, damped as by Levenberg and Marquardt. With a lapse the climb begins where it ends without one.
-    """
+    """The density where it is highest, its log worths with a mean of 0, by damped Newton steps."""
     start = highest(density._replace(lapse=0.0)).where if density.lapse > 0.0 else np.zeros(density.size)
     return newton(_Worths(density), local(density, start), _GAIN, damping=1e-6, longest=_LONGEST).point
 

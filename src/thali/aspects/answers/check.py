@@ -198,19 +198,14 @@ MAX_NAMED = 5
 
 
 def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Compare each observed proportion with replicates of it that the fitted model draws.
+    """Each observed proportion against replicates by the fitted model, Binomial(n, p̃), one for each draw of p̃.
 
-    x_rep ~ Binomial(n, p̃), one for each posterior draw of p̃
     p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2)
-
-    The model has seen these very data and leans towards them, so an interval covers more than its nominal share of
-    the observed proportions, and p-values tend to be larger than those of a prediction: a pair that is not missed
-    here may still be predicted badly from the others. Leaving pairs out is the stricter question.
-
-    So p-values are not uniform where the model is true; they gather around one half (Meng 1994), and a small one says
-    more than its size. Of 200 data sets drawn from prior and model, the overall p-value lay below .05 in .5 to 1.5 %,
-    of pairs and of sets, and those of single rows in .1 to .6 % (benchmarks/check_calibration.py).
     """
+    # The model has seen these very data and leans towards them, so p-values gather around one half where it is true
+    # (Meng 1994), and a small one says more than its size. Of 200 data sets drawn from prior and model, the overall
+    # p-value lay below .05 in .5 to 1.5 %, of pairs and of sets, and those of single rows in .1 to .6 %
+    # (benchmarks/check_calibration.py).
     import pandas as pd
 
     constant = tree["constant_data"].to_dataset()
@@ -237,8 +232,7 @@ def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
 def finished_table(
     named: "pandas.DataFrame", rows: list[dict[Any, Any]], discrepancy: np.ndarray, of: str
 ) -> "pandas.DataFrame":
-    """What is checked, its numbers block by block, and the discrepancies of data and replicates, as a table of rows of
-    that kind."""
+    """What is checked, its numbers block by block, and the discrepancies, as a table of rows of that kind."""
     from thali._tables import Table
 
     table = {name: np.concatenate([block[name] for block in rows]) for name in rows[0]}

@@ -40,12 +40,7 @@ if TYPE_CHECKING:
 
 
 def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Compare each observed proportion of each set with replicates of it that the fitted model draws.
-
-    x_rep ~ Multinomial(n, p̃) for each set, one for each posterior draw of p̃; everything else is as of
-    `answers.check.pair_check_table`, except that the discrepancy is sum (x - n p̃)² / (n p̃), over all members of
-    all sets.
-    """
+    """Each proportion of each set against replicates, Multinomial(n, p̃), by sum (x - n p̃)² / (n p̃)."""
     import pandas as pd
 
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
@@ -98,12 +93,7 @@ def discrepancy_of(x: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def tied_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Compare the observed proportions of choices and of ties of each pair with replicates that the model draws.
-
-    (x, t, y)_rep ~ Multinomial(n, outcomes of p̃ and nu), one for each posterior draw; everything else is as of
-    `answers.check.pair_check_table`, except that the discrepancy is sum (x - n p)² / (n p), over all outcomes of all
-    pairs.
-    """
+    """Choices and ties of each pair against replicates, Multinomial(n, outcomes of p̃ and nu)."""
     import pandas as pd
 
     constant = tree["constant_data"].to_dataset()
@@ -188,11 +178,7 @@ def named_options(tree: "xarray.DataTree", rng: np.random.Generator | None) -> N
 
 
 def best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Compare how often each option was the best, and the worst, with replicates that the fitted model draws.
-
-    For every draw best and worst of every set are drawn as often as they were asked for, and counted by option, because
-    a set is seldom offered twice. The discrepancy is sum (x - E)² / E over these counts.
-    """
+    """How often each option was the best, and the worst, against replicates; the discrepancy is sum (x - E)² / E."""
     import pandas as pd
 
     counts = tree["observed_data"].dataset["chosen"].values
@@ -221,13 +207,10 @@ def by_option(answers: Answers, members: np.ndarray, n_options: int) -> Any:
 
 
 def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Compare each measured similarity with replicates of it that the fitted model draws.
+    """Each measured similarity against replicates by the fitted model, s_rep ~ Normal(mu, sigma² / n).
 
-    s_rep ~ Normal(mu, sigma² / n), one for each posterior draw of mu and sigma
-    p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged
-
-    Overall: P(sum (s_rep - mu)² n / sigma² >= sum (s - mu)² n / sigma²); the left sum has a chi-square distribution.
-    As of choices, the model has seen these very data, so that p-values gather around one half.
+    p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged; overall it is
+    P(sum (s_rep - mu)² n / sigma² >= sum (s - mu)² n / sigma²), where the left sum has a chi-square distribution.
     """
     import pandas as pd
     from scipy.special import ndtr
@@ -282,11 +265,7 @@ def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
 
 
 def triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Compare how often each pair was named with replicates of all answers that the fitted model draws.
-
-    x_rep of a set ~ Multinomial(n, P), one for each posterior draw; x of a pair is the sum over the sets that hold it,
-    and everything else is as of `answers.check.pair_check_table`. The discrepancy is sum (x - E x)² / E x, over pairs.
-    """
+    """How often each pair was named, over the sets that hold it, against replicates, by sum (x - E x)² / E x."""
     import pandas as pd
 
     data = answered(of_triplets(tree, "check"))

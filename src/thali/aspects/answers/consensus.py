@@ -142,11 +142,10 @@ MOST = 40  # sets among which the best family is found exactly
 
 
 def best_family(sets: Sequence[frozenset[int]], weights: Sequence[float]) -> tuple[list[int], bool]:
-    """The positions of the laminar family with the greatest sum of weights, and whether none can be better.
-
-    Branch and bound up to `MOST` sets, on the set that is at odds with most others: with it, or without. Beyond, the
-    best family of the heaviest `MOST`, and after it every set, the heavier the earlier, that agrees with all chosen.
-    """
+    """The positions of the laminar family with the greatest sum of weights, and whether none can be better."""
+    # Branch and bound up to `MOST` sets, on the set that is at odds with most others: with it, or without. Beyond,
+    # the best family of the heaviest `MOST`, and after it every set, the heavier the earlier, that agrees with all
+    # chosen.
     order = sorted(range(len(sets)), key=lambda k: -weights[k])
     head = order[:MOST]
     at_odds = {k: frozenset(j for j in head if j != k and crosses(sets[k], sets[j])) for k in head}

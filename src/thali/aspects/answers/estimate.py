@@ -221,18 +221,9 @@ def estimate(
     with_constant: bool = True,
     labels: Sequence[str] | None = None,
 ) -> Estimate:
-    r"""One answer from the draws of an additive clustering.
-
-    ``"expectation"``: every set of owners h with the probability r_h that some draw has it and the mean w_h of its
-    weight there; what it gives as similarities is the posterior mean,
+    r"""One answer of a kind that `AdditiveClustering.estimate` knows, from the draws.
 
     .. math:: \hat s_{ij} = \hat w_0 + \sum_h \hat r_h \hat w_h h_i h_j
-
-    ``"map-features"``: the most frequent set of features, F; where none is in 20 draws, of the most promising 200 the
-    one of the largest p(F, S). ``"conditional-map"``: the set and weights of the largest p(F, w, S) among sets of the
-    most frequent number of features. ``"joint-map"``: the same among all sets. The three have the most probable
-    weights given their features. The last is ill-posed for weight priors of shape 1 and a large rate, where a feature
-    of weight 0 raises the density.
     """
     if kind not in KINDS:
         raise ArgumentError(Argument("kind"), " must be one of ", one_of("kind", KINDS), f"; got {kind!r}.")

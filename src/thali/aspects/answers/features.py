@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "pandas.DataFrame":
-    """The sets of options that own a feature together, the most probable first, those that choices do not show last,
-    and those that triplets do not show left out.
-
-    A draw may hold several features with the same owners; the choice probabilities depend only on the sum of
-    their weights, and so does this table. Choice probabilities do not change when all weights are multiplied by one
-    number, so the weights of one fit can be compared with each other, but not with those of another fit.
-    """
+    """The sets of options that own a feature together, the most probable first, those that choices do not show last."""
 
     from thali._tables import Table
 
@@ -152,12 +146,9 @@ def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pand
 
 
 def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
-    """How surely the probability of each feature is known, from its presence (features, chain, draw).
-
-    `mcse`, its Monte Carlo standard error; `ess` and `r_hat`, NaN where all draws have the feature; `converged`,
-    whether R-hat is small. With a single chain, or fewer draws than R-hat needs, `converged` is False, but for a single
-    draw, which is the best answer found: there nothing can differ.
-    """
+    """The errors `mcse`, `ess`, `r_hat`, `converged` of each probability, from presence (features, chain, draw)."""
+    # NaN where all draws have the feature. With a single chain, or fewer draws than R-hat needs, `converged` is
+    # False, but for a single draw, which is the best answer found: there nothing can differ.
     from thali.posterior.summary import convergence, mean_errors
 
     draws = present.astype(float)

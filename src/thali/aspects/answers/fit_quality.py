@@ -66,11 +66,9 @@ USUAL = 0.45  # of it, near which similarities left out were predicted best on r
 
 
 def noise_sentence(tree: "xarray.DataTree", was_chosen: bool = False) -> Message | None:
-    """A sentence about a sigma, learned or chosen by cross-validation, far from that of usual judgements; else None.
-
-    Few similarities say little about their own precision: noise alone explains them as well, or a feature for nearly
-    every pair.
-    """
+    """A sentence about a sigma, learned or chosen by cross-validation, far from that of usual judgements; else None."""
+    # Few similarities say little about their own precision: noise alone explains them as well, or a feature for
+    # nearly every pair.
     was_learned = bool(tree["constant_data"].dataset.get("learned_sigma", False))
     if not was_learned and not was_chosen:
         return None

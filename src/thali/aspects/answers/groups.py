@@ -243,12 +243,7 @@ MOST_COMPARED = 4  # groups, of which every two are compared feature by feature
 def group_features_table(
     tree: "xarray.DataTree", min_probability: float = 0.05, similar: Any = None
 ) -> "pandas.DataFrame":
-    """The features with a weight in each group, in the order of `features_table`.
-
-    Columns: members, for each group `weight[group]`, `weight_low[group]` and `weight_high[group]` given that the
-    feature is there, for every two of up to four groups `P(A > B)`, copies, those of
-    `convergence_of`, probability.
-    """
+    """The features with a weight in each group, and for every two of up to four groups which weighs more."""
     from thali._tables import Table
 
     checked_probability(min_probability)
@@ -309,10 +304,7 @@ def group_weight_draws(
 def group_check_table(
     tree: "xarray.DataTree", random_seed: Any, check: "Callable[..., pandas.DataFrame]"
 ) -> "pandas.DataFrame":
-    """The checks of all groups with a first column `group`, the worst first.
-
-    ``attrs["p_values"]`` has the overall p-value of each group, ``attrs["p_value"]`` the smallest times their number.
-    """
+    """The checks of all groups, the worst first; the p-value is the smallest of a group times their number."""
     import pandas as pd
 
     from thali._tables import Table

@@ -147,11 +147,9 @@ def _probabilities(columns: Columns, lapse: float) -> np.ndarray:
 
 
 def _log_of_people(p: np.ndarray, answers: Any, of: np.ndarray) -> np.ndarray:
-    """log of the probability of everybody's answers, of whichever kind they are, given the kinds of all others.
-
-    `p`: of the compared pairs (draw, kind, pair). Given are the weights of all kinds too, so that the answers of people
-    who are left out can be predicted by importance sampling.
-    """
+    """log probability of everybody's answers given the kinds of all others; `p` (draw, kind, compared pair)."""
+    # Given are the weights of all kinds too, so that the answers of people who are left out can be predicted by
+    # importance sampling.
     from scipy.sparse import csr_array
     from scipy.special import logsumexp
 
@@ -249,10 +247,7 @@ def memberships(tree: "xarray.DataTree") -> np.ndarray:
 
 
 def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
-    """The posterior of the common kinds as groups of people, "1", "2", ..., the largest first; others as they are.
-
-    The data of each are the comparisons of those who are most probably of it.
-    """
+    """The posterior of the common kinds as groups "1", "2", ..., each with the data of its likely members."""
     if Posterior(tree).kinds is None:
         return tree
     of, number = members(tree), number_of_kinds(tree)
@@ -353,11 +348,7 @@ def _of_sample(count: np.ndarray, people: int) -> dict[str, float]:
 
 
 def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
-    """Mean and interval of the share of the population.
-
-    Given the kinds of a draw, shares that have a flat Dirichlet prior are Dirichlet(1 + n_1, ..., 1 + n_G), and that of
-    one of G kinds is Beta(1 + n_g, G - 1 + N - n_g); the posterior is the mixture of these over the draws.
-    """
+    """Mean and interval of the share of the population: a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g)."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
 
@@ -387,9 +378,7 @@ def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
 
 def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
-    """Label-free quantities: `kappa`; where there may be two kinds or more `n_kinds`, `kind_share[1]`, the share of
-    people in the largest kind of a draw, `kind_share[2]` in the second, ..., and `kind_agreement`, the share of pairs
-    of people of whom a draw says as the most typical one whether they are of the same kind."""
+    """Label-free quantities: `kappa`, and of two kinds or more `n_kinds`, `kind_share[1]`, ..., `kind_agreement`."""
     seen, number = Posterior(tree), number_of_kinds(tree)
     posterior = seen.draws
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
@@ -447,10 +436,7 @@ def aligned_shares(tree: "xarray.DataTree") -> np.ndarray:
 
 
 def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """As `pair_check_table`, where in every draw each person answers as the kind that the draw says.
-
-    x_rep = sum over kinds of Binomial(n_g, p_g), n_g answers by those who are of kind g in the draw
-    """
+    """As `pair_check_table`; x_rep is the sum over kinds of Binomial(n_g, p_g), n_g answers by those of kind g."""
     import pandas as pd
 
     constant = tree["constant_data"].to_dataset()

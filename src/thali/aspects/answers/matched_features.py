@@ -123,10 +123,7 @@ def _index(owners: np.ndarray, membership: np.ndarray, feature: np.ndarray) -> n
 
 
 def _consensus_draw(entries: _Entries) -> int:
-    """Of some evenly spaced draws the one whose features resemble those of the others most.
-
-    Of two draws that is the mean over their features of the largest index with a feature of the other.
-    """
+    """Of some evenly spaced draws the one whose features resemble those of the others most."""
     drawn = np.unique(entries.draw)
     drawn = drawn[np.unique(np.linspace(0, len(drawn) - 1, SAMPLED).astype(int))]
     chosen = np.flatnonzero(np.isin(entries.draw, drawn))
@@ -169,8 +166,7 @@ def _memberships(entries: _Entries, feature: np.ndarray, features: int) -> np.nd
 
 
 def _leaders(entries: _Entries, left: np.ndarray, similar: float, min_probability: float) -> np.ndarray:
-    """Further features from the entries that were left over: time and again the pattern near which most draws have
-    one, of the most frequent ones and some others."""
+    """Further features from what was left over: time and again the frequent pattern near which most draws have one."""
     pattern, draw = entries.pattern[left], entries.draw[left]
     leaders = []
     while len(pattern):

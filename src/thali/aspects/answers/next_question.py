@@ -102,11 +102,7 @@ def choose(outcomes: Outcomes, target: Target, n: int, rng: np.random.Generator)
 
 
 def gains(outcomes: Outcomes, target: Target, weights: np.ndarray, chance: np.ndarray) -> np.ndarray:
-    """What each question is expected to teach (questions,).
-
-    `weights` (answers, draws) are those of the draws after each combination of earlier answers, which sum to 1, and
-    `chance` (answers,) its probability.
-    """
+    """What each question is expected to teach, after combinations of earlier answers of some `chance` (answers,)."""
     prior = chance @ _entropies(outcomes, weights)
     if target.values is None:
         return prior - (chance @ weights) @ outcomes.entropies()
@@ -135,10 +131,7 @@ def _entropies(outcomes: Outcomes, weights: np.ndarray) -> np.ndarray:
 def _answered(
     outcomes: Outcomes, question: int, weights: np.ndarray, chance: np.ndarray, rows: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of the draws, and the probability, of every combination of answers with those to one more question.
-
-    Where they are too many, some are drawn by their probabilities.
-    """
+    """Weights and probability of every combination of answers with those to one more question, or of some drawn."""
     p = outcomes.probabilities[:, outcomes.start[question] : outcomes.start[question + 1]]
     joint = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(chance, p.shape[1])[:, None]
     total = joint.sum(axis=1)

@@ -21,13 +21,7 @@ AT_ONCE = 2**21  # numbers held at once
 
 
 def utility_draws(columns: Columns) -> np.ndarray:
-    r"""The utility of each option in each draw: the weight of all its aspects.
-
-    .. math:: U_i = u_i + \sum_k w_k f_{ik}
-
-    Since :math:`U_i - U_j = A_{ij} - A_{ji}`, option i is chosen over j more often than not if and only if its utility
-    is the higher one.
-    """
+    r"""The utility of each option in each draw, :math:`U_i = u_i + \sum_k w_k f_{ik}`, in the order of choice."""
     utility = columns.unique_weights.astype(float)
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
     np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])
@@ -72,11 +66,7 @@ def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.Da
 
 
 def unique_weights_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
-    """The weight that each option has alone: its unique aspect, and every feature that no other option owns.
-
-    Choices identify only the sum of these. Without shared features the model is that of Bradley, Terry and Luce, and
-    the shares are its scale values.
-    """
+    """The weight that each option has alone: its unique aspect, and every feature that no other option owns."""
     import pandas as pd
 
     from thali._tables import Table
@@ -126,7 +116,6 @@ def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
 
 def ignored(tree: "xarray.DataTree", columns: Columns) -> np.ndarray:
-    """The columns that tell no options apart: those that all own, and those of one owner where the data do not see
-    them."""
+    """The columns that tell no options apart: those of all, and those of one owner where the data do not see them."""
     sees_single = of_data(tree).sees_single(tree)
     return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

@@ -133,12 +133,10 @@ def argmax_weights(terms: Terms, sigma2: float, shape: float, rate: float) -> np
 
 
 def log_evidence(terms: Terms, sigma2: float, shape: float, rate: float) -> np.ndarray:
-    """Log likelihood of the data given the features alone, their weights integrated out.
-
-    Exact for one and two terms. For more it is the Laplace approximation in the logarithms of the weights, where the
-    density has one mode and none of it lies on the boundary, times the ratio of exact and approximate integral for
-    each weight alone, the others at the mode; that is good to a few hundredths.
-    """
+    """Log likelihood of the data given the features alone, their weights integrated out."""
+    # Exact for one and two terms. For more it is the Laplace approximation in the logarithms of the weights, where
+    # the density has one mode and none of it lies on the boundary, times the ratio of exact and approximate integral
+    # for each weight alone, the others at the mode; that is good to a few hundredths.
     shapes = terms.copies * shape
     empty = terms.log_likelihood(np.zeros(shapes.shape), sigma2)
     if shapes.shape[1] == 0:
@@ -275,10 +273,7 @@ def evidence_of(sets: FeatureSets, problem: Problem, numbers: Any) -> dict[int, 
 
 
 def promising(sets: FeatureSets, problem: Problem, numbers: np.ndarray, integrated: bool = False) -> np.ndarray:
-    """Of these sets the 200 with the largest log joint in any draw, the largest first.
-
-    If `integrated`, each weight adds the logarithm of the width of its conditional density: a rough integral.
-    """
+    """Of these sets the 200 with the largest log joint in any draw; if `integrated`, roughly over weights."""
     visited = np.full(len(sets.counts), -np.inf)
     np.maximum.at(visited, sets.of_draw, _draw_scores(sets, problem))
     scores = visited[numbers] + np.array([problem.log_prior(sets.matrix(number)) for number in numbers])
@@ -325,10 +320,7 @@ def _draw_scores(sets: FeatureSets, problem: Problem) -> np.ndarray:
 
 
 def _grouped(sets: FeatureSets, problem: Problem, numbers: Any) -> Iterator[tuple[list[int], np.ndarray, Terms]]:
-    """These sets by how many terms they have: numbers, patterns (sets, d) and terms, the constant's among them.
-
-    The pattern of the constant is that of a feature that all own, numbered after all others if none has it.
-    """
+    """These sets by how many terms they have: numbers, patterns (sets, d) and terms, the constant's among them."""
     everyone = _everyone(sets)
     owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
     groups: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}

@@ -112,8 +112,7 @@ def cells_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
 
 
 def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int) -> np.ndarray:
-    """x (pairs, covariates) of predictions: the numbers given by name, one for each pair or one for all, else 0;
-    `options`: the covariates of options, which are known already."""
+    """x (pairs, covariates) of predictions: numbers given by name, else 0; `options`: the covariates of options."""
     x = np.zeros((count, len(names)))
     if given is None:
         return x

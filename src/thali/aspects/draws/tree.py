@@ -67,11 +67,7 @@ def to_datatree(
     attrs: Mapping[str, object] | None = None,
     task: "Task | None" = None,
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree in the ArviZ schema, with labels as coordinates.
-
-    Chains that were interrupted at different lengths are cut to the rectangle (chains × draws) that keeps the
-    most draws. With the task that the chains ran there are their log prior densities, too.
-    """
+    """The draws of all chains as one tree in the ArviZ schema, with log prior densities if the task is given."""
     import xarray as xr
 
     numbers, draws = rectangle([len(chain.alpha) for chain in chains])
@@ -172,11 +168,9 @@ def pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np
 
 
 def pair_names(labels: np.ndarray) -> dict[Any, Any]:
-    """Coordinates of all pairs in row-major order: `pair` is "a, b", `option_a` and `option_b` the two options.
-
-    ArviZ labels rows by `pair` and fails at any other coordinate along the dimensions of a variable: the options have a
-    separate dimension, of the same length and order.
-    """
+    """Coordinates of all pairs in row-major order: `pair` is "a, b", `option_a` and `option_b` the two options."""
+    # ArviZ labels rows by `pair` and fails at any other coordinate along the dimensions of a variable: the options
+    # have a separate dimension, of the same length and order.
     first, second = np.triu_indices(len(labels), k=1)
     names = np.array([f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str)
     return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}
@@ -200,12 +194,7 @@ NOTES = {
 def log_prior_of(
     task: "Task", likelihood: Any, data: Any, columns: Columns, alpha: np.ndarray, own: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    r"""Log prior densities of what was drawn, arrays (draws,) by the names of the variables of the posterior.
-
-    .. math:: \log p(\alpha) + \log p(Z \mid \alpha) + \sum_k \log p(w_k) + \dots
-
-    A fixed alpha has none; that of a given matrix is 0.
-    """
+    """Log prior densities of what was drawn, arrays (draws,) by the names of the variables; a fixed alpha has none."""
     weights = task.model.weights
     found = {}
     if task.model.learn_alpha:

@@ -54,11 +54,7 @@ _ENDS = ("option_a", "option_b")
 
 
 def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
-    """One row a measured pair (a, b): observed, fitted (posterior mean) and its interval.
-
-    Of more than 2,000 pairs as many, evenly spaced; ``attrs["of"]`` is the number of all, ``attrs["explained"]`` the
-    part of their variance that the expectation explains.
-    """
+    """One row a measured pair (a, b), of 2,000 at most: observed, fitted (posterior mean), its interval."""
     from thali._tables import Table
 
     from ..models.additive import AdditiveClustering

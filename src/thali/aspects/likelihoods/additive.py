@@ -170,8 +170,7 @@ class Additive:
         return judgements, empty_cache
 
     def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
-        """The weight prior is not free of scale: a single weight should be able to make up a good part of the largest
-        similarity, and not be many times as large."""
+        """Warn of a weight prior whose weights are much smaller or larger than the similarities."""
         largest = float(np.abs(data.values).max())
         if is_quiet() or largest == 0.0 or FEWEST < largest * rate / shape < MOST:
             return

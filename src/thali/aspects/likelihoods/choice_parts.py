@@ -30,8 +30,7 @@ def choices_part(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> DataPart:
-    """The part of a posterior that knows of choices; `tie` and `beta`: the parameter of ties and the coefficients of
-    covariates, draw by draw, if there are any."""
+    """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
     of_cells = log_outcome_coefficient(cells.wins, cells.tied, cells.losses)
     coefficients = np.bincount(cells.pair, of_cells, data.n_pairs)
@@ -93,8 +92,7 @@ def _pair_draws(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """p̃ of all pairs i < j where covariates of comparisons are 0, and the log-likelihood of the compared ones without
-    coefficient, draw by draw."""
+    """p̃ of all pairs i < j with covariates of 0, and the log-likelihood of compared ones, draw by draw."""
     compared = pair_index(data.first, data.second, data.n_options)
     probability = np.empty((columns.n_draws, len(i)))
     pointwise = np.empty((columns.n_draws, len(compared)))

@@ -170,8 +170,7 @@ class Custom:
         return " and ".join(name for name in ("of_pair", "of_option") if getattr(self, name) is not None)
 
     def _class(self, allocates: bool, signed: bool, of_data: Any = None) -> Any:
-        """The class that the samplers know these functions by; the same for the same functions, and names of parameters
-        in the same class of data."""
+        """The class by which the samplers know these functions, the same for the same ones."""
         key = (
             self.log_likelihood,
             self.of_pair,

@@ -297,8 +297,7 @@ class Elimination:
 
 
 def as_pairs(data: Any, best_worst: str = RANKING) -> Any:
-    """Choices out of pairs only become paired comparisons, and best and worst of three at most rankings, if that is the
-    rule: the same likelihood, much faster."""
+    """Choices out of pairs as paired comparisons, best and worst of three as rankings: the same, but faster."""
     data = as_choices(data, best_worst)
     return data.to_comparisons() if isinstance(data, Choices) and data.worst is None and data.is_paired else data
 

@@ -31,8 +31,7 @@ def new_pairs(
     beta: "np.ndarray | None",
     rng: np.random.Generator,
 ) -> NewData:
-    """Every pair is compared as often as in the data, with the same covariates: Binomial(n, p̃), or Multinomial(n, ...)
-    with ties."""
+    """Every pair is compared as often as in the data: Binomial(n, p̃), or Multinomial(n, ...) with ties."""
     from ..draws.counts import log_binomial
     from ..draws.covariates import Lift
     from ..draws.probabilities import probability_draws

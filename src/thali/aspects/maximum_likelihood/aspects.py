@@ -43,29 +43,7 @@ class KnownAspects:
 
 
 def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
-    """The aspects that the arguments of a model stand for.
-
-    Parameters
-    ----------
-    aspects : "unique", matrix of 0/1, data frame of 0/1, or mapping from each label to its list of aspects
-    unique : bool
-        Whether every option also owns one aspect alone; these stand first and bear the labels of the options.
-    labels : tuple of str
-
-    Raises
-    ------
-    ArgumentError
-        If aspects are not known beforehand, do not fit the options, or bear the name of an option's unique aspect.
-
-    Examples
-    --------
-    >>> known = known_aspects({"tea": ["hot"], "milk": []}, True, ("tea", "milk"))
-    >>> known.names
-    ('tea', 'milk', 'hot')
-    >>> known.owners.astype(int)
-    array([[1, 0, 1],
-           [0, 1, 0]])
-    """
+    """The aspects that the arguments of a model stand for; an error if they are not known or do not fit the options."""
     one_of("unique", unique, (True, False))
     learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
@@ -105,18 +83,7 @@ _EQUAL = 1e-7
 
 
 def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> None:
-    """Raise an error that names the aspects whose weights the choices cannot tell.
-
-    Weights matter up to a common factor. They are told apart where the matrix of derivatives of all choice
-    probabilities by their logarithms has rank K - 1, at weights that are in no special relation.
-
-    Raises
-    ------
-    ArgumentError
-        If not even comparisons of all pairs would tell them.
-    DataError
-        If those of other pairs would.
-    """
+    """Raise an error that names aspects whose weights choices cannot tell: derivatives have a rank below K - 1."""
     if isinstance(data, Choices) or (not known.shared.shape[1] and known.unique):
         _check_connected(known, data)
         return

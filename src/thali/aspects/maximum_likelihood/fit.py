@@ -39,33 +39,7 @@ def estimate(
     starts: int = STARTS,
     random_seed: Any = 0,
 ) -> Estimates:
-    """The maximum-likelihood estimates of aspect weights.
-
-    Parameters
-    ----------
-    data : PairedComparisons or Choices
-    aspects, unique, lapse, best_worst
-        As those of `EliminationByAspects`.
-    ties : bool
-        Whether a tie is an outcome.
-    starts : int
-        Points from which the climb begins, where the likelihood may have several maxima.
-    random_seed
-        Of the starts.
-
-    Raises
-    ------
-    ArgumentError
-        If the aspects are not known beforehand, or their weights could not be told apart by any choices.
-    DataError
-        If the data are of another kind, or do not tell the weights apart.
-
-    Examples
-    --------
-    >>> from thali.datasets import celebrities
-    >>> round(estimate(celebrities()).log_likelihood, 6)
-    -143.039495
-    """
+    """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts` points."""
     data = as_pairs(data, best_worst)
     known = checked_aspects(data, aspects, unique, lapse, ties, best_worst)
     if not is_linear(data, known):
@@ -132,8 +106,7 @@ def at_maximum(
 
 
 def vanishing(found: Estimates) -> list[EstimateWarning]:
-    """A warning of weights that are reported as zero, of ties, or of covariates, because the likelihood rises for
-    ever."""
+    """Warnings of weights reported as zero, of ties, or of covariates: the likelihood rises for ever."""
     gone = found.maximum.vanishing
     if not gone.any() and found.tie is not None and found.tie > LARGEST_TIE:
         return [
@@ -201,8 +174,7 @@ def own_names(data: Any) -> tuple[str, ...]:
 
 
 def is_linear(data: Any, known: KnownAspects) -> bool:
-    """Whether worths depend on covariates alone: those of options take the place of own worths, which would leave
-    nothing for them to explain."""
+    """Whether worths depend on covariates alone: those of options take the place of own worths."""
     own = data.covariates if isinstance(data, PairedComparisons) else None
     return own is not None and bool(own.is_of_options.any()) and known.unique and not known.shared.shape[1]
 

@@ -35,10 +35,7 @@ def highest(pose: Pose, start: np.ndarray, beta: np.ndarray) -> float:
 
 
 def starting_points(pose: Pose, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Equal weights, weights by how often what owns them was chosen, and random ones, near and far.
-
-    One start is enough where the likelihood is concave.
-    """
+    """Equal weights, weights by how often their owners were chosen, random ones; one if that is enough."""
     equal = np.zeros(pose.n_aspects)
     if pose.is_concave() or count == 1:
         return [equal]
@@ -74,11 +71,9 @@ def _from_start(pose: Pose, logs: np.ndarray) -> Maximum:
 
 
 def _boundary(pose: Pose, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weights with zeros where they belong, and those that shrink for ever.
-
-    Tiny weights become zero if that costs no likelihood. Where it would leave a pair that was told apart before without
-    any weight, only the ratio of what vanishes explains its choices: then there is no maximum.
-    """
+    """The weights with zeros where they belong, and those that shrink for ever."""
+    # Tiny weights become zero if that costs no likelihood. Where it would leave a pair that was told apart before
+    # without any weight, only the ratio of what vanishes explains its choices: then there is no maximum.
     before = pose.terms(weights, beta)
     decided = pose.strength(weights, beta) > 0.0
     tiny = np.flatnonzero(weights <= _TINY * weights.max())

@@ -220,8 +220,7 @@ def problem(
     ties: bool = False,
     best_worst: str = RANKING,
 ) -> "Pose":
-    """The problem that data and owners (options by aspects; out of sets each its own) pose; `extra` columns have a row
-    a cell."""
+    """The problem that data and owners (options by aspects) pose; `extra` columns have a row a cell."""
     if isinstance(data, Choices) and data.worst is not None:
         counts = answer_counts(data)
         return BestWorstProblem(counts, data.members, data.start, data.n_options, float(lapse), best_worst)

@@ -25,8 +25,7 @@ OF_OPTIONS = ("a", "b", "alternative", "best", "worst")  # columns that hold lab
 
 
 def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
-    """One row a pair, or a pair with its covariates; with ties three, one an outcome; out of sets one a member of a
-    set, or an answer."""
+    """One row a pair, or a pair with its covariates, an outcome with ties, a member of a set, or an answer."""
     from thali._tables import Table
 
     data, pose = found.data, found.pose
@@ -102,11 +101,7 @@ def _of_options(pose: BestWorstProblem, found: Estimates) -> "pandas.DataFrame":
 
 
 def utility_table(found: Estimates, ci: float) -> "pandas.DataFrame":
-    """One row an option: utility, std_error, and the ends of an interval of that probability.
-
-    Intervals are those of quasi-variances of the logarithms, or where there are none those of each option by itself
-    (``attrs["errors"]`` says which); an option of utility 0 has none.
-    """
+    """One row an option: utility, std_error, and an interval, by quasi-variances where there are some."""
     import pandas as pd
 
     utility, covariance = found.utility, found.utility_covariance
@@ -140,33 +135,9 @@ _GAIN = 1e-24  # of the sum of squares: steps of Gauss and Newton are exact to t
 
 
 def quasi_variances(covariance: np.ndarray) -> np.ndarray:
-    r"""The quasi-variances of estimates that are known up to a common constant.
+    r"""Variances of single options, whose sums are nearly those of differences (Firth & de Menezes 2004).
 
-    .. math::
-        \min_q \sum_{i<j} \left( \log(q_i + q_j) - \log v_{ij} \right)^2, \qquad
-        v_{ij} = V_{ii} + V_{jj} - 2 V_{ij}
-
-    Standard errors depend on which option is the reference, quasi-variances do not, and the difference of any two
-    options has a variance of about the sum of theirs.
-
-    Parameters
-    ----------
-    covariance : array (n, n)
-        V, of which only variances of differences matter.
-
-    Returns
-    -------
-    array (n,)
-        Not always positive, since no such variances need exist; NaN throughout where a difference has no variance.
-
-    References
-    ----------
-    Firth & de Menezes (2004), Quasi-variances. Biometrika 91.
-
-    Examples
-    --------
-    >>> quasi_variances(np.array([[0.10, 0.03, 0.02], [0.03, 0.20, 0.05], [0.02, 0.05, 0.15]])).round(6).tolist()
-    [0.1, 0.14, 0.11]
+    .. math:: \min_q \sum_{i<j} ( \log(q_i + q_j) - \log v_{ij} )^2, \quad v_{ij} = V_{ii} + V_{jj} - 2 V_{ij}
     """
     n = len(covariance)
     own = np.diag(covariance)
@@ -194,14 +165,7 @@ def quasi_variances(covariance: np.ndarray) -> np.ndarray:
 
 
 def branch_table(known: "KnownAspects", weights: np.ndarray) -> "pandas.DataFrame":
-    """One row a branch: name, its parent (a row; -1 of the root) and length; leaves first, then aspects of several
-    options from the smallest, last the root. ``attrs["leaves"]`` is the number of leaves.
-
-    Raises
-    ------
-    ArgumentError
-        If the aspects are no tree.
-    """
+    """One row a branch: name, parent (a row; -1 of the root) and length; leaves first, the root last."""
     from thali._tables import Table
 
     owners, n = known.owners, len(known.labels)

@@ -72,10 +72,7 @@ def _runs_of(task: "Task", chains: int) -> tuple["Task", type[Chain], int]:
 
 
 def best_end(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "Task") -> tuple[ChainDraws, int]:
-    """The most probable set of features in which one of the chains ended, and how many chains reached as probable ones.
-
-    Each end is first improved by a climb, if the prior is one for which a climb is quick.
-    """
+    """The most probable features in which a chain ended, after a quick climb, and how many ended as well."""
     ended = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in ended]))
     alpha = float(np.mean([chain.state.real[ALPHA] for chain in ended]))

@@ -88,8 +88,7 @@ def joined_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, joins: Any
 
 @scalar
 def compensated_flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, share: Any) -> None:
-    """A random option joins or leaves a random column; in each group its unique weight makes up for it with
-    probability `share`."""
+    """A random option joins or leaves a random column; its unique weights make up for it with probability `share`."""
     first = replica(states, 0)
     k, i = index(rng, first.whole[COLUMNS]), index(rng, first.Z.shape[1] - 1)
     joins = first.Z[k, i] == 0.0

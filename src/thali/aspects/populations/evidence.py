@@ -59,10 +59,7 @@ def task_of(parts: dict[str, Any], data: Any, how: EvidenceRun) -> "Task":
 def run_ladders(
     task: Any, constant: Callable[[Any], float], how: EvidenceRun, made_of: Any = PriorLadder
 ) -> tuple[LogEvidence, list[Any]]:
-    """Place the temperatures, run the chains, and combine their draws.
-
-    `constant`: of a ladder, what the log-likelihood of the samplers leaves out; `made_of`: the class of the ladders.
-    """
+    """Place the temperatures, run the ladders, of the class `made_of`, and combine their draws."""
     seeds = root(how.random_seed).spawn(3)
     total = how.chains * (task.tune + task.draws) * task.thin
     with Progress(how.progressbar, "log evidence", total, "sweeps") as progress:
@@ -144,10 +141,7 @@ def sensitivity_of(
 
 
 def _reweighted(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]:
-    """The change of the log evidence if alpha has the prior Gamma(1, rate), and its standard error over chains.
-
-    It is the logarithm of the posterior mean of rate exp(-(rate - 1) alpha).
-    """
+    """The change of the log evidence if alpha ~ Gamma(1, rate), from E[rate exp(-(rate - 1) alpha)], and its error."""
     logs = math.log(rate) - (rate - 1.0) * np.array(alpha)
     change = log_mean(logs)
     of_chain = np.exp(logs - change).mean(axis=1)

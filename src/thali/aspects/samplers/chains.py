@@ -237,10 +237,9 @@ def end_pilot(chains: Sequence[Chain]) -> None:
 
 
 def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
-    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder there.
-
-    In the first quarter of tuning replicas still move to their levels; the last quarter lets a longer ladder converge.
-    """
+    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder there."""
+    # In the first quarter of tuning replicas still move to their levels; the last quarter lets a longer ladder
+    # converge.
     if not tempers:
         return []
     eighths = [(tune * eighth // 8, lengthens and eighth > 2) for eighth in range(2, 7)]
@@ -305,15 +304,7 @@ def looked_at(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
 
 
 def thin_for(seen: Sequence[np.ndarray], most: int) -> int:
-    """Sweeps after which the slowest of what was seen is nearly forgotten: its integrated autocorrelation time.
-
-    Parameters
-    ----------
-    seen : arrays (sweeps, quantities)
-        Of each chain.
-    most : int
-        The largest answer.
-    """
+    """The integrated autocorrelation time of the slowest of what was `seen` (sweeps, quantities), `most` at most."""
     draws = np.moveaxis(np.stack([each[DROPPED:] for each in seen]), 2, 0)
     ess = convergence(draws)[0]
     times = draws[0].size / ess[np.isfinite(ess)]

@@ -61,10 +61,7 @@ def infinite_of_groups(
     tune: int,
     thin: Any,
 ) -> Any:
-    """Sweep until `until` rounds are done, for the Indian buffet process and its relatives; see `recommended.infinite`.
-
-    `caches`, `states` and `tunings` are stacked by level and group, `bases` by level.
-    """
+    """Sweep until `until` rounds are done, as `recommended.infinite`; by level and group stacked, `bases` by level."""
     rate = rate_between(model.prior, 1, states.Z.shape[3] - 1)
     while True:
         status = before_round(rng, model, caches, states, bases, steps, out, until, tune, thin)

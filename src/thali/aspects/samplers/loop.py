@@ -78,10 +78,7 @@ REBUILD = 200  # sweeps after which the likelihood's cache is filled from scratc
 def before_round(
     rng: Any, model: Any, caches: Any, states: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
 ) -> Any:
-    """Record the previous round if it is due; returns whether the next may run.
-
-    A kernel that is called again with enlarged states or an enlarged record continues without any difference in draws.
-    """
+    """Record the previous round if it is due; returns whether the next may run, enlarged without any difference."""
     cold = steps.at[0]
     b = replica(states, cold)
     if is_due(b, out, tune, thin):
