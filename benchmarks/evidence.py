@@ -36,8 +36,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 import thali as th
-from thali.aspects.answers.ties import log_outcome_coefficient
-from thali.aspects.populations.evidence_run import task_of
+from thali.aspects.draws.counts import log_outcome_coefficient
+from thali.aspects.populations.evidence import task_of
 from thali.aspects.samplers.prior_ladder import on_ladder
 from thali.inference.threads import run_in_threads
 from thali.model.evidence import USUAL, checked_evidence_run

@@ -38,8 +38,8 @@ import numpy as np
 from learned_sigma import similarities
 
 import thali as th
-from thali.aspects.answers.columns import columns_of
-from thali.aspects.answers.similarities import similarity_draws
+from thali.aspects.draws.columns import columns_of
+from thali.aspects.draws.similarities import similarity_draws
 from thali.aspects.models import point
 from thali.aspects.samplers import recommended
 from thali.inference.warn import without_warnings

@@ -71,7 +71,7 @@ from learned_sigma import similarities
 from many_objects import MEASURED, TABLES, r_hats
 
 import thali as th
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.tree import to_datatree
 from thali.aspects.samplers.chains import Chain, chains_of
 from thali.aspects.samplers.tempering import swap_rates
 from thali.inference.warn import without_warnings

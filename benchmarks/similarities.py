@@ -30,8 +30,8 @@ from dataclasses import replace
 import numpy as np
 
 import thali as th
-from thali.aspects.answers.columns import columns_of_chains
-from thali.aspects.answers.presence import presences
+from thali.aspects.answers.features import presences
+from thali.aspects.draws.columns import columns_of_chains
 from thali.aspects.samplers.chains import Chain
 
 METHODS = {"published": {"sampler": "paper"}, "plain": {"tempering": False}, "tempered": {}}

@@ -57,7 +57,7 @@ import numpy as np
 import thali as th
 from thali.aspects.operations import rebuild
 from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.start import prepare
+from thali.aspects.samplers.loop import prepare
 from thali.aspects.state import COLUMNS, ROOM, replica, resized, stack
 from thali.testing import naive
 

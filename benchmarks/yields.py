@@ -5,7 +5,7 @@ import time
 import numpy as np
 from arviz_stats.base.array import array_stats
 
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.tree import to_datatree
 from thali.aspects.samplers.chains import Chain
 from thali.aspects.samplers.task import build_task
 

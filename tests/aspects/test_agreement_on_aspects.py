@@ -6,7 +6,7 @@ import pytest
 from posterior_cases import chain
 
 import thali as th
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.tree import to_datatree
 from thali.aspects.likelihoods.elimination import Elimination
 
 LABELS = ["tea", "coffee", "milk", "beer"]

@@ -10,13 +10,12 @@ from arviz_stats.base.array import array_stats
 from problems import random_comparisons
 
 import thali as th
-from thali.aspects.column_order import shuffle_columns
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.samplers import chains, paper
 from thali.aspects.samplers.chains import Chain, run_chains
 from thali.aspects.samplers.task import build_task
-from thali.aspects.state import COLUMNS, capacity
+from thali.aspects.state import COLUMNS, capacity, shuffle_columns
 from thali.errors import InterruptedWarning
 from thali.inference import threads as _threads
 

@@ -19,11 +19,10 @@ from matplotlib.colors import to_hex  # noqa: E402
 
 import thali as th  # noqa: E402
 from thali.aspects.answers import check as the_check  # noqa: E402
-from thali.aspects.answers import probabilities  # noqa: E402
-from thali.aspects.answers.check import check_sentence
-from thali.aspects.answers.checked import PAIR, ROWS
+from thali.aspects.answers.check import PAIR, ROWS, check_sentence
 from thali.aspects.answers.data_answers import answers_of
-from thali.aspects.answers.pair_coordinates import pair_index  # noqa: E402
+from thali.aspects.draws import probabilities  # noqa: E402
+from thali.aspects.draws.tree import pair_index  # noqa: E402
 from thali.data.pairs import PairedComparisons  # noqa: E402
 from thali.errors import ArgumentError, DataError  # noqa: E402
 from thali.plots._style import COLOURS  # noqa: E402

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from thali.aspects.answers import feature_gain
 from thali.aspects.answers.feature_gain import log_feature_gain
-from thali.aspects.answers.weights_fit import Terms, argmax_weights, log_evidence
+from thali.aspects.answers.set_search import Terms, argmax_weights, log_evidence
 from thali.aspects.priors import IndianBuffet
 
 PRINTED = [

@@ -12,7 +12,7 @@ from problems import random_comparisons, random_similarities
 from set_problems import random_choices
 
 import thali as th
-from thali.aspects.answers.group_tree import tree_of_group
+from thali.aspects.answers.groups import tree_of_group
 from thali.aspects.populations.one import One
 from thali.compile import jit
 from thali.errors import ArgumentError, DataError

@@ -10,9 +10,8 @@ from scipy import stats
 from xarray import Dataset
 
 import thali as th
-from thali.aspects.answers import kinds_aligned
-from thali.aspects.answers.kinds_answers import sizes_table
-from thali.aspects.answers.kinds_predict import aligned_shares
+from thali.aspects.answers import kinds_of_people as kinds_aligned
+from thali.aspects.answers.kinds_of_people import aligned_shares, sizes_table
 from thali.compile import jit
 from thali.errors import ArgumentError, DataError
 from thali.posterior.store import tree_of

@@ -7,7 +7,7 @@ from kind_problems import answered, random_answers
 from set_problems import random_choices
 
 import thali as th
-from thali.aspects.answers.kinds_predict import aligned_shares
+from thali.aspects.answers.kinds_of_people import aligned_shares
 from thali.comparison.sentences import sentences
 from thali.errors import ArgumentError, DataError
 from thali.inference.progress import Progress

@@ -7,10 +7,9 @@ import pytest
 from additive_fits import made_up
 
 import thali as th
-from thali.aspects.answers import presence
-from thali.aspects.answers.columns import Columns
-from thali.aspects.answers.matched_features import members_in_words, similar_for
-from thali.aspects.answers.matching import match
+from thali.aspects.answers import features as presence
+from thali.aspects.answers.matched_features import match, members_in_words, similar_for
+from thali.aspects.draws.columns import Columns
 from thali.errors import ArgumentError
 
 

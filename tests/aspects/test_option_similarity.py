@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers.laminar import MOST, best_family, crosses
+from thali.aspects.answers.consensus import MOST, best_family, crosses
 from thali.errors import ArgumentError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

@@ -5,7 +5,7 @@ import pytest
 from problems import random_comparisons
 
 import thali as th
-from thali.aspects.samplers.pilot import DROPPED, looked_at, pairs_of, thin_for
+from thali.aspects.samplers.chains import DROPPED, looked_at, pairs_of, thin_for
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 

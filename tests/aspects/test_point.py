@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers.choice_sets import log_coefficients
-from thali.aspects.answers.climb import Landscape, climbed
 from thali.aspects.answers.feature_gain import log_feature_gain
+from thali.aspects.draws.counts import log_coefficients
 from thali.aspects.likelihoods.residuals import lay_out
-from thali.aspects.models import point_of_triplets
-from thali.aspects.samplers.draws import ChainDraws
+from thali.aspects.models.point import Landscape, best_state, climbed, runs_of_triplets
+from thali.aspects.samplers.record import ChainDraws
 from thali.errors import ArgumentError
 from thali.testing import naive
 
@@ -136,7 +135,7 @@ def test_the_best_state_is_the_one_of_the_largest_joint_density():
     data = th.Triplets([(0, 1, 2), (0, 2, 1), (1, 2, 0)], counts=[5, 2, 1])
     model = th.AdditiveClustering(method="map", alpha=1.0)
     parts, prior = model._parts(data), th.priors.IndianBuffet()
-    task = point_of_triplets.runs_of(model._task(data, 1, 1, 1), 1)[0]
+    task = runs_of_triplets(model._task(data, 1, 1, 1), 1)[0]
     states = {(0, 1): 0.9, (0, 1, 2): 0.9, (1, 2): 0.2}  # the owners of the only feature, and its weight
 
     def logs(owners, weight):
@@ -159,5 +158,5 @@ def test_the_best_state_is_the_one_of_the_largest_joint_density():
     best = max(states, key=lambda owners: logs(owners, states[owners])[1])
     assert best == (0, 1)  # and (0, 1, 2) has a larger prior density
     chains = [chain_of((1, 2), (0, 1, 2)), chain_of((0, 1, 2), (0, 1), (1, 2)), chain_of((0, 1))]
-    draw, reached = point_of_triplets.best_state(chains, data, parts, task)
+    draw, reached = best_state(chains, data, parts, task)
     assert tuple(draw.owners) == best and draw.weights == [0.9] and reached == 2

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers.columns import columns_of
-from thali.aspects.answers.ranks import ranks_table, utility_draws
-from thali.aspects.answers.tree import to_datatree
-from thali.aspects.samplers.draws import ChainDraws
+from thali.aspects.answers.options import ranks_table, utility_draws
+from thali.aspects.draws.columns import columns_of
+from thali.aspects.draws.tree import to_datatree
+from thali.aspects.samplers.record import ChainDraws
 from thali.data.kinds import SIMILARITIES
 from thali.errors import ArgumentError, NotFittedError
 

@@ -21,7 +21,7 @@ from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, contents, mak
 from set_problems import choices_of, random_choices
 
 from thali.aspects import operations
-from thali.aspects.answers.columns import Columns
+from thali.aspects.draws.columns import Columns
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.likelihoods.elimination_sets import compiled_sets
 from thali.aspects.likelihoods.set_draws import set_probability_draws

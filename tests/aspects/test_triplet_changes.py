@@ -8,8 +8,8 @@ from triplet_problems import LAPSE, LINKS, MIXED, build_triplets, start_of
 
 import thali as th
 from thali.aspects import operations
-from thali.aspects.answers.choice_sets import log_coefficients
-from thali.aspects.answers.triplets import probabilities_of_draws
+from thali.aspects.draws.counts import log_coefficients
+from thali.aspects.draws.triplets import probabilities_of_draws
 from thali.aspects.likelihoods import pair_sets
 from thali.aspects.likelihoods.delta_checks import compare_changes, states_of
 from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
@@ -109,7 +109,7 @@ def test_answers_to_one_set_have_the_coefficient_of_their_counts():
 
 
 def test_probabilities_of_draws_without_a_value_are_equal():
-    from thali.aspects.answers.columns import Columns
+    from thali.aspects.draws.columns import Columns
 
     none = Columns(np.zeros(1, int), np.zeros(0), np.zeros(0, int), np.zeros(0, int), np.zeros((1, 3)))
     data = th.Triplets([(0, 1, 2)])

@@ -11,8 +11,8 @@ from problems import random_similarities, unequal
 
 import thali as th
 from thali import Similarities
-from thali.aspects.answers.noise import noise_sentence
-from thali.aspects.answers.similarities import judgements_of, measured_similarities
+from thali.aspects.answers.fit_quality import noise_sentence
+from thali.aspects.draws.similarities import judgements_of, measured_similarities
 from thali.errors import ConvergenceWarning, DataError, DataWarning
 from thali.posterior import store
 from thali.testing import naive

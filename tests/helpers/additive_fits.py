@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 from posterior_cases import chain
 
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.tree import to_datatree
 from thali.aspects.models.additive import AdditiveClustering
 from thali.data.similarities import Similarities
 

@@ -3,7 +3,7 @@
 from posterior_cases import chain
 
 import thali
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.tree import to_datatree
 from thali.aspects.likelihoods.elimination import Elimination
 
 

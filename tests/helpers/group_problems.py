@@ -7,12 +7,10 @@ import numpy as np
 from joint_means import buffet_means
 
 import thali as th
-from thali.aspects.group_stacked import group_at
-from thali.aspects.group_state import KAPPA
+from thali.aspects.group_state import KAPPA, group_at
 from thali.aspects.operations import cache_at, rebuild
-from thali.aspects.populations.groups.chain import GroupChain
-from thali.aspects.populations.groups.task import build_group_task
-from thali.aspects.samplers.group_loop import prepare_groups
+from thali.aspects.populations.groups_chain import GroupChain, build_group_task
+from thali.aspects.samplers.groups import prepare_groups
 from thali.aspects.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali.posterior.summary import convergence
 

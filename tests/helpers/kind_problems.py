@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.aspects.populations.kinds.chain import KindChain
-from thali.aspects.populations.kinds.task import build_kind_task
+from thali.aspects.populations.kinds import KindChain, build_kind_task
 
 
 def answered(rows, labels=None):

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 
-from thali.aspects.answers.columns import columns_of
 from thali.aspects.answers.data_answers import answers_of
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.columns import columns_of
+from thali.aspects.draws.tree import to_datatree
 from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.samplers.draws import ChainDraws
+from thali.aspects.samplers.record import ChainDraws
 from thali.data.pairs import PairedComparisons
 from thali.posterior.summary import summary_table
 from thali.posterior.verdict import verdict_of

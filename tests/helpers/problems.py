@@ -6,7 +6,7 @@ from thali.aspects.likelihoods.additive import Additive
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.operations import rebuild
 from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers.start import prepare
+from thali.aspects.samplers.loop import prepare
 from thali.aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
 from thali.aspects.weight_priors import GammaWeights
 from thali.data.pairs import PairedComparisons

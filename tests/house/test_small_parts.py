@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers.binomial import log_binomial, log_coefficient
 from thali.aspects.answers.features import place_in_tree
+from thali.aspects.draws.counts import log_binomial, log_coefficient
 from thali.inference.threads import rectangle
 from thali.plots.blocks import choice_matrix, weighted_features
 from thali.reproduce import catalogue, find

@@ -9,7 +9,7 @@ from posterior_cases import chain
 from scipy import special, stats
 
 import thali as th
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.tree import to_datatree
 from thali.aspects.likelihoods import Additive, Elimination
 from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 from thali.testing import naive

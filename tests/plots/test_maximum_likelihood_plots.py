@@ -11,7 +11,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 
 import thali as th  # noqa: E402
 from thali import plots  # noqa: E402
-from thali.aspects.maximum_likelihood.quasi_variances import quasi_variances  # noqa: E402
+from thali.aspects.maximum_likelihood.tables import quasi_variances  # noqa: E402
 from thali.errors import ArgumentError, NotFittedError  # noqa: E402
 
 

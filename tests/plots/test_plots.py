@@ -20,7 +20,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from thali import plots  # noqa: E402
 from thali.aspects.answers.data_answers import answers_of
 from thali.aspects.answers.features import features_table  # noqa: E402
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.tree import to_datatree
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.data.pairs import PairedComparisons  # noqa: E402
 from thali.plots._style import short, whole_ticks  # noqa: E402

@@ -14,8 +14,8 @@ from matplotlib import pyplot as plt  # noqa: E402
 from similarity_columns import columns_of_sets, similarities  # noqa: E402
 
 from thali import plots  # noqa: E402
-from thali.aspects.answers.estimators import estimate  # noqa: E402
-from thali.aspects.answers.similarities import similarity_draws  # noqa: E402
+from thali.aspects.answers.estimate import estimate  # noqa: E402
+from thali.aspects.draws.similarities import similarity_draws  # noqa: E402
 from thali.aspects.models.additive import AdditiveClustering  # noqa: E402
 from thali.aspects.priors import IndianBuffet  # noqa: E402
 from thali.data.kinds import SIMILARITIES

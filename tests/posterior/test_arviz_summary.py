@@ -11,7 +11,7 @@ from posterior_cases import chain, comparisons, tree_of
 from product_class_fits import fitted
 
 import thali as th
-from thali.aspects.answers.tree import to_datatree
+from thali.aspects.draws.tree import to_datatree
 from thali.data.observed import Observed
 from thali.posterior import store
 

@@ -25,7 +25,7 @@ from scipy.special import betaln
 from scipy.stats import binom
 
 from thali.aspects.answers.features import features_table
-from thali.aspects.answers.pair_coordinates import pair_index
+from thali.aspects.draws.tree import pair_index
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 from thali.inference.files import seal

@@ -10,7 +10,7 @@ import pytest
 from arviz_stats.base.array import array_stats
 from posterior_cases import chain, comparisons, small_fit, summarise, tree_of, verdict
 
-from thali.aspects.answers.pair_coordinates import pair_index
+from thali.aspects.draws.tree import pair_index
 from thali.errors import ArgumentError
 from thali.surfaces.text import text_histogram
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from thali.aspects import operations
-from thali.aspects.answers.own_data import own_part
 from thali.aspects.likelihoods.new_data import NewData
+from thali.aspects.likelihoods.own_data import own_part
 from thali.aspects.state import COLUMNS
 from thali.aspects.weight_priors import EXPONENTIAL
 from thali.compile.jit import scalar, vectorised

@@ -1,6 +1,6 @@
 """Skeleton of a population: several groups of people, of whom everybody counts alike.
 
-Copy this file to `src/thali/aspects/populations/NAME/population.py`, and name the class in
+Copy this file to `src/thali/aspects/populations/NAME.py`, and name the class in
 `src/thali/aspects/populations/populations.py`, which says what arguments of a model, or what data, ask for it.
 
 This one makes data of one group of what `fit` is given, so that all else is that of `One`. A population whose

@@ -15,7 +15,7 @@ from thali.aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift,
 from thali.aspects.moves.births import append
 from thali.aspects.moves.tuning import tuning_at
 from thali.aspects.operations import cache_at, rate_single
-from thali.aspects.samplers import paper_additive
+from thali.aspects.samplers import paper as paper_additive
 from thali.aspects.samplers.loop import GO_ON, after_sweep, before_round, on_level
 from thali.aspects.samplers.paper import update_row
 from thali.aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column

@@ -9,10 +9,9 @@ from group_problems import pair
 from scipy.special import gammaln
 
 import thali as th
-from thali.aspects.populations.evidence_run import run_ladders
-from thali.aspects.populations.groups.evidence import constant_of_groups
-from thali.aspects.populations.groups.prior_ladder import GroupPriorLadder, drawn_base
-from thali.aspects.populations.groups.task import build_group_task
+from thali.aspects.populations.evidence import run_ladders
+from thali.aspects.populations.groups import GroupPriorLadder, constant_of_groups, drawn_base
+from thali.aspects.populations.groups_chain import build_group_task
 from thali.errors import ArgumentError
 from thali.model.evidence import USUAL, checked_evidence_run
 

@@ -9,8 +9,7 @@ from joint_means import LIMIT
 from set_problems import choices_of, random_choices
 
 import thali as th
-from thali.aspects.group_stacked import group_at
-from thali.aspects.group_state import KAPPA
+from thali.aspects.group_state import KAPPA, group_at
 from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali.aspects.moves import group_owners, group_together
 from thali.aspects.operations import cache_at, log_likelihood

@@ -10,12 +10,10 @@ from joint_means import LIMIT
 from kind_problems import drawn, of_one_pair, random_answers, task, with_kappa
 
 import thali as th
-from thali.aspects.group_stacked import group_at
-from thali.aspects.group_state import KAPPA
-from thali.aspects.kinds_state import kinds_at
+from thali.aspects.group_state import KAPPA, group_at, kinds_at
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
-from thali.aspects.populations.kinds.chain import KindChain
+from thali.aspects.populations.kinds import KindChain
 from thali.aspects.state import ALPHA, SWEEPS, replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error

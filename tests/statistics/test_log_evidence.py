@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 import thali as th
-from thali.aspects.answers.choice_sets import log_coefficients
-from thali.aspects.answers.ties import log_outcome_coefficient
-from thali.aspects.populations.evidence_run import task_of
+from thali.aspects.draws.counts import log_coefficients, log_outcome_coefficient
+from thali.aspects.populations.evidence import task_of
 from thali.aspects.samplers.prior_ladder import first_ladder, on_ladder, placed
 from thali.errors import ThaliWarning
 from thali.model.evidence import USUAL, checked_evidence_run

@@ -12,7 +12,7 @@ from real_data import needs_data, real_data
 from set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
-from thali.aspects.answers.columns import Columns
+from thali.aspects.draws.columns import Columns
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.likelihoods.set_draws import set_probability_draws
 from thali.aspects.priors.finite import FiniteFeatures

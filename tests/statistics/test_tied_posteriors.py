@@ -10,7 +10,7 @@ from problems import random_comparisons
 from scipy.stats import beta, poisson
 
 import thali as th
-from thali.aspects.answers.ties import outcomes
+from thali.aspects.draws.counts import outcomes
 from thali.testing.joint import joint_distribution_test
 
 # Two options, alpha 1, lapse .01: choices of either, ties; E p, E nu, E P(tie), E K.

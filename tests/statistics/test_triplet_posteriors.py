@@ -99,9 +99,9 @@ def test_known_posteriors(link, answers, alpha, expected, of_alpha, errors, evid
 
 def _probabilities(model, data):
     """Of the pairs of the only set, (chain, draw, 3)."""
-    from thali.aspects.answers.triplets import probability_blocks
+    from thali.aspects.draws.triplets import triplet_blocks
 
-    ((_, draws),) = probability_blocks(model.posterior_, data.start, data.first, data.second)
+    ((_, draws),) = triplet_blocks(model.posterior_, data.start, data.first, data.second)
     sizes = model.posterior_["posterior"].sizes
     return draws.reshape(sizes["chain"], sizes["draw"], 3)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.compile.jit import scalar
+from thali.inference.numerics.decisions import shuffle
 
 ALPHA, BETA = range(2)  # positions in State.real
 COLUMNS, FULL, SWEEPS = range(3)  # positions in State.whole
@@ -241,3 +242,19 @@ def least_unique(b: Any, k: Any) -> Any:
 def has_free_singles(model: Any) -> Any:
     """Whether columns of single options, which the likelihood does not see, are drawn from the prior with alpha."""
     return model.unique == NO_UNIQUE and model.lo == 2
+
+
+# The order in which a pass visits the columns -------------------------------------------------------------------------
+
+
+@scalar
+def shuffle_columns(rng: Any, b: Any) -> Any:
+    """All columns into b.order, in uniformly random order; returns how many there are.
+
+    New columns are stored last, so the order of storage depends on weights and owners.
+    """
+    columns = b.whole[COLUMNS]
+    for k in range(columns):
+        b.order[k] = k
+    shuffle(rng, b.order, columns)
+    return columns

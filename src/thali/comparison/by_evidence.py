@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._arguments import positive
 from thali._labels import shorten
-from thali.aspects.answers.choice_sets import log_coefficients
+from thali.aspects.draws.counts import log_coefficients
 from thali.data.groups import Groups
 from thali.data.judged import Judged
 from thali.errors import (

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali.aspects.answers.binomial import log_binomial
-from thali.aspects.answers.ties import log_multinomial
+from thali.aspects.draws.counts import log_binomial, log_multinomial
 from thali.data.pairs.left_out import LeftPair
 from thali.model.registry import spec_of
 from thali.posterior.diagnostics import LEAST_DRAWS

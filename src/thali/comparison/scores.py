@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thali.aspects.answers.binomial import log_binomial
-from thali.aspects.answers.ties import log_multinomial
+from thali.aspects.draws.counts import log_binomial, log_multinomial
 from thali.posterior.diagnostics import LEAST_DRAWS, bulk_and_r_hat, mean_mcse
 
 

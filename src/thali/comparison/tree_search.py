@@ -10,11 +10,10 @@ from thali._arguments import whole
 from thali._labels import plural
 from thali._printed import Printed
 from thali.aspects.likelihoods.additive import LEARNED
-from thali.aspects.models.additive import AdditiveClustering
-from thali.aspects.models.additive_data import of_data
+from thali.aspects.models.additive import AdditiveClustering, of_data
 from thali.aspects.models.base import LatentFeatures
 from thali.aspects.models.elimination import EliminationByAspects
-from thali.aspects.populations.evidence_run import constant_of, run_ladders, task_of
+from thali.aspects.populations.evidence import constant_of, run_ladders, task_of
 from thali.aspects.populations.tree_draws import TreeDraws
 from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
 from thali.data.groups import Groups

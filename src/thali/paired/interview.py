@@ -12,8 +12,8 @@ import numpy as np
 
 from thali._arguments import between, one_of, whole
 from thali._labels import as_label, checked_labels, plural
-from thali.aspects.answers.columns import columns_of
-from thali.aspects.answers.ranks import utility_draws
+from thali.aspects.answers.options import utility_draws
+from thali.aspects.draws.columns import columns_of
 from thali.aspects.models.choice_answers import ChoiceAnswers
 from thali.aspects.models.elimination import EliminationByAspects
 from thali.data.choices import Choices

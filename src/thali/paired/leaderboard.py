@@ -268,8 +268,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
     """The draws by that method."""
     if method == "mcmc":
         return _by_mcmc(data, random_seed, progressbar)
-    from thali.aspects.bradley_terry.density import density_of
-    from thali.aspects.bradley_terry.laplace import NormalWorths
+    from thali.aspects.bradley_terry import NormalWorths, density_of
 
     n, estimates = data.n_options, method == "maximum-likelihood"
     if estimates:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
-from thali.aspects.answers.binomial import log_binomial
-from thali.aspects.maximum_likelihood.covariates import INFINITE
+from thali.aspects.draws.counts import log_binomial
+from thali.aspects.maximum_likelihood.aspects import check_identified
 from thali.aspects.maximum_likelihood.estimates import Estimates
-from thali.aspects.maximum_likelihood.fit import at_maximum, checked_aspects, estimate, vanishing
+from thali.aspects.maximum_likelihood.fit import INFINITE, at_maximum, checked_aspects, estimate, vanishing
 from thali.aspects.maximum_likelihood.goodness import equal_means_test
-from thali.aspects.maximum_likelihood.identify import check_identified
 from thali.data.pairs.parts import ties_unknown
 from thali.errors import DataError, InPython, Message
 from thali.inference.warn import warn

@@ -44,6 +44,6 @@ def log_poisson(counts: np.ndarray, mean: np.ndarray | float) -> float:
 
 def log_binomial_half(wins: np.ndarray, losses: np.ndarray) -> float:
     """Sum of ln Binomial(wins | wins + losses, 1/2)."""
-    from thali.aspects.answers.binomial import log_binomial
+    from thali.aspects.draws.counts import log_binomial
 
     return float(np.sum(log_binomial(wins, losses, 0.5)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
-from thali.aspects.answers.binomial import log_coefficient
+from thali.aspects.draws.counts import log_coefficient
 from thali.aspects.maximum_likelihood.estimates import saturated
 from thali.aspects.maximum_likelihood.goodness import fit_test
 from thali.data.connectivity import check_finite

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.aspects.answers.checked import MEMBER, ROWS, SIMILARITY, checked_in, options_in
+from thali.aspects.answers.check import MEMBER, ROWS, SIMILARITY, checked_in, options_in
 from thali.aspects.answers.data_answers import answers_of
 from thali.aspects.answers.kind import of_known_data
 from thali.errors import ArgumentError

@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.aspects.answers.features import features_table, owners_drawn
+from thali.aspects.answers.features import add_convergence, features_table, owners_drawn
 from thali.aspects.answers.kind import of_data
-from thali.aspects.answers.presence import add_convergence
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture

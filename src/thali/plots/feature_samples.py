@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.aspects.answers.columns import Columns, columns_of
 from thali.aspects.answers.features import word_of
 from thali.aspects.answers.kind import of_data, sees_weights
+from thali.aspects.draws.columns import Columns, columns_of
 from thali.errors import ArgumentError
 from thali.inference.seeds import streams
 

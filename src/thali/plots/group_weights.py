@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.aspects.answers.group_answers import group_features_table
-from thali.aspects.answers.kinds_aligned import as_groups
+from thali.aspects.answers.groups import group_features_table
+from thali.aspects.answers.kinds_of_people import as_groups
 from thali.aspects.findings.groups import MAX_GROUPS
 from thali.errors import ArgumentError
 from thali.posterior.view import Posterior

@@ -7,7 +7,7 @@ import numpy as np
 from thali.aspects.answers.data_answers import answers_of
 from thali.aspects.answers.kind import of_choices
 from thali.aspects.maximum_likelihood.answers import estimates_of, is_by_maximum_likelihood
-from thali.aspects.maximum_likelihood.predicted_table import estimated_predictions
+from thali.aspects.maximum_likelihood.tables import estimated_predictions
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture

@@ -72,7 +72,7 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     table = model
     if not is_table(model):
         from thali.aspects.maximum_likelihood.answers import estimates_of
-        from thali.aspects.maximum_likelihood.branches import branch_table
+        from thali.aspects.maximum_likelihood.tables import branch_table
 
         found = estimates_of(model, "preference_tree")
         table = branch_table(found.known, found.weights)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.aspects.answers.kind import of_choices
-from thali.aspects.answers.ranks import ranks_table
+from thali.aspects.answers.options import ranks_table
 from thali.posterior.interval import INTERVAL
 
 from ._draws import is_table, posterior_of

@@ -50,7 +50,7 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     'deviance residual'
     """
     from thali.aspects.maximum_likelihood.answers import estimates_of
-    from thali.aspects.maximum_likelihood.residual_table import OF_OPTIONS, named_row
+    from thali.aspects.maximum_likelihood.tables import OF_OPTIONS, named_row
 
     table = model
     if not is_table(model):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.aspects.answers.fitted_similarities import fitted_similarities
+from thali.aspects.findings.additive import fitted_similarities
 
 from ._draws import is_table
 from ._fonts import picture

@@ -56,7 +56,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     table = model
     if not is_table(model):
         from thali.aspects.maximum_likelihood.answers import estimates_of
-        from thali.aspects.maximum_likelihood.utility_table import utility_table
+        from thali.aspects.maximum_likelihood.tables import utility_table
 
         table = utility_table(estimates_of(model, "utility_scale"), ci)
     if sort:

@@ -14,7 +14,7 @@ import numpy as np
 
 from thali import datasets
 from thali._labels import shorten
-from thali.aspects.answers.presence import presence_of
+from thali.aspects.answers.features import presence_of
 from thali.aspects.models.additive import AdditiveClustering
 from thali.data.similarities import Similarities
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning

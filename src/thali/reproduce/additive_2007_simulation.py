@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali.aspects.answers.columns import columns_of
-from thali.aspects.answers.feature_sets import feature_sets
+from thali.aspects.answers.set_search import feature_sets
+from thali.aspects.draws.columns import columns_of
 from thali.aspects.models.additive import AdditiveClustering
 from thali.aspects.priors.ibp import IndianBuffet
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning

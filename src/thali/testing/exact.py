@@ -21,7 +21,7 @@ from thali.aspects.likelihoods.delta_checks import state_of
 from thali.aspects.moves import births, flips, split_join
 from thali.aspects.operations import open_members, rate_between, rebuild
 from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.samplers.start import prepare
+from thali.aspects.samplers.loop import prepare
 from thali.aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, Model, empty_state
 from thali.inference.numerics.decisions import index
 

@@ -6,9 +6,7 @@ from problems import random_comparisons, with_ties
 from scipy.special import logsumexp
 
 import thali as th
-from thali.aspects.bradley_terry.chain import BLOCK, WorthChain
-from thali.aspects.bradley_terry.density import density_of, local, log_densities
-from thali.aspects.bradley_terry.laplace import NormalWorths
+from thali.aspects.bradley_terry import BLOCK, NormalWorths, WorthChain, density_of, local, log_densities
 from thali.errors import ArgumentError, DataError
 from thali.testing import naive
 

@@ -4,7 +4,7 @@ import pytest
 
 import thali as th
 from thali import plots
-from thali.aspects.maximum_likelihood import findings
+from thali.aspects.findings import maximum_likelihood as findings
 from thali.model.finding import BRIEF, Maker
 
 pytestmark = pytest.mark.fit  # pictures are drawn

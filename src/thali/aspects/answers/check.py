@@ -1,8 +1,8 @@
-"""The posterior predictive check of paired comparisons: which observed proportions does the model miss?"""
+"""The posterior predictive check of paired comparisons, and what all checks share: rows, cells, replicates."""
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,179 @@ from thali.inference.seeds import streams
 from thali.model.common_findings import MISFIT
 from thali.posterior.interval import INTERVAL, TAILS
 
-from .cells_to_check import cells_to_check
-from .checked import PAIR, ROWS, checked_in, options_in
-from .columns import Columns, columns_of
-from .covariates import cells_of
-from .probabilities import BLOCK
+from ..draws.columns import Columns, columns_of
+from ..draws.covariates import Lift, beta_of, cells_of, names_in
+from ..draws.probabilities import BLOCK, probability_blocks, probability_draws
 
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+
+# What a row of a check is of: the words for it in sentences and pictures, one entry a kind of row ---------------------
+
+
+PAIR, TIED, MOST_SIMILAR = "pair", "pair with ties", "pair of triplets"
+MEMBER, ANSWER, SIMILARITY = "member of a set", "option that is named", "similarity"
+ROWS = "rows"  # the key in `attrs` of a table
+
+
+class Checked(NamedTuple):
+    """The words for rows of one kind."""
+
+    options: tuple[str, ...]  # the columns that name options
+    met: str  # what was observed so often
+    seen: str  # what a row is an instance of
+    what: str  # rows, in a picture
+    quantity: str  # what the axis of a picture is
+    said: Callable[[Any, Mapping[str, str]], str]  # of a row, by the names of its options
+
+
+def _two(between: str, after: str = "") -> Callable[[Any, Mapping[str, str]], str]:
+    return lambda row, names: f"{names[row.a]}{between}{names[row.b]}{after}"
+
+
+def _or_tied(row: Any, names: Mapping[str, str]) -> str:
+    return (_two(" and ", " tied") if row.tied else _two(" over "))(row, names)
+
+
+_COMPARED, _OFFERED, _PROPORTION = "pairs were compared", "sets were offered", "observed proportion"
+CHECKED = {
+    PAIR: Checked(
+        ("a", "b"), _COMPARED, _PROPORTION, "pairs", "proportion in which the first was chosen", _two(" over ")
+    ),
+    TIED: Checked(
+        ("a", "b"),
+        _COMPARED,
+        _PROPORTION,
+        "choices and ties of pairs",
+        "proportion in which the first, or neither, was chosen",
+        _or_tied,
+    ),
+    MOST_SIMILAR: Checked(
+        ("a", "b"),
+        _OFFERED,
+        _PROPORTION,
+        "pairs",
+        "proportion in which it was called the most similar",
+        _two(" and "),
+    ),
+    MEMBER: Checked(
+        ("alternative",),
+        _OFFERED,
+        _PROPORTION,
+        "members of sets",
+        "proportion in which it was chosen",
+        lambda row, names: f"{names[row.alternative]} out of {row.offered}",
+    ),
+    ANSWER: Checked(
+        ("option",),
+        _OFFERED,
+        _PROPORTION,
+        "options",
+        "proportion in which it was named",
+        lambda row, names: f"{names[row.option]} named the {row.named}",
+    ),
+    SIMILARITY: Checked(
+        ("object", "other"),
+        _COMPARED,
+        "observed similarity",
+        "pairs",
+        "similarity",
+        lambda row, names: f"{names[row.object]} and {names[row.other]}",
+    ),
+}
+
+
+def checked_in(table: "pandas.DataFrame") -> Checked:
+    """The words for the rows of a check."""
+    return CHECKED[table.attrs[ROWS]]
+
+
+def options_in(table: "pandas.DataFrame") -> list[str]:
+    """The labels of all options that its rows name, in the order in which they appear, column by column."""
+    return list(dict.fromkeys(label for name in checked_in(table).options for label in table[name]))
+
+
+# The cells of comparisons, whose replicates and probabilities are put together for pairs ------------------------------
+
+
+class CellsToCheck(NamedTuple):
+    """Cells of the same pair follow each other; without covariates a pair is one cell."""
+
+    counts: np.ndarray  # (cells, outcomes) int64
+    start: np.ndarray  # (pairs + 1,): pair p has the cells start[p] to start[p + 1] - 1
+    first: np.ndarray  # (cells,) options
+    second: np.ndarray
+    columns: Columns  # of the draws that are replicated
+    lift: Lift | None
+    lapse: float
+
+    @property
+    def n(self) -> np.ndarray:
+        """Comparisons in each cell."""
+        return self.counts.sum(axis=1)
+
+    def blocks(self) -> Iterator[tuple[slice, slice]]:
+        """Slices over the pairs, and those of their cells, each of at most BLOCK replicates or of one pair."""
+        most, pair = max(1, BLOCK // (self.columns.n_draws * (1 if self.counts.shape[1] == 2 else 3))), 0
+        while pair < len(self.start) - 1:
+            end = max(pair + 1, int(np.searchsorted(self.start, self.start[pair] + most, side="right")) - 1)
+            yield slice(pair, end), slice(int(self.start[pair]), int(self.start[end]))
+            pair = end
+
+    def probabilities(self, cells: slice) -> np.ndarray:
+        """p̃, array (cells, draws): with the draws last, blocks of pairs read one random stream in one order."""
+        p = np.empty((cells.stop - cells.start, self.columns.n_draws))
+        lift = None if self.lift is None else Lift(self.lift.beta, self.lift.x[cells])
+        first, second = self.first[cells], self.second[cells]
+        for draws, each, _ in probability_blocks(self.columns, first, second, self.lapse, lift):
+            p[:, draws] = each.T
+        return p
+
+    def added(self, pairs: slice, values: np.ndarray) -> np.ndarray:
+        """Sums over the cells of each pair."""
+        start = self.start[pairs]
+        return values if self.lift is None else np.add.reduceat(values, start - start[0], axis=0)
+
+    def mean(self, pairs: slice, cells: slice, p: np.ndarray) -> np.ndarray:
+        """Probabilities of pairs, from those of their cells."""
+        if self.lift is None:
+            return p
+        n = self.n[cells].reshape(-1, *[1] * (p.ndim - 1))
+        return self.added(pairs, n * p) / self.added(pairs, n)
+
+
+def cells_to_check(tree: "xarray.DataTree", outcomes: int, columns: Columns, draws: np.ndarray) -> CellsToCheck:
+    """The cells of a posterior of comparisons with whole counts, some of whose draws are replicated."""
+    constant, cells = tree["constant_data"].to_dataset(), cells_of(tree)
+    pair, sides = cells["pair"], ("wins", "losses") if outcomes == 2 else ("wins", "ties", "losses")
+    return CellsToCheck(
+        counts=np.stack([cells[name] for name in sides], axis=1).astype(np.int64),
+        start=np.searchsorted(pair, np.arange(pair[-1] + 2)),
+        first=constant["first"].values[pair],
+        second=constant["second"].values[pair],
+        columns=columns,
+        lift=Lift(beta_of(tree)[draws], cells["x"]) if names_in(tree) else None,
+        lapse=float(constant["lapse"]),
+    )
+
+
+def compared_draws(tree: "xarray.DataTree", pairs: np.ndarray) -> np.ndarray:
+    """p̃ of some compared pairs in every draw (draws, pairs): the mean over the covariates of their comparisons."""
+    constant, columns = tree["constant_data"].to_dataset(), columns_of(tree)
+    first, second, lapse = constant["first"].values[pairs], constant["second"].values[pairs], float(constant["lapse"])
+    if not names_in(tree):
+        return probability_draws(columns, first, second, lapse)
+    cells, beta, found = cells_of(tree), beta_of(tree), np.empty((columns.n_draws, len(pairs)))
+    n = cells["wins"] + cells["ties"] + cells["losses"]
+    for k, pair in enumerate(pairs):
+        rows = np.flatnonzero(cells["pair"] == pair)
+        a, b = np.full(len(rows), first[k]), np.full(len(rows), second[k])
+        p = probability_draws(columns, a, b, lapse, Lift(beta, cells["x"][rows]))
+        found[:, k] = p @ n[rows] / n[rows].sum()
+    return found
+
 
 # Counts replicated in all; of a posterior with more draws x pairs than this some draws are left out, evenly spaced,
 MAX_REPLICATES = 20_000_000
@@ -34,19 +198,14 @@ MAX_NAMED = 5
 
 
 def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Compare each observed proportion with replicates of it that the fitted model draws.
+    """Each observed proportion against replicates by the fitted model, Binomial(n, p̃), one for each draw of p̃.
 
-    x_rep ~ Binomial(n, p̃), one for each posterior draw of p̃
     p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2)
-
-    The model has seen these very data and leans towards them, so an interval covers more than its nominal share of
-    the observed proportions, and p-values tend to be larger than those of a prediction: a pair that is not missed
-    here may still be predicted badly from the others. Leaving pairs out is the stricter question.
-
-    So p-values are not uniform where the model is true; they gather around one half (Meng 1994), and a small one says
-    more than its size. Of 200 data sets drawn from prior and model, the overall p-value lay below .05 in .5 to 1.5 %,
-    of pairs and of sets, and those of single rows in .1 to .6 % (benchmarks/check_calibration.py).
     """
+    # The model has seen these very data and leans towards them, so p-values gather around one half where it is true
+    # (Meng 1994), and a small one says more than its size. Of 200 data sets drawn from prior and model, the overall
+    # p-value lay below .05 in .5 to 1.5 %, of pairs and of sets, and those of single rows in .1 to .6 %
+    # (benchmarks/check_calibration.py).
     import pandas as pd
 
     constant = tree["constant_data"].to_dataset()
@@ -73,8 +232,7 @@ def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
 def finished_table(
     named: "pandas.DataFrame", rows: list[dict[Any, Any]], discrepancy: np.ndarray, of: str
 ) -> "pandas.DataFrame":
-    """What is checked, its numbers block by block, and the discrepancies of data and replicates, as a table of rows of
-    that kind."""
+    """What is checked, its numbers block by block, and the discrepancies, as a table of rows of that kind."""
     from thali._tables import Table
 
     table = {name: np.concatenate([block[name] for block in rows]) for name in rows[0]}

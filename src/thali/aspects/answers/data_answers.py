@@ -15,30 +15,28 @@ from thali.posterior.stacking import pointwise
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
 
-from . import predicted_table, quantities
+from ..draws.similarities import measured_similarities
+from ..draws.triplets import answered
+from . import quantities
 from .check import pair_check_table
-from .check_best_worst import best_worst_check_table
-from .check_kinds import kinds_check_table
-from .check_sets import set_check_table
-from .check_similarities import similarity_check_table
-from .check_ties import tied_check_table
-from .check_triplets import triplet_check_table
-from .features import features_table
-from .group_answers import group_features_table
-from .group_check import group_check_table
-from .group_tree import tree_of_group
+from .check_by_data import (
+    best_worst_check_table,
+    predicted_of_options,
+    predicted_of_pairs,
+    predicted_of_sets,
+    set_check_table,
+    similarity_check_table,
+    tied_check_table,
+    triplet_check_table,
+)
+from .features import add_convergence, features_table
+from .groups import group_check_table, group_features_table, tree_of_group
 from .kind import of_choices, of_known_data
-from .kinds_aligned import as_groups
-from .kinds_predict import predicted_of_new
+from .kinds_of_people import as_groups, kinds_check_table, predicted_of_new
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
-from .matched_features import matched_table
-from .matching import Matched
-from .predict import predicted_with_errors
-from .predict_triplets import predicted_pairs
-from .presence import add_convergence
+from .matched_features import Matched, matched_table
+from .predict import fitted_draws, predicted_pairs, predicted_with_errors
 from .quantities import Quantities
-from .similarities import fitted_draws, measured_similarities
-from .triplets import answered
 
 if TYPE_CHECKING:
     import pandas
@@ -75,7 +73,7 @@ class DataAnswers:
 
     def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
         """The proportions that were observed, and what the model says of them."""
-        return predicted_table.of_sets(tree)
+        return predicted_of_sets(tree)
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
         """The probabilities of what is chosen out of sets, and their errors if asked for."""
@@ -130,7 +128,7 @@ class OfPairs(OfSets):
         return table(tree, random_seed)
 
     def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
-        return predicted_table.of_pairs(tree)
+        return predicted_of_pairs(tree)
 
 
 class OfBestWorst(OfSets):
@@ -140,7 +138,7 @@ class OfBestWorst(OfSets):
         return best_worst_check_table(tree, random_seed)
 
     def predictions(self, tree: "xarray.DataTree") -> "pandas.DataFrame":
-        return predicted_table.of_options(tree)
+        return predicted_of_options(tree)
 
 
 class OfSimilarities(DataAnswers):

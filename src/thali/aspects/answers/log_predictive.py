@@ -8,14 +8,12 @@ from thali.data.choices import Choices
 from thali.errors import ArgumentError, DataError
 from thali.posterior.view import Posterior
 
-from ..likelihoods.best_worst import answers_given
-from .best_worst import rule_of
-from .columns import Columns, columns_of
-from .group_tree import tree_of_group
-from .kinds_aligned import as_groups
-from .kinds_predict import aligned_shares
+from ..draws.columns import Columns, columns_of
+from ..draws.probabilities import slices
+from ..likelihoods.best_worst import answers_given, rule_of
+from .groups import tree_of_group
+from .kinds_of_people import aligned_shares, as_groups
 from .predict import has_answers, out_of_sets, places_of
-from .probabilities import slices
 
 if TYPE_CHECKING:
     import pandas

@@ -6,26 +6,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label
+from thali._labels import as_label, suggest
 from thali.data.choices import Choices
-from thali.errors import ArgumentError
+from thali.data.pairs.left_out import LeftPair
+from thali.data.triplets import Triplets
+from thali.data.triplets.rows import pairs_in
+from thali.errors import ArgumentError, DataError
+from thali.inference.numerics.ranks import average_ranks
+from thali.posterior.interval import TAILS
 
-from .columns import Columns, columns_of
-from .covariates import Lift, beta_of, names_in, values_for
-from .probabilities import mean_probabilities, probability_blocks, probability_draws
-from .ties import outcomes
+from ..draws.columns import Columns, columns_of
+from ..draws.counts import outcomes
+from ..draws.covariates import Lift, beta_of, names_in, values_for
+from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
+from ..draws.similarities import similarity_draws
+from ..draws.tree import MAX_PAIRS, pair_coordinates
+from ..draws.triplets import pair_similarities, parts_of, triplet_blocks
+from .kind import of_choices, of_similarities, of_triplets
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.data.similarities import Similarities
 
 _SETS = 200  # whose draws are held at once
 
 
 def predicted_with_errors(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
     """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
-    from .best_worst import rule_of
+    from ..likelihoods.best_worst import rule_of
 
     labels = [str(x) for x in tree["posterior"].dataset["option"].values]
     lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
@@ -168,3 +178,114 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
             raise ArgumentError(f"Entry {number} {what}; give different options.")
         found.append(np.array([where[name] for name in names], np.int64))
     return found
+
+
+def fitted_draws(tree: "xarray.DataTree", data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each measured similarity of these data, in every draw (chain, draw, pair)."""
+    posterior = of_similarities(tree, "a predicted similarity")["posterior"].dataset
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    constant, sigma = (posterior[name].values.reshape(-1) for name in ("constant", "sigma"))
+    mean = similarity_draws(columns_of(tree), constant, data.first, data.second)
+    deviation = sigma[:, None] / np.sqrt(data.judgements)
+    return mean.reshape(*shape, -1), deviation.reshape(*shape, -1)
+
+
+# Predictions for triplets: the most similar pair of any set, and how similar the pairs are ----------------------------
+
+
+Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
+
+
+def predicted_pairs(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
+    """Of each set the posterior mean probabilities of its pairs, and their Monte Carlo errors if wanted."""
+    from thali.posterior.summary import mean_errors
+
+    tree = of_triplets(tree, "predict_proba")
+    start, first, second = _places_of(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
+    mean, errors = np.empty(len(first)), np.empty(len(first))
+    for places, draws in triplet_blocks(tree, start, first, second):
+        mean[places] = draws.mean(axis=0)
+        if return_se:
+            errors[places] = mean_errors(draws.T.reshape(draws.shape[1], tree["posterior"].sizes["chain"], -1))
+    found = np.split(mean, start[1:-1])
+    return (found, np.split(errors, start[1:-1])) if return_se else found
+
+
+def _places_of(sets: Any, labels: list[str]) -> Places:
+    """The pairs of sets of labels, set after set."""
+    where = {label: k for k, label in enumerate(labels)}
+    if isinstance(sets, Triplets):
+        for label in sets.labels:
+            _known(label, where, "The data name")
+        at = np.array([where[label] for label in sets.labels])
+        return sets.start, *np.sort([at[sets.first], at[sets.second]], axis=0)
+    if isinstance(sets, str) or not hasattr(sets, "__iter__"):
+        raise ArgumentError(
+            f"Give a list of sets of objects, [(a, b, c), ...], or Triplets; got {type(sets).__name__}."
+        )
+    sizes, sides = [], []
+    for number, entry in enumerate(sets):
+        if isinstance(entry, str) or not hasattr(entry, "__iter__"):
+            raise ArgumentError(f"Entry {number} is {entry!r}; give sets of three objects or more, (a, b, c).")
+        try:
+            pairs = pairs_in(number, entry)
+        except DataError as error:
+            raise ArgumentError(str(error)) from None
+        for pair in pairs:
+            for label in pair:
+                _known(label, where, f"Entry {number} names")
+        sizes.append(len(pairs))
+        sides += [sorted((where[a], where[b])) for a, b in pairs]
+    first, second = np.array(sides, np.int64).reshape(-1, 2).T
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), first, second
+
+
+def _known(label: str, where: dict[str, int], who: str) -> None:
+    """Refuse an object that the model does not know."""
+    if label not in where:
+        raise ArgumentError(f"{who} {label!r}, which is not an object of the fit.{suggest(label, list(where))}")
+
+
+def pair_ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """A row a pair, the most similar first."""
+    from thali._tables import Table
+
+    tree = of_triplets(tree, "pair_ranks")
+    labels = np.asarray(tree["posterior"].dataset["option"].values, dtype=str)
+    first, second = np.triu_indices(len(labels), k=1)
+    if len(first) > MAX_PAIRS:
+        raise ArgumentError(
+            f"{len(labels):,} objects have {len(first):,} pairs, of which no table of ranks is made; predict_proba "
+            "compares those that matter."
+        )
+    columns, constant, link, _ = parts_of(tree)
+    similarity = pair_similarities(columns, constant, first, second, link)
+    rank = average_ranks(-similarity)
+    sides = pair_coordinates("", labels, first, second)
+    found: dict[str, Any] = {"a": sides["option_a"][1], "b": sides["option_b"][1]}
+    for name, draws in (("similarity", similarity), ("rank", rank)):
+        low, high = np.quantile(draws, TAILS, axis=0)
+        found |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+    return Table(found).sort_values("rank", kind="stable", ignore_index=True)
+
+
+# What draws predict for data that were left out of the fit ------------------------------------------------------------
+
+
+def predicted_left_out(tree: "xarray.DataTree", part: Any) -> Any:
+    """The outcomes of a pair, or the means and standard deviations of similarities, draw by draw."""
+    return outcome_draws(tree, part) if isinstance(part, LeftPair) else fitted_draws(tree, part)
+
+
+def outcome_draws(tree: "xarray.DataTree", part: LeftPair) -> np.ndarray:
+    """The probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
+    tree = of_choices(tree, "predict_left_out")
+    posterior, (count, n_outcomes) = tree["posterior"].dataset, part.counts.shape
+    labels = [str(label) for label in posterior["option"].values]
+    first, second = (np.full(count, labels.index(label)) for label in part.pair)
+    lift = lift_for(tree, [part.pair] * count, part.known(names_in(tree)))
+    draws = probability_draws(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]), lift)
+    p = draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"], count)
+    return (
+        np.stack([p, 1.0 - p], axis=-1) if n_outcomes == 2 else outcomes(p, 1.0 - p, posterior["tie"].values[..., None])
+    )

@@ -9,14 +9,13 @@ from thali.inference.numerics.ranks import average_ranks
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
 
-from .columns import columns_of
-from .covariates import names_in, parameter
-from .features import features_table
-from .group_tree import tree_of_group
-from .kinds_answers import of_kinds
-from .pair_coordinates import pair_index
-from .presence import presence_of
-from .ranks import utility_draws
+from ..draws.columns import columns_of
+from ..draws.covariates import names_in, parameter
+from ..draws.tree import pair_index
+from .features import features_table, presence_of
+from .groups import tree_of_group
+from .kinds_of_people import of_kinds
+from .options import utility_draws
 from .stored_layout import APPROXIMATE, STARTED_ANEW
 
 if TYPE_CHECKING:
@@ -56,8 +55,7 @@ def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quan
 
 
 def of_shared_aspects(tree: "xarray.DataTree") -> Quantities:
-    """`presence[a, b, ...]` of the probable aspects that some options share and others lack, which the choice
-    probabilities may leave open."""
+    """`presence[a, b, ...]` of probable shared aspects, which the choice probabilities may leave open."""
     if not tree["posterior"].dataset["n_features"].values.any():
         return {}
     return of_presence(tree, sees_single=False, sees_full=False)
@@ -78,8 +76,7 @@ def of_all(tree: "xarray.DataTree", counted: str) -> Quantities:
 
 
 def of_pairs(tree: "xarray.DataTree") -> Quantities:
-    """`tie` if there are ties, `covariate[name]` of each covariate, and `choice_probability[a, b]` of every compared
-    pair up to 60 options, `worth[a]` and `rank[a]` up to 1,000."""
+    """`tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, `worth[a]`, `rank[a]` up to 1,000."""
     posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
     n_options = posterior.sizes["option"]
     own = {"tie": posterior["tie"].values} if constant["has_ties"] else {}
@@ -104,8 +101,7 @@ def of_options(tree: "xarray.DataTree") -> Quantities:
 
 
 def of_sets(tree: "xarray.DataTree") -> Quantities:
-    """`set_probability[a | a, b, ...]` of every member of every set that was offered, as far as they are stored; where
-    no option has anything but its own weight, `worth[a]` and `rank[a]` instead, which determine all of them."""
+    """`set_probability[a | a, b, ...]` as far as stored; of own weights alone `worth[a]` and `rank[a]` instead."""
     posterior, observed = tree["posterior"].dataset, tree["observed_data"].dataset
     if not posterior["n_features"].values.any() and posterior.sizes["option"] <= MAX_RANKED:
         return of_options(tree)
@@ -147,8 +143,7 @@ def of_own(tree: "xarray.DataTree") -> Quantities:
 
 
 def of_presence(tree: "xarray.DataTree", sees_single: bool, sees_full: bool = True) -> Quantities:
-    """`presence[a, b, ...]` of every feature with probability above .2, of single owners, and of all options, only if
-    they matter."""
+    """`presence[a, b, ...]` of features with probability above .2, of single owners and of all only if they matter."""
     probable: Any = features_table(tree, MIN_PRESENT)["members"]
     if not sees_single:
         probable = probable[probable.map(len) > 1]  # those of a single object are drawn from the prior

@@ -6,9 +6,211 @@ from typing import Any
 
 import numpy as np
 
-from .feature_sets import FeatureSets
-from .probabilities import BLOCK
-from .weights_fit import Terms, argmax_weights, log_evidence
+from ..draws.columns import Columns
+from ..draws.probabilities import BLOCK
+from .feature_gain import log_feature_gain, log_grid
+
+# The distinct sets of features among the draws, in which a most probable set is searched ------------------------------
+#
+# Features that fewer than two objects own do not affect similarities; they are left out.
+
+
+@dataclass(frozen=True)
+class FeatureSets:
+    """The features with two owners or more of all draws; a set of them is a multiset, for features may have copies."""
+
+    patterns: np.ndarray  # (patterns, n) bool: the distinct sets of owners
+    pattern: np.ndarray  # (columns,) the pattern of each feature
+    draw: np.ndarray  # (columns,) its draw, ascending
+    weights: np.ndarray  # (columns,)
+    members: np.ndarray  # (sets, M) patterns of each distinct set of features, ascending; padded with -1 on the left
+    of_draw: np.ndarray  # (draws,) the set of each draw
+    counts: np.ndarray  # (sets,) draws that have it
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Features of each set, copies counted."""
+        return np.count_nonzero(self.members >= 0, axis=1)
+
+    def matrix(self, number: int) -> np.ndarray:
+        """A set as a matrix of objects by features."""
+        members = self.members[number]
+        return self.patterns[members[members >= 0]].T
+
+    def distinct(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """The patterns of a set and how often each is in it."""
+        members = self.members[number]
+        return np.unique(members[members >= 0], return_counts=True)
+
+
+def feature_sets(columns: Columns, n: int) -> FeatureSets:
+    """The distinct sets of features of the draws over n objects."""
+    shared = np.flatnonzero(columns.sizes >= 2)
+    distinct, pattern = _distinct_rows(_masks(columns, n)[shared])
+    patterns = np.unpackbits(distinct.view(np.uint8), axis=1, count=n, bitorder="little").astype(bool)
+    order = np.lexsort((pattern, columns.draw[shared]))  # ascending within a draw, for the rows of `members`
+    pattern, draw, weights = pattern[order], columns.draw[shared][order], columns.weights[shared][order]
+    sizes = np.bincount(draw, minlength=columns.n_draws)
+    slot = np.arange(len(draw)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    width = int(sizes.max(initial=0))
+    members = np.full((columns.n_draws, width), -1)
+    members[draw, width - sizes[draw] + slot] = pattern
+    members, of_draw = _distinct_rows(members)
+    return FeatureSets(patterns, pattern, draw, weights, members, of_draw, np.bincount(of_draw))
+
+
+def _masks(columns: Columns, n: int) -> np.ndarray:
+    """The owners of each column as bits, 64 to a word, the first option lowest."""
+    width = -(-n // 64) * 8
+    column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
+    byte, bit = column * width + columns.owners // 8, 1 << (columns.owners % 8)
+    bits = np.bincount(byte, bit, minlength=len(columns.sizes) * width)
+    return bits.astype(np.uint8).view("<u8").reshape(-1, width // 8)
+
+
+def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows in ascending order, and for each row the number of its distinct row."""
+    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+    ascending = rows[order]
+    is_new = np.ones(len(rows), bool)
+    is_new[1:] = (ascending[1:] != ascending[:-1]).any(axis=1)
+    number = np.empty(len(rows), np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    return ascending[is_new], number
+
+
+# The weights of known features: the most probable ones, and the likelihood with all of them integrated out ------------
+#
+# Features with the same owners explain the same thing, and so does the additive constant where a feature is owned by
+# all. Such copies are one term here, whose summed weight T has a Gamma prior of as many times the shape:
+#
+#     log likelihood of the terms = (b' T - T' G T / 2) / sigma^2 + constant
+#
+# G_kl counts the judgements of the measured pairs inside both terms, b_k adds them up.
+
+
+# Coordinate ascent ends when no weight moves by more than this (times the largest weight if that is above 1) ...
+MIN_MOVE = 1e-10
+# ... or after so many cycles; a hundred are usual.
+MAX_CYCLES = 20_000
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Several sets of features with d terms each, on one data set, as the likelihood sees them."""
+
+    gram: np.ndarray  # (sets, d, d)
+    sums: np.ndarray  # (sets, d)
+    copies: np.ndarray  # (sets, d), >= 1
+    n_pairs: int
+    squares: float  # sum of the squared similarities, each times the number of judgements that it is the mean of
+    log_judgements: float  # sum of the logarithms of these numbers
+
+    @classmethod
+    def of(
+        cls, owners: np.ndarray, copies: np.ndarray, first: Any, second: Any, values: Any, judgements: Any
+    ) -> "Terms":
+        """From owners, bool (sets, d, n), and the measured pairs."""
+        inside = (owners[:, :, first] & owners[:, :, second]).astype(float)
+        summed = judgements * values
+        logs = float(np.log(judgements).sum())
+        gram = (inside * judgements) @ inside.swapaxes(1, 2)
+        return cls(gram, inside @ summed, copies, len(values), float(values @ summed), logs)
+
+    def log_likelihood(self, weights: np.ndarray, sigma2: float) -> np.ndarray:
+        """Log-likelihood of all data by set; `weights` (sets, d) are those of the terms."""
+        fit = _fit(self.gram, self.sums, weights)
+        constant = 0.5 * self.log_judgements - 0.5 * self.n_pairs * np.log(2 * np.pi * sigma2)
+        return (fit - 0.5 * self.squares) / sigma2 + constant
+
+
+def argmax_weights(terms: Terms, sigma2: float, shape: float, rate: float) -> np.ndarray:
+    r"""The most probable weights of known features.
+
+    .. math:: \hat w = \arg\max_w \; \log p(S \mid F, w) + \sum_k \log \mathrm{Gamma}(w_k; \text{shape}, \text{rate})
+    """
+    return _ascend(terms, terms.copies * (shape - 1.0), sigma2, rate)
+
+
+def log_evidence(terms: Terms, sigma2: float, shape: float, rate: float) -> np.ndarray:
+    """Log likelihood of the data given the features alone, their weights integrated out."""
+    # Exact for one and two terms. For more it is the Laplace approximation in the logarithms of the weights, where
+    # the density has one mode and none of it lies on the boundary, times the ratio of exact and approximate integral
+    # for each weight alone, the others at the mode; that is good to a few hundredths.
+    shapes = terms.copies * shape
+    empty = terms.log_likelihood(np.zeros(shapes.shape), sigma2)
+    if shapes.shape[1] == 0:
+        return empty
+    if shapes.shape[1] == 1:
+        return empty + log_feature_gain(terms.gram[:, 0, 0], terms.sums[:, 0], sigma2, shapes[:, 0], rate)
+    mode = _ascend(terms, shapes, sigma2, rate)
+    if shapes.shape[1] == 2:
+        return empty + _integral_of_two(terms, mode, sigma2, shapes, rate)
+    return empty + _laplace(terms, mode, sigma2, shapes, rate)
+
+
+def _fit(gram: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """b' T - T' G T / 2."""
+    return np.einsum("sk,sk->s", sums - 0.5 * np.einsum("skl,sl->sk", gram, weights), weights)
+
+
+def _ascend(terms: Terms, power: np.ndarray, sigma2: float, rate: float) -> np.ndarray:
+    """The largest value of power' log T - rate T + (b' T - T' G T / 2) / sigma2 over T >= 0, by cyclic ascent."""
+    gram, sums = terms.gram, terms.sums
+    weights = np.zeros(sums.shape)
+    diagonal = np.einsum("skk->sk", gram)
+    for _ in range(MAX_CYCLES):
+        before = weights.copy()
+        for k in range(sums.shape[1]):
+            rest = sums[:, k] - np.einsum("sl,sl->s", gram[:, k], weights) + diagonal[:, k] * weights[:, k]
+            weights[:, k] = _largest(diagonal[:, k], rest - rate * sigma2, power[:, k] * sigma2)
+        scale = max(1.0, weights.max(initial=0.0))
+        if np.abs(weights - before).max(initial=0.0) < MIN_MOVE * scale:
+            break
+    return weights
+
+
+def _largest(a: np.ndarray, g: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """argmax over w >= 0 of p log w + g w - a w^2 / 2; a is 0 only where g is negative."""
+    root = np.sqrt(g * g + 4 * a * p)
+    above = g > 0  # each side without cancellation
+    return np.where(above, (g + root) / np.where(above, 2 * a, 1.0), 2 * p / np.where(root > g, root - g, 1.0))
+
+
+def _log_prior(weights: np.ndarray, shapes: np.ndarray, rate: float) -> np.ndarray:
+    """log density of the logarithms of Gamma variables."""
+    from scipy.special import gammaln
+
+    return shapes * np.log(rate * weights) - rate * weights - gammaln(shapes)
+
+
+def _laplace(terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float) -> np.ndarray:
+    d = shapes.shape[1]
+    curvature = terms.gram * mode[:, :, None] * mode[:, None, :] / sigma2
+    own = np.einsum("skk->sk", curvature) + shapes
+    prior = _log_prior(mode, shapes, rate)
+    together = _fit(terms.gram, terms.sums, mode) / sigma2 + prior.sum(axis=1) + 0.5 * d * np.log(2 * np.pi)
+    together -= 0.5 * np.linalg.slogdet(curvature + np.eye(d) * shapes[:, None, :])[1]
+    area = np.einsum("skk->sk", terms.gram)
+    rest = terms.sums - np.einsum("skl,sl->sk", terms.gram, mode) + area * mode
+    alone = (rest * mode - 0.5 * area * mode**2) / sigma2 + prior + 0.5 * np.log(2 * np.pi / own)
+    return together + (log_feature_gain(area, rest, sigma2, shapes, rate) - alone).sum(axis=1)
+
+
+def _integral_of_two(terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float) -> np.ndarray:
+    """The second weight in closed form, the first by the trapezoidal rule in its logarithm."""
+    gram, sums = terms.gram, terms.sums
+    # curvature of the first weight after maximising over the second
+    left = gram[:, 0, 0] - gram[:, 0, 1] ** 2 / np.maximum(gram[:, 1, 1], np.finfo(float).tiny)
+    steps, width = log_grid(shapes[:, 0], mode[:, 0] * np.sqrt(np.maximum(left, 0.0) / sigma2))
+    first = mode[:, :1] * np.exp(steps)
+    rest = sums[:, 1:] - gram[:, 0, 1, None] * first
+    logs = (sums[:, :1] * first - 0.5 * gram[:, 0, 0, None] * first**2) / sigma2
+    logs += _log_prior(first, shapes[:, :1], rate)
+    logs += log_feature_gain(gram[:, 1, 1, None], rest, sigma2, shapes[:, 1:], rate)
+    top = logs.max(axis=1)
+    return top + np.log(np.exp(logs - top[:, None]).sum(axis=1) * width)
+
 
 # Sets whose weights are fitted or integrated out: those visited with the best weights.
 MAX_SETS = 200
@@ -71,10 +273,7 @@ def evidence_of(sets: FeatureSets, problem: Problem, numbers: Any) -> dict[int, 
 
 
 def promising(sets: FeatureSets, problem: Problem, numbers: np.ndarray, integrated: bool = False) -> np.ndarray:
-    """Of these sets the 200 with the largest log joint in any draw, the largest first.
-
-    If `integrated`, each weight adds the logarithm of the width of its conditional density: a rough integral.
-    """
+    """Of these sets the 200 with the largest log joint in any draw; if `integrated`, roughly over weights."""
     visited = np.full(len(sets.counts), -np.inf)
     np.maximum.at(visited, sets.of_draw, _draw_scores(sets, problem))
     scores = visited[numbers] + np.array([problem.log_prior(sets.matrix(number)) for number in numbers])
@@ -121,10 +320,7 @@ def _draw_scores(sets: FeatureSets, problem: Problem) -> np.ndarray:
 
 
 def _grouped(sets: FeatureSets, problem: Problem, numbers: Any) -> Iterator[tuple[list[int], np.ndarray, Terms]]:
-    """These sets by how many terms they have: numbers, patterns (sets, d) and terms, the constant's among them.
-
-    The pattern of the constant is that of a feature that all own, numbered after all others if none has it.
-    """
+    """These sets by how many terms they have: numbers, patterns (sets, d) and terms, the constant's among them."""
     everyone = _everyone(sets)
     owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
     groups: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}

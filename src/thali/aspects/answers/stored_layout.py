@@ -7,7 +7,7 @@ import numpy as np
 from thali.errors import DataError
 from thali.posterior.view import Posterior
 
-from .columns import columns_of
+from ..draws.columns import columns_of
 from .kind import KNOWN
 
 if TYPE_CHECKING:

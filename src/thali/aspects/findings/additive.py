@@ -1,5 +1,6 @@
 """What additive clustering finds out, of similarities or of triplets."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -8,23 +9,24 @@ import numpy as np
 
 from thali._labels import plural
 from thali.data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
-from thali.errors import Argument, Setting
+from thali.errors import Argument, ArgumentError, DataWarning, Setting
 from thali.model.common_findings import asked, check_of, data, describes, methods, summary, verdict
 from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import estimate as in_words
 from thali.model.wording import number, said
+from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..answers.check import check_sentence
-from ..answers.fitted_similarities import fitted_similarities
+from ..answers.fit_quality import swap_sentence
+from ..answers.kind import of_similarities
 from ..answers.matched_features import similar_for
-from ..answers.pair_coordinates import pair_index
-from ..answers.similarities import judgements_of
-from ..answers.swaps import swap_sentence
-from ..answers.tree import MAX_PAIRS
+from ..draws.columns import columns_of
+from ..draws.similarities import judgements_of, similarity_draws
+from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups
 from .english import ENGLISH
@@ -43,6 +45,46 @@ from .features import (
 
 if TYPE_CHECKING:
     import pandas
+
+
+# Observed similarities beside fitted ones -----------------------------------------------------------------------------
+
+
+_ENDS = ("option_a", "option_b")
+
+
+def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
+    """One row a measured pair (a, b), of 2,000 at most: observed, fitted (posterior mean), its interval."""
+    from thali._tables import Table
+
+    from ..models.additive import AdditiveClustering
+
+    tree = model.posterior_
+    posterior = of_similarities(tree, where)["posterior"].to_dataset()
+    if not isinstance(model, AdditiveClustering):
+        raise ArgumentError(f"{where} needs an AdditiveClustering; got {type(model).__name__}.")
+    data = tree["observed_data"].to_dataset()["similarity"]
+    labels = posterior["option"].values.tolist()
+    row_of = {label: row for row, label in enumerate(labels)}
+    shown = np.unique(np.linspace(0, data.size - 1, min(data.size, MAX_PAIRS)).astype(int))
+    first, second = (np.array([row_of[label] for label in data[name].values[shown]]) for name in _ENDS)
+    seen = Posterior(tree)
+    if seen.similarity is not None:
+        draws = seen.similarity.isel(pair=pair_index(first, second, len(labels))).values
+    else:
+        constant = 0.0 if seen.constant is None else seen.constant
+        draws = similarity_draws(columns_of(tree), constant, first, second)
+    draws = draws.reshape(-1, len(shown))
+    low, high = np.quantile(draws, TAILS, axis=0)
+    named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}
+    numbers = {"observed": data.values[shown], "fitted": draws.mean(axis=0), "low": low, "high": high}
+    table = Table(named | numbers)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        explained = float(model.estimate("expectation").variance_accounted_for())
+    table.attrs |= {"interval": INTERVAL, "of": int(data.size), "explained": explained}
+    return table
+
 
 CONSTANT = "additive constant"
 # Columns of a table of features that say nothing of a single set of them.

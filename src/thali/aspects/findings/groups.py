@@ -11,8 +11,8 @@ from thali.model.wording import estimate, listed, probability, said
 from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
-from ..answers.ranks import rank_draws
-from ..populations.groups.task import SIMILAR
+from ..answers.options import rank_draws
+from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, row_in_words
 

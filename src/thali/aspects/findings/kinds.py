@@ -11,7 +11,7 @@ from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
-from ..populations.groups.task import SIMILAR
+from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
 from .features import by_member, check, labels_of, number_finding, row_in_words
 from .groups import MAX_GROUPS, ranks_finding

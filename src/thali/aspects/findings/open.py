@@ -10,7 +10,8 @@ from thali.model.settings import Settings
 from thali.model.wording import said
 from thali.posterior.view import Posterior
 
-from ..answers.similarities import fitted_draws, measured_similarities
+from ..answers.predict import fitted_draws
+from ..draws.similarities import measured_similarities
 from .english import ENGLISH
 from .features import check, features_finding, number_finding
 

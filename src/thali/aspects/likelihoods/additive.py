@@ -12,8 +12,7 @@ from thali.inference.numerics.truncated import tilted_weight
 from thali.inference.warn import is_quiet, warn
 
 from .. import operations
-from ..column_order import shuffle_columns
-from ..state import BETA, COLUMNS
+from ..state import BETA, COLUMNS, shuffle_columns
 from ..weight_priors import EXPONENTIAL, GammaWeights
 from .residuals import (
     CONSTANT,
@@ -170,8 +169,7 @@ class Additive:
         return judgements, empty_cache
 
     def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
-        """The weight prior is not free of scale: a single weight should be able to make up a good part of the largest
-        similarity, and not be many times as large."""
+        """Warn of a weight prior whose weights are much smaller or larger than the similarities."""
         largest = float(np.abs(data.values).max())
         if is_quiet() or largest == 0.0 or FEWEST < largest * rate / shape < MOST:
             return
@@ -229,7 +227,7 @@ class Additive:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from ..answers.similarities import similarities_part
+        from ..draws.similarities import similarities_part
 
         return similarities_part(
             columns,

@@ -15,9 +15,16 @@ Under the rule "reversed" it is one choice, of the pair that differs most (maxim
     P(b, w \mid S) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j} + \frac{\varepsilon}{m (m - 1)}
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from thali.posterior.view import Posterior
+
+if TYPE_CHECKING:
+    import xarray
+
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from thali.data.choices import Choices
@@ -135,3 +142,16 @@ def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:
     own = above_zero(own)
     odds = own[..., best] / own[..., worst]
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))
+
+
+def log_coefficients_of_answers(counts: np.ndarray, answers: Answers) -> np.ndarray:
+    """The logarithm of the multinomial coefficient of each set."""
+    from scipy.special import gammaln
+
+    first = answers.start[:-1]
+    return gammaln(np.add.reduceat(counts, first) + 1.0) - np.add.reduceat(gammaln(counts + 1.0), first)
+
+
+def rule_of(tree: "xarray.DataTree") -> str:
+    """By which rule best and worst are chosen according to a posterior."""
+    return Posterior(tree).best_worst or RANKING

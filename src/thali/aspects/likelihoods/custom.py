@@ -170,8 +170,7 @@ class Custom:
         return " and ".join(name for name in ("of_pair", "of_option") if getattr(self, name) is not None)
 
     def _class(self, allocates: bool, signed: bool, of_data: Any = None) -> Any:
-        """The class that the samplers know these functions by; the same for the same functions, and names of parameters
-        in the same class of data."""
+        """The class by which the samplers know these functions, the same for the same ones."""
         key = (
             self.log_likelihood,
             self.of_pair,
@@ -244,7 +243,7 @@ class Custom:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """The part of the posterior tree about the data: the data, and the log-likelihood of each if it is known."""
-        from ..answers.own_data import own_part, pointwise_of_draws, sees_weights
+        from .own_data import own_part, pointwise_of_draws, sees_weights
 
         observed = self.observed(data)
         sees_single = bool(operations.sees_single(self.as_python(observed)[0]))

@@ -12,7 +12,7 @@ from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.covariates import coefficients, parameter
+from ..draws.covariates import coefficients, parameter
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .best_worst import LARGEST, RANKING, REVERSED, RULES
@@ -281,15 +281,15 @@ class Elimination:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from ..answers.choices import choices_part
+        from .choice_parts import choices_part
 
         data = self.in_form(data)
         if isinstance(data, Choices) and data.worst is not None:
-            from ..answers.best_worst import answers_part
+            from .choice_parts import answers_part
 
             return answers_part(columns, data, shape, dense, lapse=self.lapse, rule=self.best_worst)
         if isinstance(data, Choices):
-            from ..answers.choice_sets import sets_part
+            from .choice_parts import sets_part
 
             return sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
         own = {"tie": extra.get("tie"), "beta": coefficients(extra, self.covariates) if self.covariates else None}
@@ -297,8 +297,7 @@ class Elimination:
 
 
 def as_pairs(data: Any, best_worst: str = RANKING) -> Any:
-    """Choices out of pairs only become paired comparisons, and best and worst of three at most rankings, if that is the
-    rule: the same likelihood, much faster."""
+    """Choices out of pairs as paired comparisons, best and worst of three as rankings: the same, but faster."""
     data = as_choices(data, best_worst)
     return data.to_comparisons() if isinstance(data, Choices) and data.worst is None and data.is_paired else data
 

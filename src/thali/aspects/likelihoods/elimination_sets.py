@@ -39,10 +39,7 @@ def compiled_sets(data: Choices, lapse: float) -> Any:
 
 
 def check_sets(data: Choices, owns: Any, lapse: float) -> None:
-    """Raise DataError for a set that is too large, or for a choice that given aspects make impossible.
-
-    `owns` is the matrix of given aspects where options have no unique ones, and None otherwise.
-    """
+    """Raise DataError for a set that is too large, or a choice that given aspects alone, `owns`, make impossible."""
     largest = int(data.sizes.argmax())
     if data.sizes[largest] > LARGEST:
         members = data.members[data.start[largest] : data.start[largest + 1]]

@@ -106,6 +106,6 @@ class MostSimilarPair:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from ..answers.triplets import triplets_part
+        from ..draws.triplets import triplets_part
 
         return triplets_part(columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse)

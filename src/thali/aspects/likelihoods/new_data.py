@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from thali.data.similarities import Similarities
     from thali.data.triplets import Triplets
 
-    from ..answers.columns import Columns
+    from ..draws.columns import Columns
 
 
 class NewData(NamedTuple):
@@ -31,17 +31,16 @@ def new_pairs(
     beta: "np.ndarray | None",
     rng: np.random.Generator,
 ) -> NewData:
-    """Every pair is compared as often as in the data, with the same covariates: Binomial(n, p̃), or Multinomial(n, ...)
-    with ties."""
-    from ..answers.binomial import log_binomial
-    from ..answers.covariates import Lift
-    from ..answers.probabilities import probability_draws
+    """Every pair is compared as often as in the data: Binomial(n, p̃), or Multinomial(n, ...) with ties."""
+    from ..draws.counts import log_binomial
+    from ..draws.covariates import Lift
+    from ..draws.probabilities import probability_draws
 
     cells, lift = data.cells, None if beta is None else Lift(beta, data.cells.x)
     p = probability_draws(columns, cells.first, cells.second, lapse, lift)[0]
     n = _whole(cells.wins + cells.losses + cells.tied)
     if tie is not None:
-        from ..answers.ties import log_multinomial, outcomes
+        from ..draws.counts import log_multinomial, outcomes
 
         found = outcomes(p, 1.0 - p, tie)
         wins, tied, losses = rng.multinomial(n, found).T.astype(float)
@@ -59,7 +58,7 @@ def new_choices(columns: "Columns", data: "Choices", lapse: float, rng: np.rando
     """Every set is offered as often as in the data: Multinomial(n, p̃)."""
     from scipy.special import xlogy
 
-    from ..answers.choice_sets import log_coefficients
+    from ..draws.counts import log_coefficients
     from .set_draws import set_probability_draws
 
     p = set_probability_draws(columns, data.start, data.members, lapse)[0]
@@ -74,8 +73,7 @@ def new_answers(columns: "Columns", data: "Choices", lapse: float, rule: str, rn
     """Best and worst of every set are chosen as often as in the data: Multinomial(n, P(b, w))."""
     from scipy.special import xlogy
 
-    from ..answers.best_worst import log_coefficients_of_answers
-    from .best_worst import answer_probabilities, possible_answers
+    from .best_worst import answer_probabilities, log_coefficients_of_answers, possible_answers
 
     p = answer_probabilities(columns.unique_weights[:1], data.start, data.members, lapse, rule)[0]
     answers, totals = possible_answers(data.start), _whole(np.add.reduceat(data.counts, data.start[:-1]))
@@ -91,7 +89,7 @@ def new_similarities(
     columns: "Columns", data: "Similarities", constant: Any, sigma: Any, rng: np.random.Generator
 ) -> NewData:
     """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
-    from ..answers.similarities import similarity_draws
+    from ..draws.similarities import similarity_draws
 
     fitted = similarity_draws(columns, constant, data.first, data.second)[0]
     noise = rng.standard_normal(fitted.size)
@@ -107,8 +105,8 @@ def new_triplets(
     """Every set of pairs is answered as often as in the data: Multinomial(n, P)."""
     from scipy.special import xlogy
 
-    from ..answers.choice_sets import log_coefficients
-    from ..answers.triplets import probabilities_of_draws
+    from ..draws.counts import log_coefficients
+    from ..draws.triplets import probabilities_of_draws
 
     p = probabilities_of_draws(columns, np.array([constant]), data.start, data.first, data.second, link, lapse)[0]
     totals = _whole(np.add.reduceat(data.counts, data.start[:-1]))

@@ -317,8 +317,7 @@ def total(pairs: Any, c: Any) -> Any:
 def lay_out(
     cls: type[Any], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, x: Any = None, **further: Any
 ) -> Any:
-    """Arrange pairs (first[p], second[p]), with their covariates x[p], into blocks; vectorised, memory proportional to
-    the pairs. `further` fields of the class are as they stand."""
+    """Arrange pairs with their covariates into blocks, in memory proportional to the pairs."""
     owner = np.concatenate([first, second])
     neighbour = np.concatenate([second, first])
     own_wins = np.concatenate([wins, losses]).astype(float)

@@ -54,8 +54,7 @@ CLASSES: dict[tuple[bool, bool], type[Pairs]] = {  # by whether there are unique
 
 
 def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool, shape: float, rate: float) -> Any:
-    """The pairs as the samplers read them, and a function that makes a chain's cache; shape and rate are those of the
-    prior of own weights."""
+    """The pairs as the samplers read them, and a function that makes a chain's cache."""
     known, cells, further = data.covariates, data.cells, {}
     cls = (CLASSES if known is None else WITH_COVARIATES)[unique, ties]
     if known is not None:

@@ -315,8 +315,7 @@ def _no_log_prior(likelihood: Any) -> Any:
 
 @scalar
 def value_at(likelihood: Any, p: Any, x: Any) -> Any:
-    """The value of parameter p at place x of the line on which it is drawn: of a share the logit, else the logarithm
-    of what is above 0."""
+    """The value of parameter p at place x of the line on which it is drawn, by logit of a share, else by logarithm."""
     kind = likelihood.kind[p]
     if kind == SHARE:
         return 1.0 / (1.0 + math.exp(-min(max(x, -MOST_LOGIT), MOST_LOGIT)))

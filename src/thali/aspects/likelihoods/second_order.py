@@ -21,10 +21,7 @@ SHIFT = 2.0  # added to every y, which then is 0 or more, as the constant is: se
 
 
 def second_order(sets: PairSets) -> tuple[Judgements, GammaWeights, float]:
-    """The answers as similarities, the prior of their weights, and the factor by which these become weights of answers.
-
-    The prior has the mean of that of the answers' weights, and a shape of 1 or more.
-    """
+    """The answers as similarities, a prior of their weights, and the factor from these to weights of answers."""
     unit = sets.shape / sets.rate if sets.is_ratio else 1.0  # the prior mean of the constant, with which chains begin
     shape = max(sets.shape, 1.0)
     weights = GammaWeights(shape, unit * sets.rate * shape / sets.shape)

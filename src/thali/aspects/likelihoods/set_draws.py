@@ -7,8 +7,8 @@ import numpy as np
 from thali.compile.jit import compiled
 from thali.errors import DataError
 
-from ..answers.columns import Columns
-from ..answers.probabilities import slices
+from ..draws.columns import Columns
+from ..draws.probabilities import slices
 from ..state import COLUMNS, clear_row, empty_state
 from .best_worst import RANKING, answer_probabilities, ordered_pairs
 from .sets import LARGEST, empty_cache, lay_out, set_shares

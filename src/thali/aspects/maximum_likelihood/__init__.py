@@ -1,13 +1,15 @@
-"""Elimination by aspects by maximum likelihood, for aspects that are known; pairs of options.
+"""Elimination by aspects by maximum likelihood, for aspects that are known.
 
-aspects     which option owns which aspect, and what each is called
-problem     the log-likelihood of weights with its first and second derivatives
-log_weights Newton's method in log-weights
-maximum     the maximum: several starts, weights on the boundary, maxima that do not exist
-identify    which weights no choice could tell apart
-estimates   weights, standard errors, utility scale, tests of fit
-engine      the fit and the answers of `EliminationByAspects(method="maximum-likelihood")`
-answers     what it answers besides: weights, tests of fit, residuals
-ratio       likelihood-ratio tests between nested models
-predict_left_out   predictions for pairs that were left out
+aspects       which option owns which aspect, what each is called, and which weights no choice could tell apart
+problem       the log-likelihood of weights of pairs, with its first and second derivatives
+set_problems  that of sets, and of the best and the worst of sets
+maximum       the maximum: several starts, weights on the boundary, maxima that do not exist
+fit           data and known aspects in, estimates out; covariates
+estimates     weights, standard errors, utility scale
+clusters      errors that allow for people who answer more than once
+goodness      tests of fit
+tables        residuals, predictions, utilities and their errors
+engine        the fit and the answers of `EliminationByAspects(method="maximum-likelihood")`
+answers       what it answers besides: weights, tests of fit, residuals, predictions
+ratio         likelihood-ratio tests between nested models
 """

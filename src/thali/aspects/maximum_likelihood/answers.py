@@ -2,10 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.errors import ArgumentError, InPython, NotFittedError, Setting
+import numpy as np
+
+from thali.data.choices import Choices
+from thali.errors import ArgumentError, DataError, InPython, NotFittedError, Setting
 from thali.model.base import Model
 
+from ..draws.counts import log_outcome_coefficient, outcomes
+from .aspects import check_identified
 from .engine import MAXIMUM_LIKELIHOOD
+from .estimates import Estimates
+from .fit import LinearEstimates, at_maximum
 
 if TYPE_CHECKING:
     import pandas
@@ -183,7 +190,7 @@ class EstimatedAspects:
         """
         from thali._arguments import one_of
 
-        from .residual_table import residual_table
+        from .tables import residual_table
 
         one_of("kind", kind, ("deviance", "pearson"))
         return residual_table(self._maximum(), kind)
@@ -204,7 +211,6 @@ class EstimatedAspects:
         DataError
             If the other pairs do not tell the weights, or the data are choices out of larger sets.
         """
-        from .predict_left_out import leave_one_out
 
         return leave_one_out(self._maximum())
 
@@ -230,3 +236,41 @@ def estimates_of(model: Any, what: str) -> "Estimates":
 def is_by_maximum_likelihood(model: Any) -> bool:
     """Whether the method of a model is maximum likelihood."""
     return isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD
+
+
+# Predictions for pairs that a fit has not seen ------------------------------------------------------------------------
+
+
+def leave_one_out(found: Estimates) -> "pandas.DataFrame":
+    """Every compared pair, predicted from a fit to the others."""
+    from scipy.special import xlogy
+
+    from thali._tables import Table
+
+    data = found.data
+    if isinstance(data, Choices):
+        raise DataError("leave_one_out is for pairs; compare leaves choices out of sets out.")
+    ties, cells = found.tie is not None, data.cells
+    own = np.zeros((len(cells.pair), 0)) if data.covariates is None else data.covariates.values
+    predicted, nll = np.empty((2, data.n_pairs))
+    for pair, (i, j) in enumerate(zip(data.first, data.second, strict=True)):
+        a, b = data.labels[i], data.labels[j]
+        try:
+            others = data.without_pair(a, b)
+            if not isinstance(found, LinearEstimates):
+                check_identified(found.known, others)
+            fit = at_maximum(others, found.known, found.lapse, ties and others.n_ties > 0)
+        except DataError as error:
+            raise DataError(f"Without the pair {a!r}, {b!r}: ", error) from None
+        rows = cells.pair == pair
+        p = fit.probabilities(cells.first[rows], cells.second[rows], own[rows])
+        counts = np.stack([cells.wins[rows], cells.tied[rows], cells.losses[rows]], axis=1)
+        wins, tied, losses = counts.sum(axis=0)
+        predicted[pair] = p @ counts.sum(axis=1) / counts.sum()
+        of_outcome = outcomes(p, 1.0 - p, (fit.tie or 0.0) if ties else 0.0)
+        nll[pair] = -log_outcome_coefficient(wins, tied, losses) - xlogy(counts, of_outcome).sum()
+    table = Table(data.proportions().rename(columns={"proportion": "observed"}))
+    table["predicted"] = predicted
+    table["nll"] = nll
+    table.attrs["nll"] = float(np.mean(nll))
+    return table

@@ -29,11 +29,11 @@ NAME = "maximum-likelihood"
 class MaximumLikelihood(Engine):
     """Newton's method in log-weights, from several starts; `estimates_`."""
 
-    findings = "thali.aspects.maximum_likelihood.findings"
+    findings = "thali.aspects.findings.maximum_likelihood"
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        from ..models.given_data import data_of_thali
+        from ..populations.one import data_of_thali
         from .fit import estimate
 
         _refuse_others(model, asked)
@@ -90,13 +90,13 @@ class MaximumLikelihood(Engine):
 
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates that the fit used."""
-        from .covariates import own_names
+        from .fit import own_names
 
         return own_names(model._maximum().data)
 
     def covariate_effects(self, model: Any, ci: float | None = None) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
-        from .covariates import covariate_table
+        from .fit import covariate_table
 
         return covariate_table(model._maximum(), INTERVAL if ci is None else ci)
 
@@ -130,7 +130,7 @@ class MaximumLikelihood(Engine):
     def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates."""
         from ..answers.predict import table_of_outcomes, tied_places
-        from ..answers.ties import outcomes
+        from ..draws.counts import outcomes
 
         found = model._maximum()
         labels = list(found.data.labels)
@@ -172,8 +172,8 @@ def _lapse(model: Any) -> float:
 
 def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
     """The covariates of so many predicted comparisons."""
-    from ..answers.covariates import values_for
-    from .covariates import own_names
+    from ..draws.covariates import values_for
+    from .fit import own_names
 
     names = own_names(found.data)
     options = found.data.covariates.options if names else np.zeros((1, 0))

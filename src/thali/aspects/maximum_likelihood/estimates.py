@@ -10,7 +10,7 @@ from thali._arguments import between
 from thali.data.pairs import PairedComparisons
 from thali.posterior.interval import INTERVAL, tails_of
 
-from ..answers.covariates import lifted
+from ..draws.covariates import lifted
 from ..likelihoods.best_worst import RANKING, answer_probabilities
 from ..likelihoods.set_draws import luce_probabilities
 from .aspects import KnownAspects
@@ -332,13 +332,11 @@ class Estimates:
         return -2.0 * self.log_likelihood + float(np.log(len(self.pose.totals))) * self.n_parameters
 
     def fitted(self) -> np.ndarray:
-        """The probabilities of the outcomes, in the order of `pose.counts`: of a pair, the first option and the second,
-        and a tie in between, if that is one; of a set, its members."""
+        """The probabilities of the outcomes in the order of `pose.counts`: of a pair first, tie, second."""
         return self.pose.probabilities(self.maximum.working, self.maximum.beta)
 
     def residuals(self, kind: str) -> np.ndarray:
-        """Signed roots of what is contributed to X² ("pearson") or to G² ("deviance"): by each pair, where one of two
-        was chosen; elsewhere by each outcome."""
+        """Signed roots of the contributions to X² ("pearson") or G² ("deviance"), by pair or outcome."""
         from scipy.special import xlogy
 
         p, counts, n = self.fitted(), self.pose.counts, np.repeat(self.pose.totals, self.pose.sizes)
@@ -360,8 +358,7 @@ class Estimates:
         return np.sign(lean) * np.sqrt(np.maximum(2.0 * part, 0.0))
 
     def probabilities(self, first: np.ndarray, second: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
-        """The probability that the first of each of these pairs of options is chosen (if one of the two is), lapse
-        included; `x`: covariates of these comparisons (pairs, covariates), None: 0."""
+        """The probability that the first of each pair is chosen, lapse included; `x`: their covariates, None: 0."""
         own, other = (side @ self.working_weights for side in patterns(self.known.owners, first, second))
         if x is not None:
             own, other = lifted(own, other, x @ self.coefficients_of_covariates)

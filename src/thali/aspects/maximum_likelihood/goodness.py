@@ -78,53 +78,15 @@ def fit_test(
     unit: str = "pair",
     effect: Callable[[], DesignEffect] | None = None,
 ) -> FitTest:
-    r"""Test a model against the one in which each pair, or set, has probabilities of its own.
+    r"""G² against probabilities of its own for each pair or set: by chi-square where it holds, else by a bootstrap.
 
-    Chi-square is used where
-
-    .. math:: \sum_i \frac{\sum_c p_{ic}^{-1} - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}},
-
-    which says that the mean of G², to the order 1/n, lies within a tenth of a standard deviation of that of chi-square
-    (Lawley 1956; Williams 1976). Cochran's rule for expected counts does not suffice, since the errors of many pairs
-    add up. Elsewhere p = (1 + samples with G² at least as large) / (1 + samples).
-
-    Parameters
-    ----------
-    statistic : float
-        G².
-    df : int
-    totals : array (P,)
-        Comparisons of each pair.
-    inverse : array (P,)
-        Of each pair the sum over its outcomes of one over the fitted probability.
-    is_whole : bool
-        Whether the counts are whole numbers.
-    replicate : callable
-        Draws choices from the fitted model with a Generator, fits them, and returns their G².
-    work : float
-        Pairs times the square of the number of weights, or whatever else takes as long to fit.
-    samples : int, optional
-        Of the bootstrap; None uses chi-square where it holds, else 999, or 199 where a fit takes longer.
-    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-    unit : {"pair", "set"}
-        What was compared.
-    effect : callable, optional
-        Finds how G² is distributed over people: about a times chi-square with f degrees of freedom, where a f and
-        2 a² f are the mean and the variance of its limit (Rao & Scott 1984); samples of a bootstrap are multiplied by
-        its mean over df. None: all comparisons are independent.
-
-    Returns
-    -------
-    FitTest
-
-    References
-    ----------
-    Davison & Hinkley (1997), Bootstrap methods and their application, section 4.4; Lawley (1956), A general method for
-    approximating to the distribution of likelihood ratio criteria; McCullagh & Nelder (1989), Generalized linear
-    models, section 4.4.5 (single comparisons); Rao & Scott (1984), On chi-squared tests for multiway contingency tables
-    with cell proportions estimated from survey data; Williams (1976), Improved likelihood ratio tests for complete
-    contingency tables.
+    .. math:: \sum_i \frac{\sum_c p_{ic}^{-1} - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}
     """
+    # Then the mean of G², to the order 1/n, lies within a tenth of a standard deviation of that of chi-square (Lawley
+    # 1956; Williams 1976); Cochran's rule for expected counts does not suffice, since the errors of many pairs add
+    # up. Elsewhere p = (1 + samples with G² at least as large) / (1 + samples). Single comparisons: McCullagh &
+    # Nelder (1989), section 4.4.5. With `effect`, how G² is distributed over people, it is about a times chi-square
+    # with f degrees of freedom, where a f and 2 a² f are the mean and the variance of its limit (Rao & Scott 1984).
     if samples is not None:
         samples = whole("samples", samples, 1)
     if why := _silent(totals, df, is_whole, unit):

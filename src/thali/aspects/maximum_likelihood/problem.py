@@ -7,11 +7,9 @@ import numpy as np
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 
-from ..answers.ties import outcomes
+from ..draws.counts import outcomes
 from ..likelihoods.best_worst import RANKING, answer_counts
-from .best_worst_problem import BestWorstProblem
-from .luce_problem import LuceProblem
-from .slopes import Slopes
+from .set_problems import BestWorstProblem, LuceProblem, Slopes
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
 LEAST = 1e-300  # stands for a probability of 0
@@ -222,8 +220,7 @@ def problem(
     ties: bool = False,
     best_worst: str = RANKING,
 ) -> "Pose":
-    """The problem that data and owners (options by aspects; out of sets each its own) pose; `extra` columns have a row
-    a cell."""
+    """The problem that data and owners (options by aspects) pose; `extra` columns have a row a cell."""
     if isinstance(data, Choices) and data.worst is not None:
         counts = answer_counts(data)
         return BestWorstProblem(counts, data.members, data.start, data.n_options, float(lapse), best_worst)

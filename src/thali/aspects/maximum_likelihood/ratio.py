@@ -9,8 +9,8 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError
 
 from .answers import estimates_of
-from .covariates import own_names, within
 from .estimates import Estimates
+from .fit import own_names, within
 from .goodness import chi_square_tail, rough
 
 _ROUNDING = 1e-6

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
-from thali.data.kinds import SIMILARITIES
+from thali.data.kinds import SIMILARITIES, SIMILARITY_GROUPS, TRIPLETS
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.model.engine import Engine
@@ -17,22 +17,92 @@ from thali.trees.tree import Tree
 
 from ..answers.data_answers import answers_of
 from ..answers.kind import of_similarities
-from ..answers.similarities import measured_similarities
-from ..likelihoods.additive import LEARNED, Additive
-from ..likelihoods.most_similar_pair import EXP
+from ..draws.similarities import measured_similarities
+from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
+from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
 from ..populations.one import Population
 from ..populations.populations import population_of
+from ..priors.feature_argument import prior_of
 from ..samplers.task import build_task
 from ..spec import ADDITIVE
 from .additive_answers import AdditiveAnswers
-from .additive_data import of_data
 from .engines import BY_CHAINS, POINT
-from .feature_argument import prior_of
 from .held_out_sigma import can_choose, sigma_scores
 from .open import LatentFeatureModel
 
 if TYPE_CHECKING:
     from ..answers.estimate import Estimate
+
+
+# What additive clustering makes of each kind of data: the likelihood, and the usual prior of weights ------------------
+
+
+class OfSimilarities:
+    """Similarities of one group of people; whatever else was given is refused by the likelihood."""
+
+    kind: ClassVar[str] = SIMILARITIES  # for which the options are
+    called: ClassVar[str] = SIMILARITIES
+    has_estimates: ClassVar[bool] = True  # besides posterior means
+
+    def likelihood(self, model: "AdditiveClustering") -> Any:
+        """The likelihood with the arguments of the model, of which sigma may be unknown."""
+        return Additive(model.sigma, bool(model.constant))
+
+    def weight_prior(self, data: Any) -> tuple[float, float]:
+        """Shape and rate of the Gamma prior of weights, unless the user gives one."""
+        return suited_prior(data)
+
+    def lacks_sigma(self, data: Any) -> bool:
+        """Whether sigma is needed, could be chosen by cross-validation, and is not known of the data."""
+        return data.sigma is None
+
+
+class OfGroups(OfSimilarities):
+    """Similarities of several groups."""
+
+    called = f"{SIMILARITIES} of several groups"
+    has_estimates = False
+
+    def weight_prior(self, data: Any) -> tuple[float, float]:
+        return min(map(suited_prior, data.data))
+
+    def lacks_sigma(self, data: Any) -> bool:
+        return False
+
+
+class OfTriplets(OfSimilarities):
+    """Which pair of a set is the most similar."""
+
+    kind = called = TRIPLETS
+    has_estimates = False
+
+    def likelihood(self, model: "AdditiveClustering") -> Any:
+        return MostSimilarPair(model.link, model.lapse)
+
+    def weight_prior(self, data: Any) -> tuple[float, float]:
+        return 1.0, 1.0
+
+    def lacks_sigma(self, data: Any) -> bool:
+        return False
+
+
+class OfOthers(OfSimilarities):
+    """Data that the likelihood refuses."""
+
+    def weight_prior(self, data: Any) -> tuple[float, float]:
+        return USUAL_PRIOR
+
+    def lacks_sigma(self, data: Any) -> bool:
+        return False
+
+
+_BY_KIND = {SIMILARITIES: OfSimilarities(), SIMILARITY_GROUPS: OfGroups(), TRIPLETS: OfTriplets()}
+_OTHERS = OfOthers()
+
+
+def of_data(data: Any) -> OfSimilarities:
+    """What is made of these data; None: of a fit whose data are not kept."""
+    return _OTHERS if data is None else _BY_KIND.get(data.kind, _OTHERS)
 
 
 LAPSE = 0.01
@@ -292,8 +362,8 @@ class AdditiveClustering(AdditiveAnswers):
         ----------
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
-        from ..answers.columns import columns_of
-        from ..answers.estimators import KINDS, estimate
+        from ..answers.estimate import KINDS, estimate
+        from ..draws.columns import columns_of
 
         one_of("kind", kind, KINDS)
         tree = of_similarities(self._fitted(), "estimate")

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ..priors.feature_argument import names_of
 from .base import LatentFeatures
-from .feature_argument import names_of
 
 if TYPE_CHECKING:
     import pandas
@@ -107,7 +107,7 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to other data, a label is unknown, or an entry is no set.
         """
-        from ..answers.predict_triplets import predicted_pairs
+        from ..answers.predict import predicted_pairs
 
         return predicted_pairs(self._fitted(), sets, return_se)
 
@@ -132,7 +132,7 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to other data, or there are more than 2,000 pairs.
         """
-        from ..answers.predict_triplets import pair_ranks_table
+        from ..answers.predict import pair_ranks_table
 
         return pair_ranks_table(self._fitted())
 

@@ -18,9 +18,8 @@ from thali.model.sampling import Sampling
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
-from ..populations.one import One, Population
+from ..populations.one import One, Population, data_of_thali
 from .engines import BY_CHAINS
-from .given_data import data_of_thali
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from thali.trees.tree import Tree
 
     from ..answers.consensus import ConsensusTree
-    from ..answers.matching import Matched
+    from ..answers.matched_features import Matched
 
 
 class LatentFeatures(RunByChains):
@@ -385,7 +384,7 @@ class LatentFeatures(RunByChains):
         ----------
         Görür, Jäkel & Rasmussen (2006), section 5.
         """
-        from ..answers.option_similarity import similarity_table
+        from ..answers.options import similarity_table
 
         return similarity_table(self._fitted())
 
@@ -522,7 +521,7 @@ class LatentFeatures(RunByChains):
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
         """
-        from ..populations.evidence_run import evidence_of_fit
+        from ..populations.evidence import evidence_of_fit
 
         self._fitted()
         how = checked_evidence_run(draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity)
@@ -554,7 +553,7 @@ class LatentFeatures(RunByChains):
         ArgumentError
             If there is no such group.
         """
-        from ..answers.group_tree import tree_of_group
+        from ..answers.groups import tree_of_group
 
         name = str(name)
         if self.groups_ and name not in self.groups_:

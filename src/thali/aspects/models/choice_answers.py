@@ -30,7 +30,7 @@ class ChoiceAnswers(LatentFeatures):
             Before `fit`.
         """
         from ..answers.kind import of_choices
-        from ..answers.unique import unique_weights_table
+        from ..answers.options import unique_weights_table
 
         return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
 
@@ -82,7 +82,7 @@ class ChoiceAnswers(LatentFeatures):
             If the model was fitted to similarities.
         """
         from ..answers.kind import of_choices
-        from ..answers.ranks import ranks_table
+        from ..answers.options import ranks_table
 
         return ranks_table(of_choices(self._fitted(), "ranks"), every_rank)
 

@@ -18,11 +18,11 @@ from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
 from ..populations.one import Population
 from ..populations.populations import population_of
+from ..priors.feature_argument import names_of, prior_of
 from ..priors.given import Given
 from ..spec import ELIMINATION
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS, LAPLACE
-from .feature_argument import names_of, prior_of
 
 if TYPE_CHECKING:
     import pandas
@@ -340,7 +340,7 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         ArgumentError
             If the model has no `kinds`.
         """
-        from ..answers.kinds_answers import same_kind_table
+        from ..answers.kinds_of_people import same_kind_table
 
         return same_kind_table(self._of_kinds("same_kind"))
 
@@ -374,7 +374,7 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         ----------
         Stephens (2000), Dealing with label switching in mixture models.
         """
-        from ..answers.kinds_answers import sizes_table
+        from ..answers.kinds_of_people import sizes_table
 
         return sizes_table(self._of_kinds("kind_sizes"))
 
@@ -394,7 +394,7 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         ArgumentError
             If the model has no `kinds`.
         """
-        from ..answers.kinds_answers import assignment_table
+        from ..answers.kinds_of_people import assignment_table
 
         return assignment_table(self._of_kinds("assignment"))
 
@@ -420,8 +420,8 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         ArgumentError
             If the model has no `kinds`, or not so many.
         """
-        from ..answers.group_tree import tree_of_group
-        from ..answers.kinds_aligned import as_groups, number_of_kinds
+        from ..answers.groups import tree_of_group
+        from ..answers.kinds_of_people import as_groups, number_of_kinds
 
         tree = self._of_kinds("of_kind")
         number, most = whole("number", number, 1), number_of_kinds(tree)

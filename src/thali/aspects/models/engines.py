@@ -15,8 +15,7 @@ from thali.model.sampling import Sampling
 
 from ..answers.stored_layout import STARTED_ANEW
 from ..likelihoods.elimination import Elimination
-from ..samplers.chains import chains_of, end_pilot
-from ..samplers.pilot import SWEEPS
+from ..samplers.chains import PILOT, chains_of, end_pilot
 from ..samplers.task import LEVELS, PreparedChains, build_task
 
 if TYPE_CHECKING:
@@ -55,8 +54,7 @@ class ByChains(Chains):
         return sampling_of_parts(model._population(source), source, run, model._parts(source))
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        from ..answers.noise import noise_sentence
-        from ..answers.swaps import swap_sentence
+        from ..answers.fit_quality import noise_sentence, swap_sentence
 
         yield from super().outcome(model, job)
         if sentence := swap_sentence(model.posterior_):
@@ -75,13 +73,13 @@ class ByChains(Chains):
 
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates of comparisons and of options that the fit used."""
-        from ..answers.covariates import names_in
+        from ..draws.covariates import names_in
 
         return names_in(model._fitted())
 
     def covariate_effects(self, model: Any) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
-        from ..answers.covariates import effects_table
+        from ..draws.covariates import effects_table
 
         return effects_table(model._fitted())
 
@@ -100,7 +98,7 @@ class ByChains(Chains):
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        from ..answers.left_out import predicted_left_out
+        from ..answers.predict import predicted_left_out
 
         return predicted_left_out(model._fitted(), part)
 
@@ -115,7 +113,7 @@ class Laplace(ByChains):
     """Laplace's approximation to worths, whose draws are independent."""
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
-        from ..bradley_terry.sampling import checked_pairs
+        from ..bradley_terry import checked_pairs
 
         data = model._as_data(data)
         checked_pairs(data, model._parts(data))
@@ -123,7 +121,7 @@ class Laplace(ByChains):
         return Prepared(model.lapse)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        from ..bradley_terry.sampling import sampling_of_worths
+        from ..bradley_terry import sampling_of_worths
 
         _refuse_several("laplace", source, model.kinds is not None)
         return sampling_of_worths(source, run, model._parts(source), model._task(source, run.least_draws, 0, None))
@@ -146,7 +144,7 @@ class Point(ByChains):
         raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
 
     def verdict(self, model: Any) -> "Verdict":
-        from ..answers.point_verdict import point_verdict
+        from ..answers.fit_quality import point_verdict
 
         return point_verdict(model._fitted())
 
@@ -164,7 +162,7 @@ def sampling_of_parts(
 ) -> Sampling[Any]:
     """The run of chains of these parts; `anew`: chains without tempering stayed apart."""
     task = population.task(source, run.least_draws, run.tune, run.thin, parts)
-    task.pilot = SWEEPS if run.thin is None and len(task.temperatures) == 1 and run.tune >= SWEEPS else 0
+    task.pilot = PILOT if run.thin is None and len(task.temperatures) == 1 and run.tune >= PILOT else 0
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
         attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}

@@ -41,20 +41,8 @@ def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool = False) 
     r"""The mean log score of a similarity that was left out, by sigma, from the largest value down.
 
     .. math:: \frac1P \sum_{ij} \log \frac1T \sum_t \mathrm{Normal}(s_{ij} \mid \mu_{ij}^{(t)}, \sigma^2 / n_{ij})
-
-    Parameters
-    ----------
-    data : Similarities
-    parts : dict
-        Prior, weight_prior and alpha, and the likelihood, whose constant counts.
-    show_progress : bool
-
-    Returns
-    -------
-    pandas.Series
-        The same for the same data and prior on one machine; the best is at its `idxmax`. The runs are short, so each
-        score is averaged with those of its neighbours, in the proportions 1:2:1.
     """
+    # The runs are short, so each score is averaged with those of its neighbours, in the proportions 1:2:1.
     import pandas as pd
 
     rng = np.random.default_rng(0)  # a fixed stream: the choice is a function of data and prior

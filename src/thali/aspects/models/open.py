@@ -2,7 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ..samplers.task import as_prior
+import numpy as np
+
+from thali.errors import ArgumentError, DataError
+from thali.model.saved import NotSaved
+
+from ..draws.columns import columns_of
+from ..likelihoods.custom import Custom
+from ..likelihoods.own_data import predicted_by_draws
+from ..priors.feature_argument import as_prior
 from .choice_answers import ChoiceAnswers
 
 if TYPE_CHECKING:
@@ -128,7 +136,6 @@ class LatentFeatureModel(ChoiceAnswers):
         DataError
             If the data have other labels.
         """
-        from ..answers.own_prediction import prediction_mean
 
         return prediction_mean(self._fitted(), self.likelihood, self._data_of_fit() if data is None else data)
 
@@ -145,3 +152,21 @@ class LatentFeatureModel(ChoiceAnswers):
     def _held_to(self, data: Any) -> "LatentFeatureModel":
         parts = self._parts(data)
         return LatentFeatureModel(**parts | {"likelihood": parts["likelihood"].held_to(self._as_data(data))})
+
+
+# Predictions of a likelihood of the user: the mean over draws of the function that the user gave ---------------------
+
+
+def prediction_mean(tree: Any, likelihood: Any, data: Any) -> np.ndarray:
+    """The posterior mean of `predict` for these data."""
+    if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
+        raise ArgumentError(
+            "predict is there for a likelihood of your own that says how: Custom(..., predict=function of (data, "
+            "features, weights)); files do not hold functions, so give it again after load. See also predict_proba."
+        )
+    observed, posterior = likelihood.observed(data), tree["posterior"].dataset
+    if observed.labels != tuple(map(str, posterior["option"].values)):
+        raise DataError("predict needs data with the labels of the fit, in the same order.")
+    own = {name: posterior[name].values.ravel() for name in likelihood.parameters}
+    found = predicted_by_draws(likelihood, observed, columns_of(tree), own)
+    return np.mean(found, axis=0)

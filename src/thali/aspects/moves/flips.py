@@ -11,7 +11,6 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..column_order import shuffle_columns
 from ..operations import (
     apply_joined,
     delta_joined,
@@ -24,7 +23,7 @@ from ..operations import (
     open_members,
     toggled,
 )
-from ..state import BETA, COLUMNS, FULL, TOTAL_UNIQUE, clear_row, has_free_singles, remove_column
+from ..state import BETA, COLUMNS, FULL, TOTAL_UNIQUE, clear_row, has_free_singles, remove_column, shuffle_columns
 from ..weight_priors import weight
 from .unique_weights import refresh_bessel
 

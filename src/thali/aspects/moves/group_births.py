@@ -12,8 +12,7 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..group_stacked import group_at
-from ..group_state import KAPPA, append_proposed, copy_proposed, remove_from_all
+from ..group_state import KAPPA, append_proposed, copy_proposed, group_at, remove_from_all
 from ..operations import (
     apply_compensated_weight,
     apply_weight,

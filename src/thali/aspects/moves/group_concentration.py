@@ -5,8 +5,7 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import poisson
 
-from ..group_stacked import group_at
-from ..group_state import KAPPA, append_proposed, copy_proposed, remove_from_all
+from ..group_state import KAPPA, append_proposed, copy_proposed, group_at, remove_from_all
 from ..operations import draw_alpha, log_rate, rate_between, rate_single, sees_full, sees_single, set_alpha
 from ..state import ALPHA, COLUMNS, capacity, clear_row, replica
 from .group_densities import draw_gamma

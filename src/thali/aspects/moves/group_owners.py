@@ -9,9 +9,7 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..column_order import shuffle_columns
-from ..group_stacked import group_at
-from ..group_state import KAPPA, append_proposed, copy_proposed, remove_from_all, set_owner
+from ..group_state import KAPPA, append_proposed, copy_proposed, group_at, remove_from_all, set_owner
 from ..operations import (
     apply_compensated_member,
     apply_copies,
@@ -32,7 +30,7 @@ from ..operations import (
     open_members,
     toggled,
 )
-from ..state import ALPHA, BETA, COLUMNS, capacity, copy_row, replica, scratch
+from ..state import ALPHA, BETA, COLUMNS, capacity, copy_row, replica, scratch, shuffle_columns
 from .duplicates import same_owners
 from .group_densities import log_gamma, log_gamma_ratio
 from .split_join import drawn_pair, split_or_joined
@@ -90,8 +88,7 @@ def joined_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, joins: Any
 
 @scalar
 def compensated_flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, share: Any) -> None:
-    """A random option joins or leaves a random column; in each group its unique weight makes up for it with
-    probability `share`."""
+    """A random option joins or leaves a random column; its unique weights make up for it with probability `share`."""
     first = replica(states, 0)
     k, i = index(rng, first.whole[COLUMNS]), index(rng, first.Z.shape[1] - 1)
     joins = first.Z[k, i] == 0.0

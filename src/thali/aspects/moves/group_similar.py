@@ -11,8 +11,7 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept
 
-from ..group_stacked import group_at
-from ..group_state import ACCEPTED, KAPPA, KAPPA_RATE, KAPPA_SHAPE, STEP, TRIED
+from ..group_state import ACCEPTED, KAPPA, KAPPA_RATE, KAPPA_SHAPE, STEP, TRIED, group_at
 from ..operations import apply_own, apply_scale, apply_weight, cache_at, delta_own, delta_weight, is_scale_free
 from ..state import BETA, COLUMNS, replica
 

@@ -12,8 +12,7 @@ import numpy as np
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..group_stacked import group_at
-from ..group_state import KAPPA, append_proposed, copy_proposed, remove_from_all, set_owner
+from ..group_state import KAPPA, append_proposed, copy_proposed, group_at, remove_from_all, set_owner
 from ..operations import (
     apply_compensated_member,
     apply_compensated_weight,

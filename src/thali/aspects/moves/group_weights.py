@@ -8,7 +8,6 @@ import numpy as np
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
-from ..column_order import shuffle_columns
 from ..group_state import KAPPA
 from ..operations import (
     apply_compensated_weight,
@@ -22,7 +21,7 @@ from ..operations import (
     sees_full,
     sees_single,
 )
-from ..state import BETA, COLUMNS
+from ..state import BETA, COLUMNS, shuffle_columns
 from .group_densities import draw_gamma, log_gamma_ratio, log_owners_ratio
 from .mass_transfer import proposed_weight
 from .tuning import COMPENSATED_WEIGHT, SHARED

@@ -13,8 +13,7 @@ from typing import Any
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, draw_code, index
 
-from ..group_stacked import group_at
-from ..group_state import KAPPA
+from ..group_state import KAPPA, group_at
 from ..likelihoods.pair_counts import add_answers, forget_answers, log_answers
 from ..operations import cache_at, rebuild
 from ..state import BETA, COLUMNS, replica

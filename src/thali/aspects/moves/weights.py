@@ -8,9 +8,8 @@ import numpy as np
 from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept
 
-from ..column_order import shuffle_columns
 from ..operations import apply_own, apply_weight, delta_own, delta_weight, sees_full, sees_single
-from ..state import BETA, NO_UNIQUE
+from ..state import BETA, NO_UNIQUE, shuffle_columns
 from ..weight_priors import is_possible, log_density_ratio, log_stretch, walked, weight
 from .tuning import SHARED
 from .unique_weights import log_unique_ratio, set_unique

@@ -21,8 +21,8 @@ from thali.inference.threads import run_in_threads
 from thali.posterior.evidence import BLOCKS
 from thali.trees.tree import Tree
 
-from ..answers.columns import columns_of_chains
 from ..answers.features import distinct_owners
+from ..draws.columns import columns_of_chains
 from ..operations import sees_single
 from ..priors.phylogenetic import PhylogeneticBuffet
 from ..samplers.chains import chains_of

@@ -1,5 +1,6 @@
-"""Run chains: threads in one process, each with its own random stream."""
+"""Run chains: threads in one process, each with its own random stream; annealed ones; the pilot that finds `thin`."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +11,16 @@ from thali.inference.arrays import Arrays, filled, unpacked_streams
 from thali.inference.chains import Chain as AnyChain
 from thali.inference.chains import run_chains as run
 from thali.inference.seeds import streams
+from thali.posterior.summary import convergence
 
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
-from ..state import SWEEPS, Model, capacity, grown, replica, resized, stack
-from .draws import ChainDraws
-from .loop import CROWDED, DONE, RECORD_FULL
-from .pilot import looked_at, pairs_of, thin_for
-from .record import adopted, chain_draws, draws_between, empty_record, enlarged, skipping
-from .start import prior_draw
+from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, SWEEPS, Model, capacity, grown, replica, resized, stack
+from .loop import CROWDED, DONE, RECORD_FULL, prior_draw
+from .record import ChainDraws, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
 from .tempering import HOTTEST, STEP, evened, ladder, longer, swap_rates
+
+# How many sweeps lie between two draws: as many as nearby states remember, seen in the first sweeps of tuning ---------
 
 
 @dataclass
@@ -236,10 +237,9 @@ def end_pilot(chains: Sequence[Chain]) -> None:
 
 
 def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
-    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder there.
-
-    In the first quarter of tuning replicas still move to their levels; the last quarter lets a longer ladder converge.
-    """
+    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder there."""
+    # In the first quarter of tuning replicas still move to their levels; the last quarter lets a longer ladder
+    # converge.
     if not tempers:
         return []
     eighths = [(tune * eighth // 8, lengthens and eighth > 2) for eighth in range(2, 7)]
@@ -258,3 +258,54 @@ def run_chains(
     made = chains_of(task, chains, random_seed)
     interrupted = run(made, cores, progress, task.kernel.is_compiled(task.model))
     return [chain.draws for chain in made], interrupted
+
+
+# Chains that are annealed: the likelihood is let in little by little, so that each ends near a mode ------------------
+
+
+AT_ONE = 0.2  # share of the sweeps at temperature 1, the last ones
+
+
+class AnnealedChain(Chain):
+    """A chain at one temperature, which falls geometrically to 1 and stays there."""
+
+    def run_to(self, until: int) -> None:
+        while self.sweeps < until:
+            begun = self.sweeps // STEP * STEP  # so that slices of a run have no influence
+            self.ladder.beta[0] = min(1.0, HOTTEST ** (begun / ((1.0 - AT_ONE) * self.total) - 1.0))
+            self._run_kernel(min(until, begun + STEP))
+        self._run_kernel(until)
+
+
+# How many sweeps lie between two draws: as many as nearby states remember, seen in the first of tuning ---------------
+
+
+PILOT = 400  # of a pilot
+DROPPED = 100  # of these, at the start, which come from the prior
+MAX_PAIRS = 32  # of options that are looked at
+
+
+def pairs_of(n: int) -> np.ndarray:
+    """Neighbouring options, evenly spread, shape (2, pairs)."""
+    first = np.unique(np.linspace(0, n - 1, min(n, MAX_PAIRS)).astype(int))
+    return np.array([first, (first + 1) % n])
+
+
+def looked_at(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
+    """What is seen of a state: number of features, ln alpha, and of each pair its choice probability or overlap."""
+    columns, (i, j) = int(b.whole[COLUMNS]), pairs
+    Z, w = b.Z[:columns], b.w[:columns]
+    shared = w @ (Z[:, i] * Z[:, j])
+    if model.unique != NO_UNIQUE:
+        own_i, own_j = w @ Z[:, i] + b.s[i] - shared, w @ Z[:, j] + b.s[j] - shared
+        shared = own_i / (own_i + own_j)
+    number = columns + b.whole[FULL] + b.singles.sum()
+    return np.array([number, math.log(b.real[ALPHA]) if b.real[ALPHA] > 0 else 0.0, *shared])
+
+
+def thin_for(seen: Sequence[np.ndarray], most: int) -> int:
+    """The integrated autocorrelation time of the slowest of what was `seen` (sweeps, quantities), `most` at most."""
+    draws = np.moveaxis(np.stack([each[DROPPED:] for each in seen]), 2, 0)
+    ess = convergence(draws)[0]
+    times = draws[0].size / ess[np.isfinite(ess)]
+    return int(np.clip(math.ceil(times.max()), 1, most)) if times.size else most

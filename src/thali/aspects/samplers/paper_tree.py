@@ -23,11 +23,10 @@ from typing import Any
 from thali.compile.jit import kernel, scalar
 from thali.inference.numerics.decisions import accept
 
-from ..column_order import shuffle_columns
 from ..moves.concentration import draw_concentration
 from ..moves.tuning import SHARED, tuning_at
 from ..operations import apply_member, cache_at, delta_member
-from ..state import COLUMNS, SWEEPS, scratch
+from ..state import COLUMNS, SWEEPS, scratch, shuffle_columns
 from .loop import GO_ON, after_sweep, before_round, on_level
 from .paper import update_unique_features, update_weights
 

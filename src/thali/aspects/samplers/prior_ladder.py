@@ -17,8 +17,8 @@ from thali.inference.seeds import streams
 from ..operations import cache_at, log_likelihood, rebuild
 from ..state import ALPHA, COLUMNS, FULL, Model, State, capacity, grown, replica
 from .chains import Chain
-from .draws import ChainDraws
-from .start import prepare, with_weights
+from .loop import prepare, with_weights
+from .record import ChainDraws
 
 STEP = 1.0  # standard deviations of the log-likelihood times the gap between neighbouring levels
 RATIO = 1.7  # of neighbouring inverse temperatures of the first ladder

@@ -1,8 +1,8 @@
 """Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model shares."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +14,19 @@ from thali.inference.chains import Run
 from thali.model.engine import Prepared
 
 from ..likelihoods.parameters import Gamma, Normal
+from ..likelihoods.residuals import empty_cache
 from ..operations import draw_weights, sees_full, sees_single
 from ..priors.given import Given
-from ..state import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
+from ..state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, ROOM, TOTAL_UNIQUE, Model, State, empty_state
 from ..weight_priors import GammaWeights, are_exponential
-from .chains import Task, run_chains
-from .near_start import MOST, NearStart
+from .chains import AnnealedChain, Task, run_chains
+from .recommended import conjugate_together
 from .tempering import MAX_TEMPERATURES, geometric
 
 if TYPE_CHECKING:
-    from .draws import ChainDraws
+    from .chains import Task
+    from .record import ChainDraws
+
 
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
@@ -156,17 +159,6 @@ def _ladder(tempering: Any, by_default: bool, may_temper: bool) -> tuple[tuple[f
     )
 
 
-def as_prior(prior: Any) -> Any:
-    """The prior itself; a tree stands for the phylogenetic Indian buffet process on it."""
-    from thali.trees.tree import Tree
-
-    if isinstance(prior, Tree):
-        from ..priors.phylogenetic import PhylogeneticBuffet
-
-        return PhylogeneticBuffet(prior)
-    return prior
-
-
 def _kernel(sampler: str, prior: Any, model: Model, together: bool) -> Any:
     exact_weights = type(model.likelihood) in draw_weights.answers
     if sampler == "paper":
@@ -203,7 +195,7 @@ def _kernel(sampler: str, prior: Any, model: Model, together: bool) -> Any:
 
 def _published_for_similarities(prior: Any) -> Any:
     from ..priors.ibp import IndianBuffet
-    from . import paper_additive
+    from . import paper as paper_additive
 
     if not isinstance(prior, IndianBuffet):
         raise ArgumentError(
@@ -276,3 +268,49 @@ def run(task: Task, how: Run) -> tuple[list["ChainDraws"], bool]:
 
     with Progress(how.progressbar, "sampling", how.chains * (task.tune + task.draws) * task.thin) as progress:
         return run_chains(task, how.chains, how.cores, how.random_seed, progress)
+
+
+# Where chains of triplets of many objects begin: where an annealed run ends whose likelihood is quick to evaluate ----
+#
+# From a prior draw chains find features slowly: a column begins with one object, and few are tried in a sweep.
+
+
+SWEEPS = 300  # of the annealed run; 1,000 end at no better features
+MOST = 3000  # objects: the run stores numbers for all pairs
+
+
+@dataclass(frozen=True)
+class NearStart:
+    """Gives the state in which a chain begins."""
+
+    approximate: Callable[[Any], Any]  # likelihood -> similarities, their prior of weights, the factor of the weights
+
+    def __call__(self, rng: np.random.Generator, task: "Task") -> State:
+        """The features at the end of an annealed run of the approximate likelihood."""
+        likelihood, weights, unit = self.approximate(task.model.likelihood)
+        model, n = task.model, task.n_options
+        run = replace(
+            task,
+            kernel=conjugate_together,
+            model=model._replace(likelihood=likelihood, weights=weights, hi=n),
+            make_cache=empty_cache,
+            draws=1,
+            tune=SWEEPS - 1,
+            thin=1,
+            temperatures=(1.0,),
+            lengthens=False,
+            evens=False,
+            parameters=("constant", "sigma"),
+            pilot=0,
+            begins=None,
+        )
+        chain = AnnealedChain(run, rng)
+        chain.run_to(SWEEPS)
+        found = chain.state
+        count = int(found.whole[COLUMNS])
+        kept = np.flatnonzero((found.m[:count] >= model.lo) & (found.m[:count] <= model.hi))
+        state = empty_state(n, 4 * kept.size + 2 * ROOM)
+        state.Z[: kept.size], state.m[: kept.size] = found.Z[kept], found.m[kept]
+        state.w[: kept.size] = unit * found.w[kept]
+        state.whole[COLUMNS], state.real[ALPHA] = kept.size, found.real[ALPHA]
+        return state

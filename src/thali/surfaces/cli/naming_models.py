@@ -36,7 +36,7 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
 
 def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
     """What an item says of groups or kinds of people, as parameters of a model, and the rest of it."""
-    from thali.aspects.populations.groups.task import WEIGHTS
+    from thali.aspects.populations.groups_chain import WEIGHTS
 
     word, _, rest = item.partition(":")
     if kind in OF_GROUPS and word in WEIGHTS:

@@ -1,0 +1,324 @@
+"""Groups of people: their draws as a tree in the ArviZ schema, the tree of one group, and what is said of them.
+
+The tree has what that of one group has, with the mean of the weights over groups, and besides by group the weights and
+what follows from them. Weights of choices, of which only ratios count, are shares of the group's total.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.kinds import GROUPED, OF_GROUPS, SIMILARITIES
+from thali.errors import Argument, ArgumentError, DataError
+from thali.inference.threads import rectangle
+from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.store import origin, tree_of
+from thali.posterior.view import Posterior
+
+from ..draws.columns import Columns, columns_of
+from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
+from .features import add_convergence, checked_probability, distinct_owners, features_table
+from .kind import of_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas
+    import xarray
+
+    from thali.data.groups import Groups
+
+    from ..samplers.record import ChainDraws
+
+_BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
+_OF_GROUPS = {
+    "group_weights": "weight of a feature in each group; padded with 0",
+    "group_unique_weights": "weight of the aspect that an option has alone, in each group",
+    "kappa": "how similar the groups are: weights are Gamma(kappa, kappa / v), v what they vary about",
+    "weights": "weight of a feature, mean over groups; padded with 0",
+    "unique_weights": "weight of the aspect that an option has alone, mean over groups; 0 where the model has none",
+}
+
+
+def group_tree(
+    chains: Sequence["ChainDraws"],
+    groups: "Groups",
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    similar: bool,
+    attrs: Mapping[str, object],
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
+    import xarray as xr
+
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+    kept = [chains[number] for number in numbers]
+    shape = (len(kept), draws)
+    by_group = [columns_of_group(kept, draws, g) for g in range(len(groups))]
+    sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "group": list(groups.names)}
+    labels = np.asarray(groups.labels, dtype=str)
+    dense = groups.n_options * (groups.n_options - 1) // 2 <= MAX_PAIRS
+
+    def over_draws(values: Any) -> Any:
+        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
+
+    parts, extra = [], {name: [] for name in likelihood.parameters}
+    for g, data in enumerate(groups.data):
+        own = {name: over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for name in extra}
+        for name, values in own.items():
+            extra[name].append(values)
+        parts.append(likelihood.posterior_part(by_group[g], {n: v.ravel() for n, v in own.items()}, data, shape, dense))
+    if parts[0].kind != SIMILARITIES:
+        by_group = [_as_shares(columns) for columns in by_group]
+    middle = Columns(
+        by_group[0].n_features,
+        np.mean([columns.weights for columns in by_group], axis=0),
+        by_group[0].sizes,
+        by_group[0].owners,
+        np.mean([columns.unique_weights for columns in by_group], axis=0),
+    )
+    constants = sum(part.log_constant for part in parts)
+    variables = {
+        "n_features": over_draws([chain.n_features for chain in kept]),
+        "alpha": over_draws([chain.alpha for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + constants for chain in kept]),
+        **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
+        **{name: (("chain", "draw", "group"), np.stack(values, axis=2)) for name, values in extra.items()},
+        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
+        "group_weights": (("chain", "draw", "group", "feature"), _padded_weights(by_group, shape)),
+    }
+    rows = _dims_of_rows(parts[0])
+    for name, (dims, values) in parts[0].variables.items():
+        each = [part.variables[name][1] for part in parts if name in part.variables]
+        if len(dims) == 2:  # of the owners, which all groups share
+            variables[name] = dims, values
+        elif rows & set(dims) and len(each) == len(parts):
+            variables[name] = dims, np.concatenate(each, axis=2)
+        elif not rows & set(dims) and name != "unique_weights":
+            variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
+    stored = {dim for dims, _ in variables.values() for dim in dims}
+    coordinates = _coordinates(parts, stored)
+    if likelihood.unique:
+        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
+        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_group], axis=2)
+        variables["group_unique_weights"] = (("chain", "draw", "group", "option"), unique)
+    posterior = xr.Dataset(variables, {**sampled, "option": labels, **coordinates})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = (_DESCRIPTIONS | parts[0].descriptions | _OF_GROUPS)[str(name)]
+    found = {"posterior": posterior}
+    if all(part.pointwise for part in parts):
+        found["log_likelihood"] = _joined(parts, "pointwise", groups, 2, sampled)
+    found["observed_data"] = _joined(parts, "observed", groups, 0, {})
+    constant = _joined(parts, "constants", groups, 0, {"option": labels, "group": list(groups.names)})
+    constant["kind"], constant["learned_alpha"] = GROUPED[parts[0].kind], bool(learned_alpha)
+    constant["similar"] = bool(similar)
+    found["constant_data"] = constant
+    found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
+    return tree_of(found, {**origin(), **attrs})
+
+
+def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:
+    """The columns of one group, with its weights."""
+    parts = []
+    for chain in chains:
+        columns = int(np.sum(chain.n_features[:draws]))
+        owners = int(np.sum(chain.sizes[:columns]))
+        each = chain.n_features[:draws], chain.weights[:columns, g], chain.sizes[:columns], chain.owners[:owners]
+        parts.append((*each, chain.unique_weights[:draws, g]))
+    return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _as_shares(columns: Columns) -> Columns:
+    """Weights over the sum of all that choices depend on: features of all options are not counted."""
+    seen = columns.weights * (columns.sizes < columns.n_options)
+    total = columns.summed(seen) + columns.unique_weights.sum(axis=1)
+    total = np.where(total > 0.0, total, 1.0)
+    weights, unique = columns.weights / total[columns.draw], columns.unique_weights / total[:, None]
+    return Columns(columns.n_features, weights, columns.sizes, columns.owners, unique)
+
+
+def _padded_weights(by_group: list[Columns], shape: tuple[int, int]) -> np.ndarray:
+    """The weights of all groups (chain, draw, group, feature)."""
+    first = by_group[0]
+    slot = np.arange(len(first.weights)) - first.first_column[first.draw]
+    padded = np.zeros((first.n_draws, len(by_group), int(first.n_features.max(initial=0))))
+    for g, columns in enumerate(by_group):
+        padded[first.draw, g, slot] = columns.weights
+    return padded.reshape(*shape, *padded.shape[1:])
+
+
+def _dims_of_rows(part: Any) -> set[str]:
+    """The dimensions along which the data of a part stand, of which each group has its own."""
+    return {_placed(name, value)[0] for name, value in part.observed_coordinates.items()}
+
+
+def _placed(name: str, coordinate: Any) -> tuple[str, Any]:
+    """The dimension and the values of a coordinate."""
+    return coordinate[:2] if isinstance(coordinate, tuple) else (name, coordinate)
+
+
+def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
+    """The coordinates of the variables of all groups; along data one group after the other, with its number."""
+    rows, found = _dims_of_rows(parts[0]), {}
+    for name, value in parts[0].coordinates.items():
+        dim, _ = _placed(name, value)
+        of_rows = dim.removesuffix("_number")
+        if of_rows not in rows:
+            found[name] = value
+        elif of_rows in stored:
+            each = [_placed(name, part.coordinates[name])[1] for part in parts]
+            found[name] = dim, np.concatenate(each)
+            found[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), [len(values) for values in each])
+    return found
+
+
+def _joined(parts: Sequence[Any], what: str, groups: "Groups", axis: int, coordinates: Any) -> "xarray.Dataset":
+    """What the groups' parts hold of their rows, one group after the other; what is not of rows, of the first."""
+    import xarray as xr
+
+    each, of_rows = [getattr(part, what) for part in parts], _dims_of_rows(parts[0])
+    variables = {}
+    for name, value in each[0].items():
+        dims, values = _pair(value)
+        if of_rows & set(dims):
+            values = np.concatenate([_pair(part[name])[1] for part in each], axis=axis)
+        elif len({str(_pair(part[name])[1]) for part in each}) > 1:
+            dims, values = (("group",), np.array([_pair(part[name])[1] for part in each]))
+        variables[name] = dims, values
+    rows = {}
+    for name, value in parts[0].observed_coordinates.items():
+        dim, _ = _placed(name, value)
+        values = [_placed(name, part.observed_coordinates[name])[1] for part in parts]
+        rows[name] = dim, np.concatenate(values)
+        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(groups)), [len(each) for each in values])
+    return xr.Dataset(variables, {**rows, **coordinates})
+
+
+def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
+    """Dimensions and values, as a dataset takes them."""
+    if isinstance(value, tuple):
+        dims, values = value[:2]
+        return ((dims,) if isinstance(dims, str) else tuple(dims)), values
+    return (), value
+
+
+def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
+    """The posterior of one group, as that of a model of it alone; one that is of no groups is that of each."""
+    if not (groups := Posterior(tree).groups):
+        return tree
+    g = groups.index(name)
+    posterior = tree["posterior"].to_dataset()
+    averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
+    names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior}
+    posterior = _rows_of(posterior.drop_vars(averaged), g).rename(names)
+    found = {"posterior": posterior}
+    for part in ("log_likelihood", "observed_data", "constant_data"):
+        if part in tree.children:
+            found[part] = _rows_of(tree[part].to_dataset(), g)
+    found["constant_data"]["kind"] = OF_GROUPS[Posterior(tree).data_kind]
+    found["sample_stats"] = tree["sample_stats"].to_dataset()
+    return tree_of(found, tree.attrs)
+
+
+def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
+    """The rows of one group, and what is stored of it."""
+    for dim in list(dataset.sizes):
+        if f"{dim}_group" in dataset.coords:
+            dataset = dataset.isel({dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}).drop_vars(f"{dim}_group")
+    return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset
+
+
+# What is said of groups of people: features with a weight in each -----------------------------------------------------
+
+
+MOST_COMPARED = 4  # groups, of which every two are compared feature by feature
+
+
+def group_features_table(
+    tree: "xarray.DataTree", min_probability: float = 0.05, similar: Any = None
+) -> "pandas.DataFrame":
+    """The features with a weight in each group, and for every two of up to four groups which weighs more."""
+    from thali._tables import Table
+
+    checked_probability(min_probability)
+    if similar is not None:
+        raise ArgumentError(
+            Argument("similar"),
+            " is for one group of people; take the model of one, of_group(name), or of one kind, of_kind(1).",
+        )
+    names = Posterior(tree).groups
+    table = features_table(tree_of_group(tree, names[0]), min_probability)
+    drawn = group_weight_draws(tree, table["members"].tolist())
+    rows = []
+    for members, weights, present in zip(table["members"], *drawn, strict=True):
+        row: dict[str, Any] = {"members": members}
+        there = weights[:, present]
+        for name, values in zip(names, there, strict=True):
+            low, high = np.quantile(values, TAILS)
+            row |= {f"weight[{name}]": values.mean(), f"weight_low[{name}]": low, f"weight_high[{name}]": high}
+        if len(names) <= MOST_COMPARED:
+            for a, b in combinations(range(len(names)), 2):
+                row[f"P({names[a]} > {names[b]})"] = float(np.mean(there[a] > there[b]))
+        rows.append(row)
+    found = Table(rows, columns=None if rows else ["members"])
+    found = found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
+    found = add_convergence(found, tree_of_group(tree, names[0]))
+    found.attrs |= {
+        "groups": list(names),
+        "options": int(tree["posterior"].sizes["option"]),
+        "shares": not of_data(tree_of_group(tree, names[0])).of_several,
+        "interval": INTERVAL,
+    }
+    return found
+
+
+def group_weight_draws(
+    tree: "xarray.DataTree", features: "list[tuple[str, ...]]"
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Of each feature the sum of the weights of its copies (group, draw), and in which draws it is."""
+    names, labels = Posterior(tree).groups, [str(x) for x in tree["posterior"].dataset["option"].values]
+    by_group = [columns_of(tree_of_group(tree, name)) for name in names]
+    first = by_group[0]
+    patterns, pattern = distinct_owners(first)
+    number_of = {tuple(labels[i] for i in owners): number for number, owners in enumerate(patterns)}
+    weights, present = [], []
+    for members in features:
+        own = pattern == number_of[tuple(members)]
+        draw = first.draw[own]
+        weights.append(
+            np.array([np.bincount(draw, columns.weights[own], minlength=first.n_draws) for columns in by_group])
+        )
+        present.append(np.bincount(draw, minlength=first.n_draws) > 0)
+    return weights, present
+
+
+# The posterior predictive check of several groups of people -----------------------------------------------------------
+
+
+def group_check_table(
+    tree: "xarray.DataTree", random_seed: Any, check: "Callable[..., pandas.DataFrame]"
+) -> "pandas.DataFrame":
+    """The checks of all groups, the worst first; the p-value is the smallest of a group times their number."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    tables = {name: check(tree_of_group(tree, name), random_seed) for name in Posterior(tree).groups}
+    joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
+    joined.insert(0, "group", joined.pop("group"))
+    found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
+    first = next(iter(tables.values())).attrs
+    p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
+    known = [p for p in p_values.values() if not math.isnan(p)]
+    found.attrs = first | {
+        "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
+        "p_values": p_values,
+        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
+    }
+    return found

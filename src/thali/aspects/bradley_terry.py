@@ -1,0 +1,457 @@
+"""Worths alone: the posterior of Bradley-Terry-Luce models, with ties or not, near its mode, and draws from it."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import shorten
+from thali.compile.jit import compiled
+from thali.data.pairs import PairedComparisons
+from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.inference.chains import BLOCK, IndependentDraws, Run, kept_of
+from thali.inference.numerics.logarithm import fast_log
+from thali.inference.optimise.newton import Slope, Target, newton
+from thali.inference.seeds import streams
+from thali.model.sampling import Sampling
+
+from .answers.stored_layout import APPROXIMATE, STARTED_ANEW
+from .likelihoods.elimination import as_pairs
+from .priors.given import Given
+from .samplers.record import ChainDraws
+
+if TYPE_CHECKING:
+    import xarray
+
+    from .samplers.chains import Task
+
+
+# The posterior density of log worths and of the parameter of ties, with its first and second derivatives -------------
+
+
+class Density(NamedTuple):
+    r"""The density of log worths :math:`u`, of which only differences count, and of the log :math:`\tau` of nu.
+
+    .. math::
+        \tilde p = (1 - \varepsilon) \frac{1}{1 + e^{u_j - u_i}} + \frac{\varepsilon}{2}, \qquad
+        r = e^\tau \sqrt{\tilde p (1 - \tilde p)}, \qquad
+        P(i), P(\text{tie}), P(j) = \frac{\tilde p, r, 1 - \tilde p}{1 + r}
+
+    Gamma(1, 1) priors of all worths, whose sum tells nothing, leave a flat prior of their shares:
+
+    .. math:: \log p(u, \tau) = \sum_i u_i - n \log \sum_i e^{u_i} + \tau - e^\tau
+
+    A point holds u and, if there are ties, tau at its end; several points are rows.
+    """
+
+    first: np.ndarray  # (pairs,)
+    second: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    tied: np.ndarray
+    n_options: int
+    lapse: float
+    has_ties: bool
+    has_prior: bool  # False: the likelihood alone
+
+    @property
+    def size(self) -> int:
+        """Coordinates of a point."""
+        return self.n_options + self.has_ties
+
+
+class Local(NamedTuple):
+    """The density at a point."""
+
+    where: np.ndarray
+    value: float
+    gradient: np.ndarray
+    curvature: np.ndarray  # minus the second derivatives; 0 along a common change of all log worths
+
+
+def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior: bool = True) -> Density:
+    """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`."""
+    tied = data.tied if has_ties else np.zeros(data.n_pairs)
+    order = np.argsort(data.wins + data.losses + tied, kind="stable")
+    first, second, wins, losses, tied = (
+        each[order] for each in (data.first, data.second, data.wins, data.losses, tied)
+    )
+    return Density(first, second, wins, losses, tied, data.n_options, float(lapse), has_ties, has_prior)
+
+
+def log_densities(density: Density, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The log of the density with its prior at each row, and the log-likelihood in it, without coefficients."""
+    u, log_nu = points[:, : density.n_options], points[:, density.n_options :]
+    found = log_likelihoods(density, points)
+    top = u.max(axis=1)
+    whole = top + np.log(np.exp(u - top[:, None]).sum(axis=1))
+    of_worths = u.sum(axis=1) - density.n_options * whole
+    return found + of_worths + (log_nu - np.exp(log_nu)).sum(axis=1), found
+
+
+def log_likelihoods(density: Density, points: np.ndarray) -> np.ndarray:
+    """The log-likelihood at each row, without coefficients."""
+
+    u = np.ascontiguousarray(points[:, : density.n_options].T)
+    log_nu = points[:, density.n_options :].T
+    half, lapse = density.tied / 2.0, density.lapse
+    found = log_nu.sum(axis=0) * density.tied.sum()
+    if lapse == 0.0:
+        own = _along(density.wins + half, density.first, density.second, density.n_options, 0.0)
+        own += np.bincount(density.second, density.losses + half, density.n_options)
+        found = found + own @ u
+    nu = np.exp(log_nu[0]) if density.has_ties else np.zeros(u.shape[1])
+    sides = density.first, density.second, density.wins + half, density.losses + half
+    add_pairs(*sides, lapse, np.exp(u / 2.0), nu, np.empty_like(nu), found)
+    return found
+
+
+def local(density: Density, point: np.ndarray) -> Local:
+    """Value, gradient and curvature at a point."""
+    n, i, j = density.n_options, density.first, density.second
+    u, log_nu = point[:n], point[n:]
+    q, rest = _shares(u[i] - u[j])
+    value = float(_terms(density, q, rest, log_nu).sum())
+    base, scale = density.lapse / 2.0, 1.0 - density.lapse
+    speed = scale * q * rest
+    toward, away = speed / (scale * q + base), speed / (scale * rest + base)  # slopes of ln p and of -ln (1 - p)
+    lean = rest - q
+    bend_toward, bend_away = toward * (lean - toward), -away * (lean + away)  # of ln p and of ln (1 - p)
+    slope = density.wins * toward - density.losses * away
+    bend = density.wins * bend_toward + density.losses * bend_away
+    gradient, curvature = np.zeros(len(point)), np.zeros((len(point), len(point)))
+    if density.has_ties:
+        total = density.wins + density.losses + density.tied
+        ratio = _tie_ratio(density, q, rest, log_nu)
+        share, tilt = ratio / (1.0 + ratio), (toward - away) / 2.0
+        spread = total * share * (1.0 - share)
+        slope = slope + (density.tied - total * share) * tilt
+        bend = bend + (density.tied - total * share) * (bend_toward + bend_away) / 2.0 - spread * tilt**2
+        gradient[n] = np.sum(density.tied - total * share)
+        curvature[n, n] = spread.sum()
+        curvature[n, :n] = curvature[:n, n] = _along(spread * tilt, i, j, n)
+    gradient[:n] = _along(slope, i, j, n)
+    curvature[i, j] = bend
+    curvature[:n, :n] += curvature[:n, :n].T
+    curvature[np.arange(n), np.arange(n)] = -_along(bend, i, j, n, 1.0)
+    found = Local(point, value, gradient, curvature)
+    return _with_prior(density, found) if density.has_prior else found
+
+
+def _with_prior(density: Density, likelihood: Local) -> Local:
+    """The density where the likelihood alone is that."""
+    from scipy.special import logsumexp
+
+    n, (point, value, gradient, curvature) = density.n_options, likelihood
+    u = point[:n]
+    whole = logsumexp(u)
+    share = np.exp(u - whole)
+    value += float(u.sum() - n * whole)
+    gradient[:n] += 1.0 - n * share
+    curvature[:n, :n] += n * (np.diag(share) - np.outer(share, share))
+    if density.has_ties:
+        nu = np.exp(point[n])
+        value += float(point[n] - nu)
+        gradient[n] += 1.0 - nu
+        curvature[n, n] += nu
+    return Local(point, value, gradient, curvature)
+
+
+def _along(of_pairs: np.ndarray, i: np.ndarray, j: np.ndarray, n: int, sign: float = -1.0) -> np.ndarray:
+    """The sum over the pairs of each option, those in which it stands second with that sign."""
+    return np.bincount(i, of_pairs, n) + sign * np.bincount(j, of_pairs, n)
+
+
+def _shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The probability of the first without lapse, and that of the second, each with all its digits."""
+    from scipy.special import expit
+
+    return expit(difference), expit(-difference)
+
+
+def _terms(density: Density, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
+    """The log-likelihood of each pair, the last axis."""
+    from scipy.special import xlogy
+
+    base, scale = density.lapse / 2.0, 1.0 - density.lapse
+    found = xlogy(density.wins, scale * q + base) + xlogy(density.losses, scale * rest + base)
+    if density.has_ties:
+        ratio = _tie_ratio(density, q, rest, log_nu)
+        total = density.wins + density.losses + density.tied
+        found = found + xlogy(density.tied, ratio) - total * np.log1p(ratio)
+    return found
+
+
+def _tie_ratio(density: Density, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
+    """The odds of a tie."""
+    base, scale = density.lapse / 2.0, 1.0 - density.lapse
+    return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * rest + base))
+
+
+# The sum over pairs in it, at many points at once --------------------------------------------------------------------
+
+
+TOGETHER = 4  # pairs of one logarithm
+
+
+@compiled
+def add_pairs(
+    first: Any, second: Any, for_first: Any, for_second: Any, lapse: float, root: Any, nu: Any, product: Any, found: Any
+) -> None:
+    r"""Add the log-likelihood of all pairs to `found`, (points,).
+
+    With :math:`a = (1 - \varepsilon / 2) w_i + w_j \varepsilon / 2`, b alike, and x and y the wins of either with half
+    of the ties, a pair has
+
+    .. math:: x \ln a + y \ln b - (x + y) \ln (a + b + \nu \sqrt{a b})
+
+    of which only the last term is added where there is no lapse: the others then are sums over options. `root`
+    (options, points) holds the square roots of the worths, `nu` (points,) is 0 without ties. Neighbours with as many
+    comparisons share a logarithm; `product` (points,) is room for what it is taken of.
+    """
+    pairs, points = first.shape[0], found.shape[0]
+    most, least = 1.0 - lapse / 2.0, lapse / 2.0
+    together = 0
+    for pair in range(pairs):
+        i, j, x, y = first[pair], second[pair], for_first[pair], for_second[pair]
+        if lapse > 0.0:
+            for d in range(points):
+                v, w = root[i, d] * root[i, d], root[j, d] * root[j, d]
+                a, b = most * v + least * w, most * w + least * v
+                found[d] += x * fast_log(a) + y * fast_log(b) - (x + y) * fast_log(a + b + nu[d] * math.sqrt(a * b))
+            continue
+        if together == 0:
+            for d in range(points):
+                a, b = root[i, d], root[j, d]
+                product[d] = a * (a + nu[d] * b) + b * b
+        else:
+            for d in range(points):
+                a, b = root[i, d], root[j, d]
+                product[d] *= a * (a + nu[d] * b) + b * b
+        together += 1
+        if together == TOGETHER or pair == pairs - 1 or for_first[pair + 1] + for_second[pair + 1] != x + y:
+            for d in range(points):
+                found[d] -= (x + y) * fast_log(product[d])
+            together = 0
+
+
+# Its highest point ---------------------------------------------------------------------------------------------------
+
+
+_LONGEST = 3.0  # change of a coordinate in one step
+_GAIN = 1e-12  # of the log density: no step that promises less is taken
+_ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
+
+
+class _Worths(Target[Local]):
+    """A density."""
+
+    def __init__(self, density: Density) -> None:
+        self._density = density
+
+    def moved(self, here: Local, change: np.ndarray) -> Local:
+        n, there = self._density.n_options, here.where + change
+        there[:n] -= there[:n].mean()
+        return local(self._density, there)
+
+    def slope(self, here: Local) -> Slope:
+        curve = fixed_scale(here.curvature, self._density.n_options)
+        return Slope(here.gradient, curve, np.diag(curve).clip(1e-9))
+
+    def rises(self, here: Local, ahead: Local, promised: float) -> bool:
+        return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
+
+
+def highest(density: Density) -> Local:
+    """The density where it is highest, its log worths with a mean of 0, by damped Newton steps."""
+    start = highest(density._replace(lapse=0.0)).where if density.lapse > 0.0 else np.zeros(density.size)
+    return newton(_Worths(density), local(density, start), _GAIN, damping=1e-6, longest=_LONGEST).point
+
+
+def fixed_scale(curvature: np.ndarray, n: int) -> np.ndarray:
+    """The curvature with some along a common change of the first n coordinates, which leaves other directions alone."""
+    whole = curvature.copy()
+    whole[:n, :n] += max(np.trace(curvature[:n, :n]) / n, 1e-9) / n
+    return whole
+
+
+# Draws of log worths: Laplace's approximation of their density, corrected where it is not near enough ----------------
+
+
+SYMMETRIC = 0.5  # standard deviation of the log odds up to which turning alone corrects rank probabilities to .01
+STEPS, MOST, LENGTH = 10, 20, 0.7  # of the corrections elsewhere: so many for each unit of that, at most, how long
+FEW = 20  # options and nu; of so few the corrections are always as many as can be, since they take no time
+_PILOT = 200  # draws by which that is decided
+
+
+class NormalWorths:
+    r"""Draws from a density p of log worths and, if there are ties, of the log of nu.
+
+    A deviation from the highest point m of the density is normal with minus the second derivatives there as precision
+    H. Each is kept or turned into its opposite by the density itself,
+
+    .. math:: h \sim \mathrm{Normal}(0, H^{-1}), \qquad
+        P(m + h) = \frac{p(m + h)}{p(m + h) + p(m - h)} = 1 - P(m - h),
+
+    which gives the draws the skewness of p to first order. Where :math:`\ln p(m + h) - \ln p(m - h)` has a standard
+    deviation s above .5, min(10 s, 20) Metropolis steps of each draw follow, which leave p invariant, and 20 of them
+    wherever there are 20 coordinates or fewer:
+
+    .. math:: h' = \sqrt{1 - \beta^2} h + \beta \xi, \qquad \xi \sim \mathrm{Normal}(0, H^{-1}), \qquad \beta = .7
+
+    Without a prior the density is a likelihood, and only `mode` and `deviations` mean something: the estimate and its
+    errors in large samples, Normal(0, H⁻¹).
+
+    References
+    ----------
+    Pozza, Durante & Szabo (2024), Skew-symmetric approximations of posterior distributions. Cotter, Roberts, Stuart &
+    White (2013), MCMC methods for functions.
+    """
+
+    def __init__(self, density: Density) -> None:
+        from scipy.linalg import cholesky
+
+        self.density = density
+        found = highest(density)
+        self.mode = found.where
+        self._root = cholesky(fixed_scale(found.curvature, density.n_options))  # upper: H = R'R
+        if density.has_prior:
+            away = self.deviations(np.random.default_rng(0), _PILOT)
+            odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
+            asymmetry = float(np.sqrt(np.mean(odds**2)))
+            wanted = round(STEPS * asymmetry) if asymmetry > SYMMETRIC else 0
+            self.steps = MOST if density.size <= FEW else min(MOST, wanted)
+
+    def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients."""
+        here = self.deviations(rng, count)
+        value, likelihood = log_densities(self.density, self.mode + here)
+        there, mirrored = log_densities(self.density, self.mode - here)
+        turned = rng.random(count) * (1.0 + np.exp(there - value)) > 1.0
+        here[turned], value[turned], likelihood[turned] = -here[turned], there[turned], mirrored[turned]
+        value += self._distance(here)
+        for _ in range(self.steps):
+            new = np.sqrt(1.0 - LENGTH**2) * here + LENGTH * self.deviations(rng, count)
+            there, of_new = log_densities(self.density, self.mode + new)
+            there += self._distance(new)
+            taken = -rng.standard_exponential(count) < there - value
+            here[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
+        return self.mode + here, likelihood
+
+    def deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Normal deviations from the mode (draws, coordinates)."""
+        from scipy.linalg import solve_triangular
+
+        normal = rng.standard_normal((count, self.density.size))
+        found = solve_triangular(self._root, normal.T, check_finite=False).T
+        n = self.density.n_options
+        found[:, :n] -= found[:, :n].mean(axis=1, keepdims=True)
+        return found
+
+    def _distance(self, away: np.ndarray) -> np.ndarray:
+        """Minus the log of their normal density, without its constant."""
+        return 0.5 * np.square(away @ self._root.T).sum(axis=1)
+
+
+# Draws of worths as a chain, so that a fit by them runs, is stored and goes on like any other ------------------------
+
+
+class Record(NamedTuple):
+    """The draws so far, a row each."""
+
+    unique_weights: np.ndarray  # (draws, options)
+    tie: np.ndarray  # (draws,) nu; NaN without ties
+    log_likelihood: np.ndarray  # (draws,)
+
+
+class WorthChain(IndependentDraws):
+    """Independent draws of worths, whose sum is that of Gamma(1, 1) variables, and of nu."""
+
+    def __init__(self, worths: NormalWorths, draws: int, rng: np.random.Generator) -> None:
+        self.worths = worths
+        super().__init__(draws, rng)
+        self.record = Record(np.zeros((draws, worths.density.n_options)), np.zeros(draws), np.zeros(draws))
+
+    def _block(self, rng: np.random.Generator) -> Record:
+        """The draws of a block, whose stream begins there."""
+        density = self.worths.density
+        points, likelihood = self.worths.draws(rng, BLOCK)
+        u = points[:, : density.n_options]
+        weights = np.exp(u - u.max(axis=1, keepdims=True))
+        weights *= rng.standard_gamma(density.n_options, (BLOCK, 1)) / weights.sum(axis=1, keepdims=True)
+        return Record(weights, np.exp(points[:, -1]) if density.has_ties else np.full(BLOCK, np.nan), likelihood)
+
+    def draws_before(self, last: int) -> ChainDraws:
+        """The draws of the record before number `last`, as those of a chain of the samplers."""
+        drawn, none, count = self.drawn(self.first, last), np.zeros(0), last - self.first
+        own: dict[str, Any] = {"tie": drawn["tie"]} if self.worths.density.has_ties else {}
+        return ChainDraws(
+            alpha=np.full(count, np.nan),
+            log_likelihood=drawn["log_likelihood"],
+            unique_weights=drawn["unique_weights"],
+            n_features=np.zeros(count, np.int64),
+            weights=none,
+            sizes=none.astype(np.int64),
+            owners=none.astype(np.int32),
+            extra=own,
+        )
+
+
+# The fit of worths by Laplace's approximation: a run of chains whose draws are independent ---------------------------
+
+
+ATTRIBUTES = {"thin": 1, "tuning_steps": 0, STARTED_ANEW: 0, APPROXIMATE: 1}  # of the posterior
+
+
+def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
+    """The data, if they and the parts of the model leave nothing but worths to learn."""
+    prior, by_mcmc = parts["prior"], Setting("method", "mcmc")
+    if not isinstance(prior, Given) or prior.matrix.any() or not parts["likelihood"].unique:
+        raise ArgumentError(
+            Setting("method", "laplace"), " is for ", Setting("aspects", "unique"), " alone; set ", by_mcmc, "."
+        )
+    for name in ("sampler", "tempering"):
+        if parts[name] is not None:
+            raise ArgumentError(Argument(name), " belongs to ", by_mcmc, "; leave it out.")
+    data = as_pairs(source, parts["likelihood"].best_worst)
+    if not isinstance(data, PairedComparisons):
+        raise DataError(
+            "Laplace's approximation is for paired comparisons, and these are choices out of larger sets; set ",
+            by_mcmc,
+            ".",
+        )
+    if data.covariates is not None:
+        raise DataError(
+            f"Laplace's approximation knows no covariates, and the comparisons have {shorten(data.covariates.names)}; "
+            "set ",
+            by_mcmc,
+            ".",
+        )
+    return data
+
+
+def sampling_of_worths(source: Any, run: Run, parts: dict[str, Any], task: "Task") -> Sampling[WorthChain]:
+    """The run for these data; `parts` are those of the model, `task` what its chains would run by MCMC."""
+    data, likelihood = checked_pairs(source, parts), parts["likelihood"]
+    if run.thin is not None:
+        raise ArgumentError(
+            Argument("thin"), " belongs to ", Setting("method", "mcmc"), "; leave it out: these draws are independent."
+        )
+    worths = NormalWorths(density_of(data, likelihood.lapse, likelihood.ties))
+
+    def tree(chains: Sequence[WorthChain]) -> "xarray.DataTree":
+        from .draws.tree import to_datatree
+
+        numbers, count = kept_of(chains)
+        draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
+        return to_datatree(draws, source, likelihood, learned_alpha=False, attrs=ATTRIBUTES, task=task)
+
+    return Sampling(
+        source=source,
+        run=run,
+        chains=lambda draws, seed: [WorthChain(worths, draws, rng) for rng in streams(seed, run.chains)],
+        tree=tree,
+        found=lambda tree, chains, seed: {},
+        is_compiled=True,
+    )

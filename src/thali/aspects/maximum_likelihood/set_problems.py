@@ -1,0 +1,342 @@
+"""The log-likelihood of weights given choices out of sets, or best and worst of them, and its derivatives."""
+
+from collections.abc import Iterator
+from itertools import permutations
+from math import factorial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..likelihoods.best_worst import (
+    RANKING,
+    REVERSED,
+    above_zero,
+    answer_probabilities,
+    first_answers,
+    possible_answers,
+)
+
+
+class Slopes(NamedTuple):
+    """First and second derivatives by the logarithms of the weights, and by the coefficients that follow them."""
+
+    gradient: np.ndarray
+    hessian: np.ndarray
+    information: np.ndarray  # expected, its diagonal alone
+
+
+# The log-likelihood of weights given choices out of sets of any size, where every option has one aspect, its own ------
+
+
+class LuceProblem(NamedTuple):
+    r"""Choices out of S sets, explained by the weights of K options; of rankings, Plackett and Luce's model.
+
+    .. math::
+        q_x = \frac{w_x}{\sum_{y \in S} w_y}, \qquad p_x = (1 - \varepsilon) q_x + \varepsilon / |S|
+
+    The methods are those of `Problem`, with a set for a pair and a member for an outcome.
+    """
+
+    counts: np.ndarray  # (places,) choices of each member of each set, set after set
+    members: np.ndarray  # (places,) options
+    start: np.ndarray  # (sets + 1,) where each set begins
+    n_aspects: int
+    lapse: float
+    n_coefficients = 0
+    tied = None
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Members of each set."""
+        return np.diff(self.start)
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Choices out of each set."""
+        return np.add.reduceat(self.counts, self.start[:-1])
+
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear."""
+        return float(len(self.totals) * self.n_aspects**2)
+
+    def with_counts(self, counts: np.ndarray) -> "LuceProblem":
+        """The same sets with other counts."""
+        return self._replace(counts=counts)
+
+    def is_concave(self) -> bool:
+        """Whether there are no lapses."""
+        return self.lapse == 0.0
+
+    def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
+        """How often each option was chosen, and was offered without being chosen."""
+        offered = np.repeat(self.totals, self.sizes)
+        chosen, offered = (np.bincount(self.members, each, self.n_aspects) for each in (self.counts, offered))
+        return chosen, offered - chosen
+
+    def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The weight of each set."""
+        return np.add.reduceat(weights[self.members], self.start[:-1])
+
+    def _shares(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q of every place, and p."""
+        total, size = (np.repeat(each, self.sizes) for each in (self.strength(weights, beta), self.sizes))
+        q = np.where(total > 0.0, weights[self.members] / np.where(total > 0.0, total, 1.0), 1.0 / size)
+        return q, (1.0 - self.lapse) * q + self.lapse / size
+
+    def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Of every place."""
+        return self._shares(weights, beta)[1]
+
+    def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each set, without multinomial coefficients."""
+        from scipy.special import xlogy
+
+        return np.add.reduceat(xlogy(self.counts, self.probabilities(weights, beta)), self.start[:-1])
+
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
+        """The derivatives at a point.
+
+        With r = (1 - lapse) q / p the gradient of ln p_x is r_x (e_x - q), its Hessian
+        r_x (1 - r_x) (e_x - q)(e_x - q)' - r_x (diag(q) - qq').
+        """
+        q, p = self._shares(weights, beta)
+        r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
+        decided = np.repeat(self.strength(weights, beta) > 0.0, self.sizes)
+        slope = np.where(decided, self.counts * r, 0.0)
+        bend = slope * (1.0 - r)
+        slopes, both = (np.add.reduceat(each, self.start[:-1]) for each in (slope, slope + bend))
+        expected = p * r**2 * np.repeat(self.totals, self.sizes) * decided
+        of_set = np.repeat(np.add.reduceat(expected, self.start[:-1]), self.sizes)
+
+        def by_option(values: np.ndarray) -> np.ndarray:
+            return np.bincount(self.members, values, self.n_aspects)
+
+        rest = np.repeat(slopes, self.sizes) * q
+        shares, bends = self._rows(q), self._rows(bend)
+        mixed = (bends.T @ shares).toarray()
+        hessian = (shares.T @ shares.multiply(both[:, None]).tocsr()).toarray() - mixed - mixed.T
+        hessian[np.diag_indices_from(hessian)] += by_option(bend - rest)
+        information = by_option(expected * (1.0 - 2.0 * q) + q**2 * of_set)
+        return Slopes(by_option(slope - rest), hessian, information)
+
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, places) is sparse."""
+        from scipy.sparse import csr_array
+
+        q, p = self._shares(weights, beta)
+        r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
+        slope = tally.multiply(r * np.repeat(self.strength(weights, beta) > 0.0, self.sizes)[None]).tocsr()
+        places = np.arange(len(self.members))
+        ones, set_of = np.ones(len(places)), np.repeat(np.arange(len(self.sizes)), self.sizes)
+        to_option = csr_array((ones, (places, self.members)), shape=(len(places), self.n_aspects))
+        to_set = csr_array((ones, (places, set_of)), shape=(len(places), len(self.sizes)))
+        return (slope @ to_option - (slope @ to_set) @ self._rows(q)).toarray()
+
+    def _rows(self, values: np.ndarray):
+        """Values of the places as a sparse array, sets by options."""
+        from scipy.sparse import csr_array
+
+        return csr_array((values, self.members, self.start), shape=(len(self.start) - 1, self.n_aspects))
+
+    def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""
+        q, p = self._shares(weights, beta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = np.where(self.counts > 0.0, self.counts * (1.0 - self.lapse) / p, 0.0)
+        total = np.repeat(self.strength(weights, beta), self.sizes)
+        all_of_set = np.repeat(np.add.reduceat(rate * q, self.start[:-1]), self.sizes)
+        by_place = np.where(total > 0.0, (rate - all_of_set) / np.where(total > 0.0, total, 1.0), 0.0)
+        return np.bincount(self.members, by_place, self.n_aspects)
+
+
+# The log-likelihood of weights given the best and the worst of sets, where every option has one aspect, its own -------
+
+
+BLOCK = 2**18  # entries of an array
+TINY = 1e-9  # share of the largest weight, at which derivatives by a weight of 0 are taken
+
+
+class Rows(NamedTuple):
+    """Answers that were given to sets of m members."""
+
+    members: np.ndarray  # (rows, m) options: the best, the worst, the others
+    answer: np.ndarray  # (rows,)
+    counts: np.ndarray  # (rows,)
+
+
+class BestWorstProblem(NamedTuple):
+    """Best-worst choices out of S sets, explained by the weights of K options by one of the rules of `best_worst`.
+
+    The methods are those of `Problem`, with a set for a pair and an answer for an outcome.
+    """
+
+    counts: np.ndarray  # (answers,) of all possible answers to each set, set after set
+    members: np.ndarray  # (places,) options
+    start: np.ndarray  # (sets + 1,) where the members of each set begin
+    n_aspects: int
+    lapse: float
+    rule: str
+    n_coefficients = 0
+    tied = None
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Possible answers to each set."""
+        return np.diff(first_answers(self.start))
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Choices out of each set."""
+        return self._of_sets(self.counts)
+
+    def _of_sets(self, values: np.ndarray) -> np.ndarray:
+        """Values of answers, summed set by set."""
+        return np.add.reduceat(values, first_answers(self.start)[:-1])
+
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear: of a number of an array's entries as of a hundred of `Problem`."""
+        sizes, given = np.diff(self.start), self._of_sets((self.counts > 0.0).astype(float))
+        return 100.0 * sum(_entries(int(m), self.rule) * given[sizes == m].sum() for m in np.unique(sizes))
+
+    def with_counts(self, counts: np.ndarray) -> "BestWorstProblem":
+        """The same sets with other counts."""
+        return self._replace(counts=counts)
+
+    def is_concave(self) -> bool:
+        """Whether there are no lapses: then a set of rankings is convex in exponential waiting times."""
+        return self.lapse == 0.0
+
+    def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
+        """How often each option was the best, and the worst."""
+        answers = possible_answers(self.start)
+        best, worst = (
+            np.bincount(self.members[each], self.counts, self.n_aspects) for each in (answers.best, answers.worst)
+        )
+        return best, worst
+
+    def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The second smallest weight of each set: where it is 0, nothing tells two options apart."""
+        of = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        own = weights[self.members]
+        return own[np.lexsort([own, of])][self.start[:-1] + 1]
+
+    def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Of every answer."""
+        return answer_probabilities(weights[None], self.start, self.members, self.lapse, self.rule)[0]
+
+    def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each set, without multinomial coefficients."""
+        from scipy.special import xlogy
+
+        return self._of_sets(xlogy(self.counts, self.probabilities(weights, beta)))
+
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
+        """The derivatives at a point; the information is that of the squared gradients of the choices."""
+        n = self.n_aspects
+        gradient, information, hessian = np.zeros(n), np.zeros(n), np.zeros(n * n)
+        for rows in self._rows():
+            by_member, curve = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            count, options = rows.counts[:, None], rows.members
+            gradient += np.bincount(options.ravel(), (count * by_member).ravel(), n)
+            information += np.bincount(options.ravel(), (count * by_member**2).ravel(), n)
+            at = (n * options[:, :, None] + options[:, None, :]).ravel()
+            hessian += np.bincount(at, (count[:, :, None] * curve).ravel(), n * n)
+        return Slopes(gradient, hessian.reshape(n, n), information)
+
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, answers) is sparse."""
+        from scipy.sparse import csr_array
+
+        found = np.zeros((tally.shape[0], self.n_aspects))
+        asked = self.with_counts(np.asarray(tally.sum(axis=0)))
+        for rows in asked._rows():
+            by_member, _ = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            row, options = np.repeat(np.arange(len(rows.members)), rows.members.shape[1]), rows.members.ravel()
+            shape = len(rows.members), self.n_aspects
+            found += tally[:, rows.answer] @ csr_array((by_member.ravel(), (row, options)), shape=shape)
+        return found
+
+    def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""
+        near = np.maximum(weights, TINY * weights.max())
+        return self.slopes(near, beta).gradient / near
+
+    def _rows(self) -> Iterator[Rows]:
+        """The answers that were given, of sets of one size at a time."""
+        answers, given = possible_answers(self.start), np.flatnonzero(self.counts)
+        of = np.repeat(np.arange(len(self.start) - 1), answers.sizes)[given]
+        size = np.diff(self.start)[of]
+        for m in np.unique(size).tolist():
+            some = np.flatnonzero(size == m)
+            for part in np.split(some, range(step := max(1, BLOCK // _entries(m, self.rule)), len(some), step)):
+                places = self.start[of[part], None] + np.arange(m)
+                best, worst = (each[given[part], None] for each in (answers.best, answers.worst))
+                order = np.argsort(np.where(places == best, 0, np.where(places == worst, 1, 2)), axis=1, kind="stable")
+                members = self.members[np.take_along_axis(places, order, axis=1)]
+                yield Rows(members, given[part], self.counts[given[part]])
+
+
+def _entries(m: int, rule: str) -> int:
+    """Entries of the largest array that an answer needs: rankings, members and members."""
+    return m**2 * (factorial(m - 2) if rule == RANKING else 1)
+
+
+def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a[..., :, None] * b[..., None, :]
+
+
+def _diagonal(a: np.ndarray) -> np.ndarray:
+    return a[..., :, None] * np.eye(a.shape[-1])
+
+
+def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Gradient and Hessian of the logarithm of :math:`P = \sum_\sigma P_\sigma`, a sum over rankings.
+
+    With the gradient g and the Hessian H of each :math:`\ln P_\sigma`, which are sums over its choices as of
+    `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the outer product of the mean of g, each
+    ranking with the weight :math:`P_\sigma`.
+    """
+    m = own.shape[1]
+    orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
+    every = np.arange(len(orders))
+    p, g = np.ones((len(orders), len(own), 1)), np.zeros((len(orders), *own.shape))
+    curve = np.zeros((*g.shape, m))
+    left = np.ones((len(orders), 1, m))
+    for stage, x in enumerate(orders.T[:-1]):
+        q = own * left
+        q = q / q.sum(axis=2, keepdims=True)
+        share = q[every, :, x][:, :, None]
+        chosen = (1.0 - lapse) * share + lapse / (m - stage)
+        r = (1.0 - lapse) * share / chosen
+        toward = np.eye(m)[x][:, None] - q
+        p, g = p * chosen, g + r * toward
+        curve = curve + _outer(r * (1.0 - r) * toward, toward) - _diagonal(r * q) + _outer(r * q, q)
+        left[every, 0, x] = 0.0
+    p = p / p.sum(axis=0)
+    mean = (p * g).sum(axis=0)
+    return mean, (p[..., None] * (curve + _outer(g, g))).sum(axis=0) - _outer(mean, mean)
+
+
+def _of_differences(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Gradient and Hessian of the logarithm of :math:`p_{bw} \propto v_b / v_w`, and of its mixture with lapses.
+
+    Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best and j the worst; with
+    the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
+    """
+    m = own.shape[1]
+    odds = _outer(own, 1.0 / own) * (1.0 - np.eye(m))
+    p = odds / odds.sum(axis=(1, 2), keepdims=True)
+    best, worst = p.sum(axis=2), p.sum(axis=1)
+    g = worst - best
+    g[:, 0] = best[:, 1:].sum(axis=1) + worst[:, 0]  # with the digits of 1 - best
+    g[:, 1] = -(worst[:, 0] + worst[:, 2:].sum(axis=1)) - best[:, 1]
+    lean = best - worst
+    curve = p + p.transpose(0, 2, 1) - _diagonal(best + worst) + _outer(lean, lean)
+    share = (1.0 - lapse) * p[:, 0, [1]]
+    r = share / (share + lapse / (m * (m - 1)))
+    return r * g, _outer(r * (1.0 - r) * g, g) + r[:, :, None] * curve
+
+
+_SLOPES = {RANKING: _of_rankings, REVERSED: _of_differences}

@@ -1,0 +1,250 @@
+"""Several groups of people: features in common, weights by group; priors, simulation, evidence."""
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.compile.jit import kernel
+from thali.data import groups
+from thali.data.groups import Groups
+from thali.errors import Argument, ArgumentError
+from thali.model.evidence import EvidenceRun
+from thali.model.prior_sample import PriorSample, predictive_group, stacked
+from thali.posterior.evidence import LogEvidence
+from thali.posterior.view import Posterior
+
+from ..answers.groups import columns_of_group, group_tree, tree_of_group
+from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, Base, empty_base, group_at
+from ..moves.group_densities import SMALLEST
+from ..operations import cache_at, rebuild
+from ..samplers.groups import prepare_groups, whole_of_groups
+from ..samplers.prior_ladder import ToThePrior
+from ..samplers.record import ChainDraws
+from ..state import ALPHA, COLUMNS, capacity, replica
+from ..weight_priors import GammaWeights
+from .evidence import constant_of, run_ladders, task_of
+from .groups_chain import COMMON, SIMILAR, GroupChain, GroupTask, build_group_task, check_weights, groups_of, start_of
+from .one import Parts, Population, joined, observed_by, replicates
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.model.evidence import EvidenceRun
+    from thali.model.prior_sample import PriorSample
+    from thali.posterior.evidence import LogEvidence
+
+
+@dataclass(frozen=True)
+class SeveralGroups(Population):
+    """Several groups of people, by what their weights have to do with each other.
+
+    With common weights the data that are fitted are those of one group, the comparisons of all people together.
+    """
+
+    weights: Any
+
+    def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
+        found = groups_of(given, self.weights)
+        check_weights(self.weights, True)
+        return found.mapped(convert) if isinstance(found, groups.Groups) else convert(found)
+
+    def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        return build_group_task(data, draws, tune, thin, self.weights, **parts)
+
+    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+        from ..answers.groups import group_tree
+
+        similar, learned = self.weights == SIMILAR, task.model.learn_alpha
+        return group_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+
+    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
+
+        return sample_groups(self.task(data, 1, 0, None, parts), parts["likelihood"], data, rngs)
+
+    def replicates(
+        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+
+        return replicates_of_groups(tree, parts["likelihood"], data, rng)
+
+    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
+
+        known = tree["posterior"].dataset
+        if data.names != Posterior(tree).groups or [*data.labels] != [*map(str, known["option"].values)]:
+            return {}
+        return observed_by_groups(tree, parts["likelihood"], data)
+
+    def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+
+        _refuse_sensitivity(how)
+        return evidence_of_groups(data, self.weights, parts, how)
+
+    def evidence_of(self, model: Any, given: Any, how: "EvidenceRun") -> "LogEvidence":
+        if self.weights != COMMON:
+            return super().evidence_of(model, given, how)
+
+        _refuse_sensitivity(how)
+        apart = copy.copy(model).set_params(weights=None)._as_data(given)
+        pooled = model._as_data(given)
+        return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
+
+
+def _refuse_sensitivity(how: "EvidenceRun") -> None:
+    """Refuse other priors, which are for one group."""
+    if how.sensitivity:
+        raise ArgumentError(Argument("sensitivity"), " is for one group of people; leave it out.")
+
+
+# Chains of groups on a ladder from the posterior down to the prior ---------------------------------------------------
+
+
+@kernel
+def completed_groups(rng: Any, model: Any, caches: Any, states: Any, steps: Any, energy: Any) -> Any:
+    """Fill in what follows from the draw just put on the last level, and note the log-likelihood of every level."""
+    last = steps.at[steps.beta.shape[0] - 1]
+    prepare_groups(model, replica(states, last))
+    for g in range(states.w.shape[1]):
+        likelihood = group_at(model.likelihood, g)
+        c = cache_at(likelihood, cache_at(likelihood, caches, last), g)
+        rebuild(likelihood, c, replica(replica(states, last), g))
+    for t in range(steps.beta.shape[0]):
+        energy[t] = whole_of_groups(model, caches, states, steps.at[t])
+
+
+def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
+    """What the weights vary about, from its prior."""
+    model, base = task.model, empty_base(task.n_options, rows, task.model)
+    if model.similar:
+        for values in (base.v, base.own):
+            values[:] = np.maximum(rng.gamma(model.shape, 1.0 / model.rate, values.size), SMALLEST)
+        if math.isnan(model.kappa):
+            base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
+    return base
+
+
+class GroupPriorLadder(ToThePrior, GroupChain):
+    """A ladder of several groups."""
+
+    def _draw_anew(self) -> None:
+        groups, base = start_of(self.rng, self.task, drawn_base)
+        columns = int(groups[0].whole[COLUMNS])
+        while capacity(self.state_of_group(0, 0)) <= columns:
+            self._grow()
+        last = int(self.ladder.at[-1])
+        for g, new in enumerate(groups):
+            b = self.state_of_group(last, g)
+            b.Z[:columns], b.w[:columns], b.m[:columns] = new.Z[:columns], new.w[:columns], new.m[:columns]
+            b.s[:], b.real[ALPHA], b.whole[COLUMNS] = new.s, new.real[ALPHA], columns
+        self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
+        self.bases.real[last, KAPPA] = base.real[KAPPA]
+        completed_groups(self.rng, self.task.model, self.caches, self.states, self.ladder, self._seen)
+
+    def state_of_group(self, t: int, g: int) -> Any:
+        """The state of a group at replica t: views."""
+        return replica(replica(self.states, t), g)
+
+
+# Simulated data, at draws from the prior and at those of a fit -------------------------------------------------------
+
+
+def sample_groups(task: GroupTask, likelihood: Any, groups: Groups, rngs: Sequence[np.random.Generator]) -> PriorSample:
+    """Features, weights and parameters of all groups, and data simulated at each of them."""
+    drawn, new = [], []
+    for rng in rngs:
+        one = _one_draw(task, likelihood, groups, rng)
+        drawn.append(one)
+        new.append([_new_data(likelihood, one, g, data, rng) for g, data in enumerate(groups.data)])
+    model = task.model
+    tree = group_tree(
+        [joined(drawn)], groups, likelihood, learned_alpha=model.learn_alpha, similar=model.similar, attrs={}
+    )
+    observed, prior = tree["observed_data"].to_dataset(), tree["posterior"].to_dataset()
+    prior["log_likelihood"] = stacked([sum(each.log_likelihood for each in parts) for parts in new])
+    prior["log_likelihood"].attrs["description"] = "of the data simulated at the same draw, natural logarithm"
+    simulated = {
+        name: np.asarray([np.concatenate([each.observed[name] for each in parts]) for parts in new])[None]
+        for name in map(str, observed.data_vars)
+    }
+    predictive = predictive_group(observed, prior, simulated)
+    fixed = {name: tree[name].to_dataset() for name in ("observed_data", "constant_data")}
+    data = [(Groups(dict(zip(groups.names, (each.data for each in parts), strict=True))),) for parts in new]
+    return PriorSample(prior, predictive, data, fixed)
+
+
+def _new_data(likelihood: Any, drawn: ChainDraws, g: int, data: Any, rng: np.random.Generator) -> Any:
+    """New data of one group."""
+    own = {name: drawn.extra[f"{name} {g}"][0] for name in likelihood.parameters}
+    return likelihood.new_data(columns_of_group([drawn], 1, g), own, data, rng)
+
+
+def _one_draw(task: GroupTask, likelihood: Any, groups: Groups, rng: np.random.Generator) -> ChainDraws:
+    """One draw, as a chain of one draw."""
+    states, base = start_of(rng, task, drawn_base)
+    first, n, weights = states[0], task.n_options, GammaWeights(task.model.shape, task.model.rate)
+    Z = first.Z[: first.whole[COLUMNS], :n]
+    kept = np.flatnonzero(Z.any(axis=1))  # of a fixed number of columns some have no owner
+    extra = {
+        f"{name} {g}": np.array([value])
+        for g, data in enumerate(groups.data)
+        for name, value in likelihood.prior_parameters(data, weights, rng).items()
+    }
+    return ChainDraws(
+        alpha=np.array([first.real[ALPHA]]),
+        log_likelihood=np.zeros(1),
+        unique_weights=np.stack([b.s[:n] for b in states])[None],
+        n_features=np.array([len(kept)]),
+        weights=np.stack([b.w[kept] for b in states], axis=1),
+        sizes=Z[kept].sum(axis=1).astype(np.int64),
+        owners=np.nonzero(Z[kept])[1].astype(np.int32),
+        extra=extra | {"kappa": np.array([base.real[KAPPA]])},
+    )
+
+
+def replicates_of_groups(
+    tree: "xarray.DataTree", likelihood: Any, groups: Groups, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """As `replicates`, one group after the other."""
+    each = [replicates(tree_of_group(tree, name), likelihood, data, rng) for name, data in groups.items()]
+    return {name: np.concatenate([arrays[name] for arrays in each], axis=2) for name in each[0]}
+
+
+def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: Groups) -> dict[str, np.ndarray]:
+    """As `observed_by`, one group after the other."""
+    each = [observed_by(tree_of_group(tree, name), likelihood, data) for name, data in groups.items()]
+    return {name: np.concatenate([arrays[name] for arrays in each]) for name in each[0]} if all(each) else {}
+
+
+# The log evidence of models of several groups ------------------------------------------------------------------------
+
+
+def evidence_of_groups(groups: Groups, weights: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:
+    """Of free or similar weights."""
+    of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
+    task = build_group_task(groups, weights=weights, **of_run, **parts | {"sampler": None, "tempering": False})
+    return run_ladders(task, constant_of_groups(parts["likelihood"], groups), how, GroupPriorLadder)[0]
+
+
+def evidence_of_pooled(groups: Groups, pooled: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:
+    """Of common weights, as the probability of the data of each group, not of their sum."""
+    return run_ladders(task_of(parts, pooled, how), constant_of(parts["likelihood"], groups.data), how)[0]
+
+
+def constant_of_groups(likelihood: Any, groups: Groups) -> Callable[[GroupPriorLadder], float]:
+    """A function of a ladder: what the log-likelihoods of the samplers leave out."""
+
+    def constant(ladder: GroupPriorLadder) -> float:
+        drawn, total = ladder.draws_before(1), 0.0
+        for g, data in enumerate(groups.data):
+            own = {name: drawn.extra[f"{name} {g}"] for name in likelihood.parameters}
+            columns = columns_of_group([drawn], 1, g)
+            total += likelihood.posterior_part(columns, own, data, (1, 1), False).log_constant
+        return float(total)
+
+    return constant
+
+
+# Several groups of people: features in common, weights by group -------------------------------------------------------

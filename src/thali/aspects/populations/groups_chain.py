@@ -1,0 +1,257 @@
+"""A chain of several groups, and what it runs: a prior, the likelihoods of all groups, a sampler of groups."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali.data.groups import Groups
+from thali.data.pairs import PairedComparisons
+from thali.data.similarities import Similarities
+from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
+
+from ..group_state import Base, GroupModel, empty_base, group_at, grown_groups, make_caches, stacked, with_rows
+from ..moves.group_densities import SMALLEST
+from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
+from ..operations import cache_at
+from ..samplers.chains import Chain, Task, looked_at
+from ..samplers.groups import empty_group_record
+from ..samplers.record import ChainDraws, chain_draws
+from ..samplers.task import LEVELS, build_task
+from ..samplers.tempering import narrow_gaps, swap_rates
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    FIXED_UNIQUE,
+    NO_UNIQUE,
+    ROOM,
+    SWEEPS,
+    State,
+    capacity,
+    empty_state,
+    replica,
+    resized,
+    stack,
+)
+
+LOOKED_AT = 4  # groups of which the pilot sees the pairs
+
+
+@dataclass
+class GroupTask:
+    """What to run: a sampler's kernel, the model, and how long; as `samplers.chains.Task`."""
+
+    kernel: Any
+    model: GroupModel
+    prior: Any
+    make_caches: Sequence[Callable[..., Any]]  # of each group: likelihood -> a chain's cache
+    n_options: int
+    alpha: float | None
+    draws: int
+    tune: int
+    thin: int
+    temperatures: tuple[float, ...] = (1.0,)
+    lengthens: bool = False
+    parameters: tuple[str, ...] = ()  # of the likelihood of each group
+    pilot: int = 0
+    may_temper: bool = False
+    evens: bool = False  # levels are added one by one, and chains are not annealed
+    begins: None = None  # chains begin with a prior draw
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.make_caches)
+
+    def chain(self, rng: np.random.Generator) -> "GroupChain":
+        """A chain at its start."""
+        return GroupChain(self, rng)
+
+
+class GroupChain(Chain):
+    """One chain of groups."""
+
+    _PARTS = (*Chain._PARTS, "bases")
+
+    task: Any
+
+    def _start(self) -> None:
+        task, rng = self.task, self.rng
+        starts = [start_of(rng, task, _middle) for _ in task.temperatures]
+        room = max(capacity(each[0]) for each, _ in starts)
+        levels = [stack([resized(b, room) for b in groups]) for groups, _ in starts]
+        self.states = stack(levels)
+        self.bases = stack([with_rows(base, room + 2) for _, base in starts])
+        likelihoods = [group_at(task.model.likelihood, g) for g in range(task.n_groups)]
+        caches = [make(each) for make, each in zip(task.make_caches, likelihoods, strict=True)]
+        self.caches = stack([stack(caches) for _ in levels])
+        tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
+        self.tunings = stack([tuning for _ in levels])
+        self.record = empty_group_record(task.draws, task.n_options, task.n_groups, len(task.parameters))
+
+    def _looked_at(self) -> int:
+        return min(self.task.n_groups, LOOKED_AT)
+
+    @property
+    def state(self) -> Any:
+        """The states of all groups at temperature 1: views."""
+        return replica(self.states, self.ladder.at[0])
+
+    @property
+    def cache(self) -> Any:
+        """The caches of all groups at temperature 1: views."""
+        return cache_at(group_at(self.task.model.likelihood, 0), self.caches, self.ladder.at[0])
+
+    @property
+    def sweeps(self) -> int:
+        return int(self.states.whole[0, 0, SWEEPS])
+
+    def draws_before(self, last: int) -> ChainDraws:
+        stats: dict[str, Any] = acceptance_rates(tuning_at(tuning_at(self.tunings, 0), 0))
+        if self.ladder.beta.size > 1:
+            stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
+        names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
+        return chain_draws(self.drawn(self.first, last), (*names, "kappa"), stats)
+
+    def _look(self) -> np.ndarray:
+        groups = [replica(self.state, g) for g in range(self._looked_at())]
+        return np.concatenate([looked_at(self.task.model, group, self.pairs) for group in groups])
+
+    def _lengthen(self) -> None:
+        below = self.ladder.at[narrow_gaps(self.ladder)]
+        super()._lengthen()
+        self.bases = Base(*(np.concatenate([a, a[below]]) for a in self.bases))
+
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.states, self.bases
+
+    def _grow(self) -> None:
+        self.states, self.bases = grown_groups(self.states, self.bases)
+
+
+def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
+    """What the weights vary about where a chain begins."""
+    return empty_base(task.n_options, rows, task.model)
+
+
+def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]) -> tuple[list[State], Base]:
+    """The states of all groups, drawn from the prior given what the weights vary about, which is that of `base_of`."""
+    model, n = task.model, task.n_options
+    alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+    matrix = task.prior.sample(n, alpha, rng)
+    columns = matrix.shape[1]
+    room = 4 * columns + 2 * ROOM
+    base = base_of(rng, task, room + 2)
+    kappa = base.real[0]
+    groups = []
+    for _ in range(task.n_groups):
+        state = empty_state(n, room)
+        state.Z[:columns, :n] = matrix.T
+        state.w[:columns] = np.maximum(rng.gamma(kappa, base.v[:columns] / kappa), SMALLEST)
+        state.m[:columns] = matrix.sum(0)
+        state.whole[COLUMNS] = columns
+        state.real[ALPHA] = alpha
+        if model.unique:
+            state.s[:n] = np.maximum(rng.gamma(kappa, base.own / kappa), SMALLEST)
+        groups.append(state)
+    return groups, base
+
+
+# Joins a prior, the likelihoods of all groups and a sampler of groups -------------------------------------------------
+
+
+FREE, COMMON, SIMILAR = "free", "common", "similar"
+WEIGHTS = (FREE, COMMON, SIMILAR)
+MOST_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
+
+
+def check_weights(weights: Any, is_grouped: bool) -> None:
+    """Raise for weights that mean nothing, or nothing for data of one group."""
+    if weights not in (None, *WEIGHTS):
+        one = Value("weights", FREE), ", ", Value("weights", COMMON), " or ", Value("weights", SIMILAR)
+        raise ArgumentError(Argument("weights"), " must be ", *one, f"; got {weights!r}.")
+    if weights is not None and not is_grouped:
+        raise ArgumentError(
+            Argument("weights"),
+            " is for several groups of people, and these data are of one; ",
+            InPython(
+                "fit a mapping from the name of each group to its data, such as data.by_group(column)",
+                Message("name the column of groups by ", Argument("group")),
+            ),
+            ", or leave it out.",
+        )
+
+
+def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
+    """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
+    groups = data if isinstance(data, Groups) else Groups(data)
+    if weights == COMMON and not groups.are_choices:
+        one = Setting("weights", COMMON), " is for choices; of similarities fit the means of all groups"
+        raise ArgumentError(*one, " (Similarities.from_subjects).")
+    return groups.pooled() if weights == COMMON else groups
+
+
+def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: Any, **parts: Any) -> GroupTask:
+    """Check everything and put it into the form that the chains read."""
+    if parts["sampler"] == "paper":
+        raise ArgumentError(
+            Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
+        )
+    for name, data in groups.items():
+        if data.covariate_names:
+            raise ArgumentError(
+                Argument("covariates"),
+                f" of comparisons are for one group of people, and group {name!r} has them; set ",
+                Setting("covariates", []),
+                " to leave them out.",
+            )
+        try:
+            parts["likelihood"].check(parts["prior"], data)
+        except DataError as error:
+            raise DataError(f"Group {name!r}: ", error) from None
+    if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MOST_TEMPERED:
+        parts["tempering"] = LEVELS
+    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
+    prior: Any = task.model.weights
+    if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
+        raise ArgumentError(
+            Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {prior.shape:g}."
+        )
+    learned = {parts["likelihood"].fixed_sigma(data) is None for data in groups.data if isinstance(data, Similarities)}
+    if len(learned) > 1:
+        raise DataError("Sigma is known of some groups and not of others; set ", Argument("sigma"), " for all of them.")
+    each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
+    return joined(task, each, parts["likelihood"], weights)
+
+
+def joined(task: Task, each: Sequence[tuple[Any, Callable[..., Any]]], likelihood: Any, weights: Any) -> GroupTask:
+    """The task of one group for all groups; `each`: their compiled likelihoods and what makes their caches."""
+    prior: Any = task.model.weights
+    model = GroupModel(
+        prior=task.model.prior,
+        likelihood=stacked([compiled for compiled, _ in each]),
+        shape=prior.shape,
+        rate=prior.rate,
+        unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,
+        learn_alpha=task.model.learn_alpha,
+        similar=weights == SIMILAR,
+        kappa=float("nan"),
+    )
+    from ..samplers import groups as samplers
+
+    return GroupTask(
+        samplers.infinite_of_groups if task.prior.is_infinite else samplers.fixed_of_groups,
+        model,
+        task.prior,
+        make_caches(each),
+        task.n_options,
+        task.alpha,
+        task.draws,
+        task.tune,
+        task.thin,
+        task.temperatures,
+        task.lengthens,
+        task.parameters,
+        may_temper=task.may_temper,
+    )

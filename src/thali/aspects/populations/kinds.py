@@ -1,0 +1,220 @@
+"""People of kinds that nobody knows: features in common, weights by kind; the chain that they need."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import whole
+from thali.data.choices import Choices
+from thali.data.pairs import PairedComparisons
+from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
+
+from ..group_state import KindModel, Kinds, People, drawn_kinds, people_of
+from ..samplers.groups import empty_group_record, fill_counts, move_people
+from ..samplers.loop import REBUILD
+from ..samplers.task import build_task
+from ..samplers.tempering import narrow_gaps
+from ..state import stack
+from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
+from .one import Parts, Population
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.model.evidence import EvidenceRun
+    from thali.model.prior_sample import PriorSample
+    from thali.posterior.evidence import LogEvidence
+
+
+@dataclass(frozen=True)
+class UnknownKinds(Population):
+    """People who are told apart, each of one of so many kinds; `weights` say how the kinds differ."""
+
+    number: Any
+    weights: Any
+
+    def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
+        check_kinds(self.number, self.weights)
+        if isinstance(given, Mapping):
+            raise ArgumentError(
+                Argument("kinds"), " are looked for in people of one group, and the data are of several; leave it out."
+            )
+        return convert(given)
+
+    def checked(self, data: Any) -> Any:
+        return people_answered(data, self.number)
+
+    def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        return build_kind_task(data, self.number, draws, tune, thin, self.weights, **parts)
+
+    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+        from ..answers.kinds_of_people import kinds_tree
+
+        similar, learned = task.model.similar, task.model.learn_alpha
+        return kinds_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+
+    def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
+        raise _no_simulation()
+
+    def replicates(
+        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        raise _no_simulation()
+
+    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
+        raise _no_simulation()
+
+    def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+        raise ArgumentError(
+            "The evidence of several kinds of people is not computed; compare numbers of kinds by the people that are "
+            "left out."
+        )
+
+    def refuse_update(self) -> None:
+        raise ArgumentError(
+            "Further comparisons are added without who made them, which kinds of people need; fit to all the data."
+        )
+
+
+def _no_simulation() -> ArgumentError:
+    """What is said where people would have to be simulated."""
+    return ArgumentError("Simulated data are of people of one kind; leave out ", Argument("kinds"), ".")
+
+
+# A chain that does not know of which kind people are -----------------------------------------------------------------
+
+
+SWEEPS_A_MOVE = 5  # of the weights and features, given who is of which kind
+
+
+@dataclass(kw_only=True)
+class KindTask(GroupTask):
+    """What to run: that of groups, and the people."""
+
+    people: People
+
+    @property
+    def of_kinds(self) -> KindModel:
+        """The model of the moves of people."""
+        return KindModel(self.model, self.people)
+
+    def chain(self, rng: np.random.Generator) -> "KindChain":
+        """A chain at its start."""
+        return KindChain(self, rng)
+
+
+class KindChain(GroupChain):
+    """One chain of kinds of people."""
+
+    _PARTS = (*GroupChain._PARTS, "kinds")
+
+    task: KindTask
+
+    def __init__(self, task: KindTask, rng: np.random.Generator) -> None:
+        super().__init__(task, rng)
+        self.kinds = stack([drawn_kinds(rng, task.people, task.n_groups) for _ in task.temperatures])
+        number = self.kinds.of.shape[1]
+        self.record = empty_group_record(task.draws, task.n_options, task.n_groups, len(task.parameters), number)
+
+    def _run_kernel(self, until: int) -> None:
+        """Sweeps of groups, and after every few of them a move of everybody; a draw is of the state before it."""
+        while True:
+            if self.sweeps % REBUILD == 0:
+                fill_counts(self.rng, self.task.of_kinds, self.caches, self.states, self.kinds)
+            before, drawn = self.sweeps, self.recorded
+            super()._run_kernel(min(until, (before // SWEEPS_A_MOVE + 1) * SWEEPS_A_MOVE))
+            self.record.kinds[drawn : self.recorded] = self.kinds.of[self.ladder.at[0]]
+            if self.sweeps > before and self.sweeps % SWEEPS_A_MOVE == 0:
+                move_people(self.rng, self.task.of_kinds, self.caches, self.states, self.bases, self.kinds, self.ladder)
+            if self.sweeps >= until:
+                return
+
+    def _lengthen(self) -> None:
+        below = self.ladder.at[narrow_gaps(self.ladder)]
+        super()._lengthen()
+        self.kinds = Kinds(*(np.concatenate([a, a[below]]) for a in self.kinds))
+
+
+# Joins a prior, the comparisons of people of unknown kinds, and a sampler of kinds ------------------------------------
+
+
+# What the chains run: a prior, the comparisons of people of unknown kinds, and a sampler of kinds --------------------
+
+
+MOST = 20  # kinds
+
+
+def check_kinds(kinds: Any, weights: Any) -> None:
+    """Raise for a number of kinds that cannot be, and for weights that kinds cannot have."""
+    number = whole("kinds", kinds, 1)
+    if number > MOST:
+        raise ArgumentError(Argument("kinds"), f" must be {MOST} at most; got {number}.")
+    check_weights(weights, True)
+    if weights == COMMON:
+        raise ArgumentError(
+            Setting("weights", COMMON),
+            " knows no kinds, which differ in their weights; leave out ",
+            Argument("kinds"),
+            ", or ",
+            Argument("weights"),
+            ".",
+        )
+
+
+def people_answered(data: Any, number: int) -> PairedComparisons:
+    """The comparisons of people who are told apart, if so many kinds of them can be looked for."""
+    if isinstance(data, Choices) and data.is_paired and data.worst is None:
+        data = data.to_comparisons()
+    if not isinstance(data, PairedComparisons):
+        got = InPython(type(data).__name__, "other data")
+        raise DataError(Argument("kinds"), " of people are for paired comparisons; got ", got, ".")
+    if data.answers is None:
+        raise DataError(
+            Argument("kinds"),
+            " of people need comparisons that say who answered; name the column of who did ",
+            InPython("when reading the table", Message("by ", Argument("respondent"))),
+            ".",
+        )
+    if number > len(data.subjects):
+        raise ArgumentError(
+            Setting("kinds", number), f" are more than the people, of whom there are {len(data.subjects):,}."
+        )
+    if data.covariates is not None:
+        raise ArgumentError(
+            Argument("kinds"),
+            " of people are for comparisons without covariates; set ",
+            Setting("covariates", []),
+            " to leave them out.",
+        )
+    if data.n_ties:
+        raise ArgumentError(
+            Argument("kinds"),
+            f" of people are for comparisons without ties, and {data.n_ties:,} are ties; set ",
+            Setting("ties", "half"),
+            " or ",
+            Setting("ties", "drop"),
+            ".",
+        )
+    return data
+
+
+def build_kind_task(
+    data: PairedComparisons, kinds: int, draws: int, tune: int, thin: Any, weights: Any, **parts: Any
+) -> KindTask:
+    """Check everything and put it into the form that the chains read."""
+    if parts["sampler"] == "paper":
+        raise ArgumentError(
+            Setting("sampler", "paper"),
+            " knows no kinds of people; set ",
+            Setting("sampler", None),
+            ", or leave it out.",
+        )
+    task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
+    each = parts["likelihood"].compiled(data, task.model.weights)
+    groups = joined(task, [each] * kinds, parts["likelihood"], weights)
+    return KindTask(**vars(groups), people=people_of(data, each[0]))
+
+
+# People of kinds that nobody knows: features in common, weights by kind -----------------------------------------------

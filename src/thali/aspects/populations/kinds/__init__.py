@@ -1,1 +1,0 @@
-"""Kinds of people, whose members are not known: features in common, weights by kind."""
