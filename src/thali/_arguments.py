@@ -8,7 +8,7 @@ from typing import Any
 from .errors import Argument, ArgumentError, Fact
 from .errors import one_of as listed
 
-MOST = 10**9  # of what is counted
+MAX_COUNT = 10**9  # of what is counted
 MAX_DRAWS = 10**8  # of all chains, each of which holds a number for every pair
 MAX_SWEEPS = 10**9  # of a chain: hours to days
 
@@ -22,8 +22,8 @@ def whole(name: str | Fact, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ArgumentError(_named(name), f" must be a whole number of {least} or more; got {value!r}.")
     number = int(value)
-    if number > MOST:
-        raise ArgumentError(_named(name), f" must be {MOST:,} at most; got about {float_of(number):.1g}.")
+    if number > MAX_COUNT:
+        raise ArgumentError(_named(name), f" must be {MAX_COUNT:,} at most; got about {float_of(number):.1g}.")
     return number
 
 

@@ -8,9 +8,9 @@ from ._digits import for_python
 if TYPE_CHECKING:
     import pandas
 
-_MOST_NAMES = 10  # that are written out
+_MAX_NAMES = 10  # that are written out
 _LONGEST_NAME, _LONGEST_TITLE = 40, 200  # characters
-_MOST_LINES = 60  # of a table or of text
+_MAX_LINES = 60  # of a table or of text
 
 # No colours but those of the notebook, so that it may be light or dark; without its style the text still reads well.
 _STYLE = (
@@ -70,13 +70,13 @@ def as_html(shown: Description) -> str:
         parts.append(f"<dl>{facts}</dl>")
     if shown.table is not None:
         table = shown.table.to_html(
-            border=0, float_format=for_python, max_rows=_MOST_LINES, index=not is_numbered(shown.table)
+            border=0, float_format=for_python, max_rows=_MAX_LINES, index=not is_numbered(shown.table)
         )
         parts.append(f"<div>{printable(table)}</div>")
     if shown.text:
         lines = shown.text.split("\n")
-        more = [f"... and {len(lines) - _MOST_LINES:,} more lines"] if len(lines) > _MOST_LINES else []
-        parts.append(f"<pre>{_escaped(chr(10).join([*lines[:_MOST_LINES], *more]))}</pre>")
+        more = [f"... and {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
+        parts.append(f"<pre>{_escaped(chr(10).join([*lines[:_MAX_LINES], *more]))}</pre>")
     if shown.note:
         kind = {True: ' class="thali-good"', False: ' class="thali-bad"', None: ""}[shown.good]
         parts.append(f"<p{kind}>{_escaped(shown.note)}</p>")
@@ -99,7 +99,7 @@ def as_text(shown: Description) -> str:
         *(f"  {name:<{wide}}  {_value_as_text(value)}" for name, value in shown.facts),
     ]
     if shown.table is not None:
-        table = shown.table.to_string(float_format=for_python, max_rows=_MOST_LINES, index=not is_numbered(shown.table))
+        table = shown.table.to_string(float_format=for_python, max_rows=_MAX_LINES, index=not is_numbered(shown.table))
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
     return ("\n" if shown.table is None else "\n\n").join(part for part in (*parts, shown.text, shown.note) if part)
 
@@ -108,13 +108,13 @@ def _value_as_html(value: str | tuple[str, ...]) -> str:
     """A text, or names, each with its own direction of writing."""
     if isinstance(value, str):
         return _escaped(value)
-    return _listed(value, [f"<bdi>{_escaped(_shortened(name, _LONGEST_NAME))}</bdi>" for name in value[:_MOST_NAMES]])
+    return _listed(value, [f"<bdi>{_escaped(_shortened(name, _LONGEST_NAME))}</bdi>" for name in value[:_MAX_NAMES]])
 
 
 def _value_as_text(value: str | tuple[str, ...]) -> str:
     if isinstance(value, str):
         return value
-    return _listed(value, [_shortened(name, _LONGEST_NAME) for name in value[:_MOST_NAMES]])
+    return _listed(value, [_shortened(name, _LONGEST_NAME) for name in value[:_MAX_NAMES]])
 
 
 def _listed(names: tuple[str, ...], first: list[str]) -> str:

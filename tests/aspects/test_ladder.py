@@ -9,8 +9,8 @@ import pytest
 import thali as th
 from thali.aspects.samplers import recommended
 from thali.aspects.samplers.chains import Chain
-from thali.aspects.samplers.task import MANY
-from thali.aspects.samplers.tempering import ENOUGH, MAX_TEMPERATURES, evened, geometric, ladder
+from thali.aspects.samplers.task import MIN_ANNEALED
+from thali.aspects.samplers.tempering import MAX_TEMPERATURES, MIN_ATTEMPTS, evened, geometric, ladder
 
 TRIED = 1000.0
 
@@ -56,7 +56,7 @@ def test_a_level_is_added_where_most_is_rejected():
 
 def test_levels_stay_where_too_few_swaps_were_tried():
     steps = ladder((1.0, 2.0, 4.0))
-    gaps, beta = evened(steps._replace(tried=np.array([TRIED, ENOUGH - 1.0])))
+    gaps, beta = evened(steps._replace(tried=np.array([TRIED, MIN_ATTEMPTS - 1.0])))
     assert gaps.size == 0
     assert np.array_equal(beta, steps.beta)
 
@@ -96,7 +96,7 @@ def test_slices_of_an_annealed_start_do_not_matter():
 
 
 def test_temperatures_of_the_user_stay_and_so_do_those_of_other_models():
-    few, many = (th.datasets.additive(n, n_features=2, random_seed=1).data for n in (MANY - 1, MANY))
+    few, many = (th.datasets.additive(n, n_features=2, random_seed=1).data for n in (MIN_ANNEALED - 1, MIN_ANNEALED))
     assert th.AdditiveClustering(sigma=0.1)._task(many, 1, 1, 1).evens
     assert not th.AdditiveClustering(sigma=0.1)._task(few, 1, 1, 1).evens
     assert not th.AdditiveClustering(sigma=0.1, tempering=False)._task(many, 1, 1, 1).evens
@@ -106,9 +106,9 @@ def test_temperatures_of_the_user_stay_and_so_do_those_of_other_models():
 
 def test_memberships_are_drawn_together_of_many_objects_alone():
     for n, tempering, kernel in (
-        (MANY - 1, None, recommended.conjugate),
-        (MANY, None, recommended.conjugate_together),
-        (MANY, False, recommended.conjugate),
+        (MIN_ANNEALED - 1, None, recommended.conjugate),
+        (MIN_ANNEALED, None, recommended.conjugate_together),
+        (MIN_ANNEALED, False, recommended.conjugate),
     ):
         data = th.datasets.additive(n, n_features=2, random_seed=1).data
         assert th.AdditiveClustering(sigma=0.1, tempering=tempering)._task(data, 1, 1, 1).kernel is kernel

@@ -95,7 +95,7 @@ def test_several_answers_teach_what_they_teach_together(uncorrected):
 def test_answers_that_are_drawn_are_nearly_all_of_them(monkeypatch):
     outcomes, _ = made(200, (2,) * 12)
     exact = choose(outcomes, Target(), 6, np.random.default_rng(0)).gains
-    monkeypatch.setattr(information, "MOST_ANSWERS", 24)
+    monkeypatch.setattr(information, "MAX_ANSWERS", 24)
     assert choose(outcomes, Target(), 6, np.random.default_rng(0)).gains == pytest.approx(exact, rel=0.1)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers.consensus import MOST, best_family, crosses
+from thali.aspects.answers.consensus import MAX_SETS, best_family, crosses
 from thali.errors import ArgumentError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -68,7 +68,7 @@ def test_beyond_forty_sets_the_family_is_found_by_steps():
     sets = list({frozenset(np.flatnonzero(rng.random(12) < 0.3).tolist()) for _ in range(150)})
     weights = rng.exponential(size=len(sets)).tolist()
     chosen, is_exact = best_family(sets, weights)
-    assert len(sets) > MOST and not is_exact
+    assert len(sets) > MAX_SETS and not is_exact
     assert not any(crosses(sets[a], sets[b]) for a, b in itertools.combinations(chosen, 2))
     left = set(range(len(sets))) - set(chosen)
     assert all(any(crosses(sets[k], sets[j]) for j in chosen) for k in left)

@@ -75,7 +75,7 @@ def test_it_is_chosen_while_tuning():
 def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
     from thali.inference import jobs, threads
 
-    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     monkeypatch.setattr(jobs, "SHARE", 1e9)
     monkeypatch.setattr(threads, "SLICE", 1e-3)
     data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")

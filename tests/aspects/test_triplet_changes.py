@@ -33,7 +33,7 @@ TEN = th.Triplets.from_sets(
 @pytest.mark.parametrize("data", [MIXED, TEN], ids=["mixed", "ten"])
 @pytest.mark.parametrize("link", LINKS)
 def test_changes_are_differences_of_the_naive_likelihood(link, data, few, monkeypatch):
-    monkeypatch.setattr(pair_sets, "FEW", 1e9 if few == 0 else 1.0 / few if few == 100 else few)
+    monkeypatch.setattr(pair_sets, "SPARSE_PART", 1e9 if few == 0 else 1.0 / few if few == 100 else few)
     rng = np.random.default_rng(1)
     states = states_of(th.priors.IndianBuffet(), data.n_options, EXPONENTIAL, rng, 5)
     model, make_cache = build_triplets(data, link)

@@ -87,7 +87,7 @@ def test_auto_counts_the_rows_of_all_blocks(monkeypatch):
     auto = th.SparseMultinomialLogit(method="auto", draws=50, chains=1, random_seed=1, progressbar=False)
     with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set method to one of 'laplace'"):
         auto.fit(BLOCKS, Y)
-    monkeypatch.setattr(methods, "MANY", 399)
+    monkeypatch.setattr(methods, "MAX_ROWS", 399)
     with without_warnings():
         auto.fit(BLOCKS, Y)
     assert auto.method_ == "variational"

@@ -379,7 +379,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
         "import os, signal, sys, warnings, thali as th\n"
         "from thali.inference import jobs, parts\n"
         "if __name__ == '__main__':\n"
-        "    jobs.LEAST = 0.0\n"
+        "    jobs.MIN_SECONDS = 0.0\n"
         "    add = parts.PartsFolder.add\n"
         "    def add_and_stop(folder, *args):\n"
         "        add(folder, *args)\n"
@@ -427,7 +427,7 @@ def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table,
         same(compare(cores=None), table)
 
         job, killed = tmp_path / "job", []
-        monkeypatch.setattr(jobs, "LEAST", 0.0)
+        monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
         monkeypatch.setattr(jobs, "SHARE", 1e9)
         first = list(client.run(os.getpid).values())[0]
         longer = {"data": th.datasets.paris_rome(expected=True), "draws": 2_000, "thin": 10}

@@ -54,7 +54,7 @@ def table():
 @pytest.fixture
 def often(monkeypatch):
     """Every fit is written when it is finished."""
-    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     monkeypatch.setattr(jobs, "SHARE", 1e9)
 
 
@@ -111,7 +111,7 @@ from stopped_jobs import killed_at_a_rename
 from thali.inference import jobs
 
 rng = np.random.default_rng(seed)
-jobs.LEAST, jobs.SHARE = 0.0, 1e9
+jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
 trio = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 models = {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
 how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1}

@@ -57,7 +57,7 @@ class Found:
 
 @pytest.fixture
 def found(monkeypatch):
-    monkeypatch.setattr(jobs, "LEAST", 0.0)  # every model is written when it is finished
+    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)  # every model is written when it is finished
     monkeypatch.setattr(jobs, "SHARE", 1e9)
     made = Found()
     monkeypatch.setattr(LatentFeatures, "_evidence_of", lambda *given: made(*given))

@@ -42,7 +42,7 @@ def wait_until_stopped(process):
 _STOPPING = """
 import os, signal
 from thali.inference import jobs, threads
-jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
+jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
 write = jobs.FitFolder.write
 def write_and_stop(self, states, draws, recorded, *rest, **how):
     write(self, states, draws, recorded, *rest, **how)

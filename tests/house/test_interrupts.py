@@ -287,7 +287,7 @@ def agrees_where_both_drew(model, unbroken) -> bool:
 def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
     """Stop fits at those moments and resume them; returns how many had left a snapshot on the way."""
     monkeypatch.setattr(_threads, "SLICE", 0.01)
-    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     begin = time.monotonic()
     unbroken = fitted(kind, size, cores=2)  # may have compiled, so that a longer time is measured
     lasts = time.monotonic() - begin

@@ -12,7 +12,7 @@ from problems import build, make_state, random_comparisons
 
 from thali.aspects import operations
 from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.likelihoods.pair_blocks import LEAST, LOGLIK, LOSSES, OTHER, OWN, WIDTH, WINS
+from thali.aspects.likelihoods.pair_blocks import LOGLIK, LOSSES, MIN_WEIGHT, OTHER, OWN, WIDTH, WINS
 from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.samplers import recommended
 from thali.aspects.samplers.chains import Chain
@@ -26,8 +26,8 @@ def plain_row_delta(pairs, c, b, i, d):
     total = 0.0
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(WIDTH):
-            own = max(c.block[v, OWN + t] + d, LEAST)
-            other = max(c.block[v, OTHER + t], LEAST)
+            own = max(c.block[v, OWN + t] + d, MIN_WEIGHT)
+            other = max(c.block[v, OTHER + t], MIN_WEIGHT)
             share = pairs.scale / (own + other)
             term = c.block[v, WINS + t] * math.log(own * share + pairs.base)
             term += c.block[v, LOSSES + t] * math.log(other * share + pairs.base)

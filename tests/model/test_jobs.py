@@ -66,7 +66,7 @@ def same(model, kind):
 @pytest.fixture
 def often(monkeypatch):
     """Snapshots at every opportunity, of which there are many."""
-    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     monkeypatch.setattr(jobs, "SHARE", 1e9)
     monkeypatch.setattr(threads, "SLICE", 1e-3)
 
@@ -133,7 +133,7 @@ from stopped_jobs import killed_at_a_rename
 from thali.inference import jobs, threads
 
 rng = np.random.default_rng(seed)
-jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
+jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
 whole = draws_of(fitted(kind, size, cores=1))
 killed = 0
 for number in range(times):
@@ -179,7 +179,7 @@ from interrupted_fits import draws_of, fitted
 from thali.inference import jobs, threads
 
 rng = np.random.default_rng(seed)
-jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-2
+jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-2
 fitted(kind, cores=1)  # compiles
 began = time.monotonic()
 whole = draws_of(fitted(kind, cores=1))
@@ -326,7 +326,7 @@ def test_a_run_without_a_seed_keeps_that_of_its_job(tmp_path):
 
 def test_until_the_chains_agree(monkeypatch, tmp_path):
     """The draws are those of a run of that length; a job that was killed in the second round ends alike."""
-    monkeypatch.setattr(sampling, "ENOUGH", 6000)
+    monkeypatch.setattr(sampling, "SUFFICIENT_ESS", 6000)
     data, how = random_comparisons(5, 5), {**QUICK, "chains": 4}
     found = th.EliminationByAspects("unique").fit(data, **how)
     draws = found.posterior_["posterior"].sizes["draw"]
@@ -407,7 +407,7 @@ def test_annealed_chains_run_until_they_agree(monkeypatch):
     """The draws are those of a run of that many sweeps; it ends at the bound."""
     from thali.choice.product_classes import model as classes
 
-    monkeypatch.setattr(sampling, "ENOUGH", 10**9)
+    monkeypatch.setattr(sampling, "SUFFICIENT_ESS", 10**9)
     monkeypatch.setattr(classes, "MAX_SWEEPS", 1300)
     found, once = (draws_of(fitted("annealed product classes", 1, sweeps=n, chains=2)) for n in (None, 1300))
     for name, values in once.items():
@@ -419,7 +419,7 @@ def test_annealed_chains_run_until_they_agree(monkeypatch):
 
 
 def test_a_run_ends_at_its_bounds(monkeypatch):
-    monkeypatch.setattr(sampling, "ENOUGH", 10**9)
+    monkeypatch.setattr(sampling, "SUFFICIENT_ESS", 10**9)
     monkeypatch.setattr(sampling, "MAX_DRAWS", 2000)
     model = th.EliminationByAspects("unique").fit(random_comparisons(5, 5), **QUICK)
     assert model.posterior_["posterior"].sizes["draw"] == 2000

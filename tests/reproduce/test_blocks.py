@@ -139,7 +139,7 @@ def settings(folder=None):
 
 @pytest.mark.long
 def test_the_entry_in_miniature_goes_on_from_its_folder(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     monkeypatch.setattr(jobs, "SHARE", 1e9)
     first = paper.blocks(settings(tmp_path))
     assert len(read_parts(tmp_path / "0-10").records) == 3 * 36

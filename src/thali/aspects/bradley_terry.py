@@ -280,8 +280,8 @@ def fixed_scale(curvature: np.ndarray, n: int) -> np.ndarray:
 
 
 SYMMETRIC = 0.5  # standard deviation of the log odds up to which turning alone corrects rank probabilities to .01
-STEPS, MOST, LENGTH = 10, 20, 0.7  # of the corrections elsewhere: so many for each unit of that, at most, how long
-FEW = 20  # options and nu; of so few the corrections are always as many as can be, since they take no time
+STEPS, MAX_STEPS, LENGTH = 10, 20, 0.7  # of the corrections elsewhere: so many for each unit of that, at most, how long
+MAX_CORRECTED = 20  # options and nu; of so few the corrections are always as many as can be, since they take no time
 _PILOT = 200  # draws by which that is decided
 
 
@@ -321,7 +321,7 @@ class NormalWorths:
             odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
             asymmetry = float(np.sqrt(np.mean(odds**2)))
             wanted = round(STEPS * asymmetry) if asymmetry > SYMMETRIC else 0
-            self.steps = MOST if density.size <= FEW else min(MOST, wanted)
+            self.steps = MAX_STEPS if density.size <= MAX_CORRECTED else min(MAX_STEPS, wanted)
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients."""

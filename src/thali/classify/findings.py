@@ -115,7 +115,7 @@ def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
     return model._engine.random_weights(model, _DRAWS), list(weights.index), list(weights.columns)
 
 
-_ENOUGH = 2.0  # standard errors from which a difference is called established
+_ESTABLISHED = 2.0  # standard errors from which a difference is called established
 _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
 _NAMED, _WORST, _PRINTED = 3, 10, 12
 
@@ -197,7 +197,7 @@ def _comparison(name: str, scores: Scores) -> Text:
     """Whether the model errs less often than whoever always names the majority class."""
     mean, error = _mean(scores.base_errors - scores.errors)
     shown = {"name": name, "error": f"{error:.3f}"}
-    if not abs(mean) > _ENOUGH * error or mean == 0:
+    if not abs(mean) > _ESTABLISHED * error or mean == 0:
         return said(ENGLISH, "cv.open", mean=f"{mean:.3f}", **shown)
     return said(ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **shown)
 

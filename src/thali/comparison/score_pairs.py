@@ -9,7 +9,7 @@ import numpy as np
 from thali.aspects.draws.counts import log_binomial, log_multinomial
 from thali.data.pairs.left_out import LeftPair
 from thali.model.registry import spec_of
-from thali.posterior.diagnostics import LEAST_DRAWS
+from thali.posterior.diagnostics import MIN_DRAWS
 
 from .scorer import BASE, DIFFERENCE, Scorer
 from .scores import Score, cell_score, mcse, r_hat, score, tied_score
@@ -48,7 +48,7 @@ class BinomialScorer(Scorer):
     def score_one(self, model: Any, test: LeftPair) -> dict[Any, Any]:
         p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
         if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
-            p = np.broadcast_to(p, (1, LEAST_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
+            p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
         if test.covariates is not None:
             return asdict(cell_score(test.counts, p))
         ((wins, *tied, losses),) = test.counts

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thali.aspects.draws.counts import log_binomial, log_multinomial
-from thali.posterior.diagnostics import LEAST_DRAWS, bulk_and_r_hat, mean_mcse
+from thali.posterior.diagnostics import MIN_DRAWS, bulk_and_r_hat, mean_mcse
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def log_mean(logs: np.ndarray) -> tuple[float, float]:
 
 def mcse(draws: np.ndarray) -> float:
     """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a chain."""
-    if draws.shape[1] < LEAST_DRAWS:
+    if draws.shape[1] < MIN_DRAWS:
         return np.nan
     return 0.0 if np.ptp(draws) == 0 else float(mean_mcse(draws[None])[0])
 

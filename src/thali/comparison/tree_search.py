@@ -23,7 +23,7 @@ from thali.inference.chains import Run, checked_run
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.inference.warn import warn, without_warnings
-from thali.model.evidence import LEAST_DRAWS, USUAL, EvidenceRun, checked_evidence_run, refuse_other_fit
+from thali.model.evidence import MIN_DRAWS, USUAL, EvidenceRun, checked_evidence_run, refuse_other_fit
 from thali.posterior.evidence import APART, LogEvidence, apart_of, standard_error_of
 from thali.trees.moves import clades_of, key_of, neighbours, tree_of
 from thali.trees.tree import Tree
@@ -217,7 +217,7 @@ def search(
     """The search of `thali.Tree.search`, with its arguments."""
     trees = whole("trees", trees, 1)
     how = checked_evidence_run(**USUAL, cores=cores, random_seed=None, progressbar=progressbar, sensitivity=False)
-    draws, chains, thin = whole("draws", draws, LEAST_DRAWS), whole("chains", chains, 2), whole("thin", thin, 1)
+    draws, chains, thin = whole("draws", draws, MIN_DRAWS), whole("chains", chains, 2), whole("thin", thin, 1)
     run = checked_run(draws, tune, chains, thin, cores, None, progressbar)
     model = _usual_model(data) if model is None else model
     if not (isinstance(model, LatentFeatures) and model._engine.has_evidence):

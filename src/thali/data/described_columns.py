@@ -17,7 +17,7 @@ from .side_columns import side_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-_LEAST_PEOPLE, _LEAST_ANSWERS = 5, 2  # of a column that may say who answered: different values, rows of each
+_MIN_PEOPLE, _MIN_ANSWERS = 5, 2  # of a column that may say who answered: different values, rows of each
 _CHANCE = 1e-3  # below which numbers that rise from row to row are no chance
 _LOOKED_AT = 100  # cells that must be dates
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
@@ -206,7 +206,7 @@ def _names_people(values: "pd.Series") -> bool:
     if values.isna().any() or pd.api.types.is_bool_dtype(values.dtype):
         return False
     times = values.value_counts()
-    if len(times) < _LEAST_PEOPLE or times.min() < _LEAST_ANSWERS:
+    if len(times) < _MIN_PEOPLE or times.min() < _MIN_ANSWERS:
         return False
     if _is_text(values):
         return True

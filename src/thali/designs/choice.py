@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 # Coordinate exchange (Meyer & Nachtsheim 1995): one level of one product at a time, while the design gets better ------
 
 
-_MOST_PASSES = 30
-_LEAST = 1e-9  # gain of an exchange
+_MAX_PASSES = 30
+_MIN_GAIN = 1e-9  # gain of an exchange
 _TRIES = 200  # products drawn until a task has no two alike
 
 
@@ -65,7 +65,7 @@ def exchanged(
     total = parts.sum(axis=0)
     value = _value(total[None], counts)[0]
     places = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         before = value
         for number in rng.permutation(len(places)):
             t, j, i = places[number]
@@ -77,7 +77,7 @@ def exchanged(
             changed = information(_matrix(tasks, sizes, has_none), beta)
             values = _value(total - parts[t] + changed, counts, (i, int(design[t, j, i]), levels))
             best = int(values.argmax())
-            if values[best] > value + _LEAST:
+            if values[best] > value + _MIN_GAIN:
                 counts[i][design[t, j, i]] -= 1
                 counts[i][levels[best]] += 1
                 total += changed[best] - parts[t]
@@ -123,7 +123,7 @@ def _value(
     return log_det - (uneven.sum() - uneven[i]) - (share**2).sum(axis=1)
 
 
-_FEWEST, _MOST = 5, 40  # starts
+_MIN_STARTS, _MAX_STARTS = 5, 40  # starts
 _EXCHANGES = 2_500  # places of all starts together, about
 
 
@@ -202,7 +202,7 @@ def choice(
     places = tasks * versions * alternatives * len(given.names)
     found = [
         exchanged(given, random_design(given, tasks * versions, alternatives, rng), beta, none, rng)
-        for rng in streams(random_seed, int(np.clip(_EXCHANGES // places, _FEWEST, _MOST)))
+        for rng in streams(random_seed, int(np.clip(_EXCHANGES // places, _MIN_STARTS, _MAX_STARTS)))
     ]
     best = max(found, key=lambda each: each.value)
     matrix = columns_of(best.products, given.sizes, none)

@@ -12,7 +12,7 @@ Arrays = dict[str, np.ndarray]
 
 _WORD = (1 << 64) - 1
 _LARGE = 1 << 12  # entries from which an array of zeros is stored by its shape
-_MOST_ZEROS = 1 << 27  # entries of such an array, which takes no room in a file
+_MAX_ZEROS = 1 << 27  # entries of such an array, which takes no room in a file
 
 
 def flat(value: Any, name: str) -> Arrays:
@@ -42,7 +42,7 @@ def _loaded(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
     if name in arrays:
         return np.array(arrays[name], order="C")
     shape = arrays[f"{name}?"].tolist()
-    if math.prod(shape) > _MOST_ZEROS:
+    if math.prod(shape) > _MAX_ZEROS:
         raise ValueError(f"an array of {shape} zeros")
     return np.zeros(shape)
 

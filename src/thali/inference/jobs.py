@@ -37,7 +37,7 @@ from .warn import warn
 
 SCHEMA = 3
 INDEX, LOCK = "job.json", "lock"
-LEAST = 3.0  # seconds of work that may be lost
+MIN_SECONDS = 3.0  # seconds of work that may be lost
 SHARE = 0.05  # of the running time that writing may take
 _FILES = re.compile(r"source\.npz|(draws|state)-\d+\.npz|parts-\d+\.json")  # that an index names
 _OWN = re.compile(rf"job\.json|lock|{_FILES.pattern}|\.thali-.*\.part")
@@ -93,7 +93,7 @@ class JobFolder:
         self._stamp = json.loads(json.dumps({"versions": versions(), "shard": None, **stamp, "seed": seed}))
         self._segments: list[dict[str, str]] = []
         self._number = 0
-        self._pause, self._last = LEAST, time.monotonic()
+        self._pause, self._last = MIN_SECONDS, time.monotonic()
         self._is_full = False  # whether the disk refused to hold more
         self._command = _command.get()
         _check_place(self.path)
@@ -172,7 +172,7 @@ class JobFolder:
             self._is_full = True
             return
         self._last = time.monotonic()
-        self._pause = max(LEAST, (self._last - began) / SHARE)
+        self._pause = max(MIN_SECONDS, (self._last - began) / SHARE)
 
     def _store(self, name: str, content: bytes) -> dict[str, str]:
         """Write a file; returns its entry in the index."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .run_by_chains import RunByChains
 
 USUAL = {"draws": 1000, "tune": 200, "chains": 12, "thin": 5}  # the defaults of `log_evidence`
-LEAST_DRAWS = 10
+MIN_DRAWS = 10
 
 
 class EvidenceRun(NamedTuple):
@@ -32,7 +32,7 @@ def checked_evidence_run(
 ) -> EvidenceRun:
     """The arguments, each within its range."""
     return EvidenceRun(
-        whole("draws", draws, LEAST_DRAWS),
+        whole("draws", draws, MIN_DRAWS),
         whole("tune", tune, 0),
         whole("chains", chains, 1),
         whole("thin", thin, 1),

@@ -21,7 +21,7 @@ BRIEF, FULL, FILE, READ, SHOWN = (TEXT, PAGE, FILES), (PAGE, FILES), (FILES,), (
 # The chapters of a page, in their order.
 ANSWERS, MISSES, DATA, METHODS, STATISTICS = "answers", "misses", "data", "methods", "statistics"
 CHAPTERS = (ANSWERS, MISSES, DATA, METHODS, STATISTICS)
-MOST_ROWS = 20  # of a table that a terminal shows
+MAX_ROWS = 20  # of a table that a terminal shows
 
 Text = str | Message
 
@@ -76,7 +76,7 @@ class Finding(Described):
     title: str = ""
     table: "pandas.DataFrame | None" = None
     shown: Any = None  # a data frame: the rows and columns of it that are read; None: all of them
-    rows: int | None = MOST_ROWS  # of the table that a terminal shows; None: all
+    rows: int | None = MAX_ROWS  # of the table that a terminal shows; None: all
     picture: Picture | None = None
     notes: tuple[Text, ...] = ()
     verdict: bool | None = None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .base import Model
     from .run_by_chains import RunByChains
 
-ENOUGH = 400  # effective draws of every row of the summary, at which a run of unknown length ends
+SUFFICIENT_ESS = 400  # effective draws of every row of the summary, at which a run of unknown length ends
 MAX_DRAWS = 64_000  # of each chain of such a run
 MAX_BYTES = 2 * 10**9  # of its draws, all chains together
 
@@ -313,7 +313,7 @@ class _Work:
 
     def _is_settled(self, verdict: "Verdict") -> bool:
         """Whether every row of the summary says that the chains agree and are long enough."""
-        return (verdict.agrees or self.run.chains == 1) and verdict.facts.get("ess", math.inf) >= ENOUGH
+        return (verdict.agrees or self.run.chains == 1) and verdict.facts.get("ess", math.inf) >= SUFFICIENT_ESS
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())

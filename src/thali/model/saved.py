@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 IN_FOLDER = ("posterior.nc", "model.nc")  # what `thali fit --out` calls a model that has draws, and one without
 FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
-_MOST_TEXT = 1 << 24  # characters of an array of text that any file may ask for
+_MAX_TEXT = 1 << 24  # characters of an array of text that any file may ask for
 _TEXT = "attributes"  # variable of that group: JSON, whose arrays are the other variables
 _LIBRARY = __name__.partition(".")[0] + "."
 
@@ -331,7 +331,7 @@ def _decoded_list(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """An array that stands in the JSON; each text of it takes as much memory as the longest."""
     dtype = _dtype(value)
     lengths = [len(each) for each in np.array(value["list"], dtype=object).flat] if dtype.kind == "U" else []
-    if len(lengths) * max(lengths, default=0) > max(_MOST_TEXT, 100 * sum(lengths)):
+    if len(lengths) * max(lengths, default=0) > max(_MAX_TEXT, 100 * sum(lengths)):
         raise DataError("The file holds a text so long that those beside it would fill the memory.")
     return np.array(value["list"], dtype=dtype)
 

@@ -5,7 +5,7 @@ from thali.model.finding import Finding, Findings, Picture, finding
 
 from .leaderboard import Leaderboard
 
-_MOST = 30  # rows, and groups, that are printed
+_MAX_ROWS = 30  # rows, and groups, that are printed
 _READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
 
 
@@ -21,7 +21,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         board.title,
         table=board.table,
         shown=board.table[list(_READ)],
-        rows=_MOST,
+        rows=_MAX_ROWS,
         picture=Picture(
             "leaderboard", "Ratings and ranks with their intervals, and groups that cannot be told apart.", (board,)
         ),
@@ -35,8 +35,8 @@ def groups(board: Leaderboard, settings: None) -> Finding | None:
     several = [(k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1]
     if not several:
         return None
-    lines = [f"{k}: {shorten(members, 8)}." for k, members in several[:_MOST]]
-    more = [f"... and {len(several) - _MOST:,} more groups."] if len(several) > _MOST else []
+    lines = [f"{k}: {shorten(members, 8)}." for k, members in several[:_MAX_ROWS]]
+    more = [f"... and {len(several) - _MAX_ROWS:,} more groups."] if len(several) > _MAX_ROWS else []
     return Finding("Groups that cannot be told apart:", notes=(*lines, *more))
 
 

@@ -30,7 +30,7 @@ from thali.inference.warn import without_warnings
 
 TIE = "tie"
 COLUMNS = {2: ("first", "second", "chosen"), 3: ("choice_id", "alternative", "chosen")}  # by how many are shown
-MANY = {2: "two", 3: "three"}
+NUMBER_WORDS = {2: "two", 3: "three"}
 
 
 class Answer(NamedTuple):
@@ -66,8 +66,8 @@ def read_log(path: Path, options: Sequence[str], shown: int) -> list[Answer]:
     for other, columns in COLUMNS.items():
         if head == columns and other != shown:
             raise DataError(
-                f"{path} is the log of an interview that shows {MANY[other]} options at a time, and this one shows "
-                f"{MANY[shown]}; give ",
+                f"{path} is the log of an interview that shows {NUMBER_WORDS[other]} options at a time, and this one "
+                f"shows {NUMBER_WORDS[shown]}; give ",
                 Setting("shown", other),
                 ", or name another file.",
             )
@@ -182,7 +182,9 @@ class Interview:
         self.options = checked_labels(options, "Options")
         self.shown = one_of("shown", shown, SHOWN)
         if len(self.options) < shown:
-            raise ArgumentError(f"An interview compares {MANY[shown]} options or more; got {len(self.options)}.")
+            raise ArgumentError(
+                f"An interview compares {NUMBER_WORDS[shown]} options or more; got {len(self.options)}."
+            )
         if taken := [each for each in self.options if each in (TIE, UNDO, QUIT)]:
             raise ArgumentError(f"An option cannot be called {taken[0]!r}, which is an answer; rename it.")
         self.goal = one_of("goal", goal, GOALS)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _EXACT = 9  # options up to which all tournaments are counted by default
 _MAX_EXACT = 11
-_FEW = 10  # judges whose table is printed
+_MAX_JUDGES = 10  # judges whose table is printed
 _LEVEL = 0.05  # of the test
 
 
@@ -35,7 +35,7 @@ class CircularTriads(Printed):
 
     def _description(self) -> Description:
         """The table of a few judges; of many what it says as a whole."""
-        if len(self.table) <= _FEW:
+        if len(self.table) <= _MAX_JUDGES:
             return super()._description()
         note = f"{self.note} `.table`, which `thali test circular --out DIR` writes, has a row for each judge."
         return Description(self.title, text=_in_words(self.table), note=note)

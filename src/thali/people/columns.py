@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
 
-MOST_VALUES = 12  # of a column by which people are chosen
+MAX_VALUES = 12  # of a column by which people are chosen
 MISSING = "(missing)"
 
 
@@ -69,7 +69,7 @@ def _column(name: str, cells: "pandas.Series") -> PeopleColumn | None:
     """The column, its values in the order of categories or sorted; None if there are too many."""
     import pandas as pd
 
-    if cells.nunique(dropna=False) > MOST_VALUES:
+    if cells.nunique(dropna=False) > MAX_VALUES:
         return None
     has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
     numbers, values = pd.factorize(cells, sort=bool(has_order))

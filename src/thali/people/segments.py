@@ -16,7 +16,7 @@ from thali.inference.seeds import streams
 if TYPE_CHECKING:
     import pandas
 
-MOST_TRIED = 6  # segments, where their number is not given
+MAX_TRIED = 6  # segments, where their number is not given
 _AS_STABLE = 0.05  # difference of stability below which more segments are better
 _CLOSEST = 0.02  # of a preference to 0 and 1
 
@@ -130,7 +130,7 @@ def segments_of(preferences: Preferences, number: Any, random_seed: Any) -> Segm
 def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int, ...]:
     """The numbers of segments that are to be tried."""
     if number is None:
-        return tuple(range(2, min(MOST_TRIED, people - 1) + 1)) or (2,)
+        return tuple(range(2, min(MAX_TRIED, people - 1) + 1)) or (2,)
     numbers = several_whole(name, number, 2)
     if max(numbers) > people:
         raise DataError(
@@ -244,7 +244,7 @@ def _profiles(values: np.ndarray, labels: np.ndarray, number: int) -> np.ndarray
 
 
 _STARTS = 20
-_MOST_PASSES = 100
+_MAX_PASSES = 100
 
 
 def centres_of(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
@@ -256,7 +256,7 @@ def centres_of(points: np.ndarray, number: int, rng: np.random.Generator) -> np.
 def _moved(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Centres moved to the means of their points until no point changes; one without points stays."""
     nearest = None
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         before, nearest = nearest, distances(points, centres).argmin(axis=1)
         if before is not None and np.array_equal(nearest, before):
             break
@@ -309,13 +309,13 @@ def _pairs(counts: np.ndarray) -> np.ndarray:
 
 _WORTH_NAMING = 0.05  # of a preference, by which a segment differs from everybody
 _WORDS = {(INSIDE, INSIDE_LEVELS[0]): "no choice", (INSIDE, INSIDE_LEVELS[1]): "any product"}
-_FEW, _MOST = 2, 3  # attributes in a name
+_MIN_NAMED, _MAX_NAMED = 2, 3  # attributes in a name
 
 
 def names_of(levels: Sequence[tuple[str, str]], profiles: np.ndarray, everybody: np.ndarray) -> list[str]:
     """Names by the two attributes, three where names are alike, in which profiles (K, F) differ most from everybody."""
     phrases = [_phrases(levels, own, everybody) for own in profiles]
-    for number in (_FEW, _MOST):
+    for number in (_MIN_NAMED, _MAX_NAMED):
         names = [", ".join(own[:number]) or "like everybody" for own in phrases]
         if len(set(names)) == len(names):
             break

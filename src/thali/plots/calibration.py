@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SIDE = 2.25  # inches of the axes of a class
-_MOST_BESIDE = 4  # axes in a row
+_MAX_IN_ROW = 4  # axes in a row
 _TICKS = ([0.0, 0.5, 1.0], ["0", ".5", "1"])
 
 
@@ -79,7 +79,7 @@ def calibration(
     classes = expected.sort_values(ascending=False, kind="stable").index[:max_classes]
     shown = [label for label in expected.index if label in set(classes)]
     names = short(list(map(str, shown)))
-    columns = min(len(shown), _MOST_BESIDE)
+    columns = min(len(shown), _MAX_IN_ROW)
     rows, is_new = -(-len(shown) // columns), axes is None
     if axes is None:
         side = max(_SIDE, label_width(names) + 0.1)

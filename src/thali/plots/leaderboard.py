@@ -11,7 +11,7 @@ from ._style import COLOURS, label_width, new_axes, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 60  # options that are drawn
+MAX_OPTIONS = 60  # options that are drawn
 
 
 def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
@@ -39,7 +39,7 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     >>> [ax.get_xlabel() for ax in leaderboard(board)]
     ['rating (89% interval)', 'rank (89% interval)', 'groups']
     """
-    table = board.table.head(MOST)
+    table = board.table.head(MAX_OPTIONS)
     labels = short(table.index.tolist())
     n = len(labels)
     if axes is None:

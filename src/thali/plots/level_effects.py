@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_FEW = 3  # up to this many pairs of an attribute all are drawn; else every level against the worst one
+_MAX_PAIRS = 3  # up to this many pairs of an attribute all are drawn; else every level against the worst one
 _ROW, _HEAD = 0.21, 0.26  # inches of a row and of the name of an attribute
 
 
@@ -69,7 +69,7 @@ def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
         base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
         versus = np.isin(rows["over"], base)
         # For very many levels, neighbours are compared, and the two ends.
-        kept.append(rows if len(rows) <= _FEW or versus.sum() < 3 else rows[versus])
+        kept.append(rows if len(rows) <= _MAX_PAIRS or versus.sum() < 3 else rows[versus])
     import pandas as pd
 
     found = pd.concat(kept)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_MOST_LEVELS = 28  # in the picture; of more, those in which segments differ most
+_MAX_LEVELS = 28  # in the picture; of more, those in which segments differ most
 _ROW, _HEAD = 0.21, 0.27  # inches of a level and of the name of an attribute
 _WIDTH, _NAME = 1.75, 24  # inches of a segment, letters in a line of its name
 
@@ -102,7 +102,7 @@ def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
         differs[attribute] = max(differs.get(attribute, 0.0), own)
     kept: set[str] = set()
     for attribute in sorted(differs, key=lambda name: -differs[name]):
-        if not kept or sum(len(levels[name]) for name in (*kept, attribute)) <= _MOST_LEVELS:
+        if not kept or sum(len(levels[name]) for name in (*kept, attribute)) <= _MAX_LEVELS:
             kept.add(attribute)
     shown = [(attribute, level) for attribute, own in levels.items() if attribute in kept for level in own]
     return [attribute for attribute, _ in shown], [level for _, level in shown]

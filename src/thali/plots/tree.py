@@ -27,7 +27,7 @@ _BESIDE = tuple(
     for turn in np.linspace(np.pi, -np.pi, 16, endpoint=False)
 )
 _LEADER = {"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0}
-_MOST_BESIDE = 12  # names with leaders; more are a thicket, and none is drawn
+_MAX_LEADERS = 12  # names with leaders; more are a thicket, and none is drawn
 
 
 @picture
@@ -168,7 +168,7 @@ def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> Non
         else:
             text.arrow_patch.set_visible(False)  # type: ignore[union-attr]
     for text in without_room:
-        if len(without_room) > _MOST_BESIDE or not _placed(ax, text, _BESIDE, taken):
+        if len(without_room) > _MAX_LEADERS or not _placed(ax, text, _BESIDE, taken):
             text.remove()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from thali.inference.numerics.ranks import twice_ranks
 
-LEAST_DRAWS = 4  # of a chain, below which nothing is defined
+MIN_DRAWS = 4  # of a chain, below which nothing is defined
 _BLOCK = 2**19  # numbers that are looked at together
 
 
@@ -60,7 +60,7 @@ def _of_defined(function: Callable[[np.ndarray], Any], draws: np.ndarray, rows: 
     """Rows of numbers, one a quantity, computed for some quantities at a time; NaN where they are not defined."""
     draws = np.asarray(draws, dtype=float)
     found = np.full((rows, len(draws)), np.nan)
-    if draws.shape[1] > 0 and draws.shape[2] >= LEAST_DRAWS:
+    if draws.shape[1] > 0 and draws.shape[2] >= MIN_DRAWS:
         defined = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
         step = max(1, _BLOCK // draws[0].size) if len(draws) else 1
         with np.errstate(invalid="ignore", divide="ignore"):  # chains that never change, infinite draws

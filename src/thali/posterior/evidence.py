@@ -21,7 +21,7 @@ BLOCKS = 10  # of successive draws of a chain, by which its own error is known
 CHAINS = 12  # from which on errors are those between chains; of fewer, those between blocks
 APART = 4.0  # own errors by which the estimate of a chain may differ from that of all
 DRIFT = 4.0  # errors by which the first fifth of the draws may differ from the second half
-LEAST_SWAPS = 0.05  # share of accepted swaps between neighbouring temperatures
+MIN_SWAPS = 0.05  # share of accepted swaps between neighbouring temperatures
 WITHIN = 4.0  # standard errors, beside the bias, by which the integral may differ from the value
 
 
@@ -253,10 +253,10 @@ def _judged(facts: dict[str, Any]) -> Verdict:
     """Whether the chains agree, within their own errors, do not drift, and swap between temperatures."""
     of_chains = f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']} temperatures"
     more = Remedy("draws", 4 * facts["draws"])
-    if not facts["swap_rate"] >= LEAST_SWAPS:
+    if not facts["swap_rate"] >= MIN_SWAPS:
         sentence = (
             f"The log evidence is not usable: neighbouring temperatures of {of_chains} swap in {facts['swap_rate']:.0%}"
-            f" of cases (wanted: at least {LEAST_SWAPS:.0%}); repeat it with ",
+            f" of cases (wanted: at least {MIN_SWAPS:.0%}); repeat it with ",
             more,
             ", which also place the temperatures better.",
         )
@@ -281,7 +281,7 @@ def _judged(facts: dict[str, Any]) -> Verdict:
         sentence = (
             f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} of their own errors (wanted: at most "
             f"{APART:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of cases or "
-            f"more (wanted: at least {LEAST_SWAPS:.0%}).",
+            f"more (wanted: at least {MIN_SWAPS:.0%}).",
         )
         return Verdict(True, facts, Message(*sentence))
     return Verdict(False, facts, Message(*sentence))

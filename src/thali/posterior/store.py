@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MAX_PACKED = 1_100  # bytes of an array to a byte of the file; zlib cannot pack more
 _SMALL = 1 << 20  # bytes that any file may ask for
 _AT_ONCE = 1 << 26  # bytes of text that are looked at together
-_MOST_TEXTS = 64  # of an attribute, which is read as a whole
+_MAX_TEXTS = 64  # of an attribute, which is read as a whole
 _NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"  # an array without numbers, which nobody reads
 
 
@@ -92,7 +92,7 @@ def _text_of(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: i
     found = 0
     for attribute in map(str, member.attrs):
         stored = member.attrs.get_id(attribute)
-        if stored.dtype.kind == "O" and math.prod(stored.shape) > _MOST_TEXTS:
+        if stored.dtype.kind == "O" and math.prod(stored.shape) > _MAX_TEXTS:
             raise _refusal(path, f"the attribute '{attribute}' of '{name}' has {math.prod(stored.shape):,} parts")
         if h5py.check_string_dtype(stored.dtype) is not None:
             texts: Any = member.attrs[attribute]

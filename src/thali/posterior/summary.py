@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .diagnostics import LEAST_DRAWS, bulk_and_r_hat, mean_mcse, tail_ess
+from .diagnostics import MIN_DRAWS, bulk_and_r_hat, mean_mcse, tail_ess
 from .interval import INTERVAL, INTERVAL_COLUMNS
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
 def mean_errors(draws: np.ndarray) -> np.ndarray:
     """Monte Carlo standard error of the mean of each quantity, from its effective sample size."""
     errors = np.full(len(draws), np.nan)
-    if draws.shape[2] >= LEAST_DRAWS:
+    if draws.shape[2] >= MIN_DRAWS:
         varying = np.ptp(draws, axis=(1, 2)) > 0
         errors[~varying], errors[varying] = 0.0, mean_mcse(draws[varying])
     return errors

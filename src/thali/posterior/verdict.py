@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 HIGHEST_R_HAT = 1.01
 ESS_PER_CHAIN = 100
 _MAX_LONGER = 100.0  # times as many draws that are ever asked for
-_MOST_LABELS, _NAMED = 5, 3  # labels of a row that a sentence names all; of more it names so many
-_FEW = 100  # draws of a chain, too few to call chains that differ apart for good
+_MAX_LABELS, _NAMED = 5, 3  # labels of a row that a sentence names all; of more it names so many
+_MIN_DRAWS = 100  # draws of a chain, too few to call chains that differ apart for good
 
 _APART = Message(
     "the chains stay in different places, which more draws will hardly mend: look at their traces",
@@ -137,7 +137,7 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
         faults.append(f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (wanted: at least {wanted:,})")
-    apart = draws >= _FEW and longer > (30 if draws >= 1000 else 100)
+    apart = draws >= _MIN_DRAWS and longer > (30 if draws >= 1000 else 100)
     facts |= {"disagree": disagree, "longer": longer, "apart": disagree and apart}
     fault, mend = " and ".join(faults), _mend(draws, longer, disagree, apart, advice)
     if chains == 1:
@@ -171,7 +171,7 @@ def short_name(row: str) -> str:
     """
     name, bracket, labels = row.partition("[")
     listed = labels.removesuffix("]").split(", ")
-    if not bracket or len(listed) <= _MOST_LABELS:
+    if not bracket or len(listed) <= _MAX_LABELS:
         return row
     return f"{name}[{', '.join(listed[:_NAMED])}, and {len(listed) - _NAMED} more]"
 

@@ -22,7 +22,7 @@ _WORDS = (
     " aufwärmen aufwaermen entraînement échauffement démo démonstration práctica entrenamiento"
     " ensayodepráctica calentamiento"
 )
-_MANY = 200  # different cells of a column that says something else of its rows
+_MAX_DIFFERENT = 200  # different cells of a column that says something else of its rows
 _PARTS = (
     "trials trial blocks block phase rounds round session run task loop durchgänge durchgang durchlauf essai essais"
     " ensayo bloque bloc"
@@ -74,7 +74,7 @@ def marked(table: "Table", data: Any) -> list[Marked]:
             codes, different = pd.factorize(values)
         except TypeError:  # cells that hold lists
             continue
-        texts = [as_label(value) for value in different] if len(different) <= _MANY else []
+        texts = [as_label(value) for value in different] if len(different) <= _MAX_DIFFERENT else []
         places = [k for k, text in enumerate(texts) if says_practice(text)]
         words = tuple(dict.fromkeys(texts[k] for k in places))
         if words and not names & set(words):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MEDIA = re.compile(
     r"(?:.*[/\\])?([^/\\]+)\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?|mp3|wav|ogg|flac|m4a|mp4|mov|webm)", re.I
 )
-_MANY = 10_000  # different cells of a column that holds something else than labels
+_MAX_DIFFERENT = 10_000  # different cells of a column that holds something else than labels
 
 
 def read_labels(path: Path) -> dict[str, str]:
@@ -111,7 +111,7 @@ def _is_text(column: pd.Series) -> bool:
 def _different(column: pd.Series) -> list[str]:
     """The different cells that are there; [] of very many."""
     values = column.dropna().unique()
-    return [label for value in values if (label := as_label(value))] if len(values) <= _MANY else []
+    return [label for value in values if (label := as_label(value))] if len(values) <= _MAX_DIFFERENT else []
 
 
 def _with(table: "Table", labels: Mapping[str, str], note: str = "") -> "Table":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Fig. 2. The paper prints only a picture; the figures beside ours are those of another program.
 GRID = (2.0, 1.5, 1.2, 1.1, 1.05, 1.02, 1.01, 1.0, 0.95, 0.9, 0.7, 0.5, 0.3, 0.1, 0.03, 0.01)
 ELSEWHERE_MAP = {1.1: 27, 1.0: 3, 0.95: 3, 0.5: 3, 0.1: 3, 0.01: 3}
-LEAST = 1e-2
+MIN_WEIGHT = 1e-2
 ELSEWHERE = {
     "posterior mean": {2.0: 27, 1.0: 16, 0.5: 12, 0.1: 5, 0.01: 4},
     "posterior median": {2.0: 21, 1.0: 13, 0.5: 7, 0.1: 3, 0.01: 3},
@@ -76,7 +76,7 @@ def figure_2(settings: Settings) -> Reproduction:
         "Those at a = 1": support,
     }
     if weights:
-        tables[f"Fig. 2: weights above {LEAST:g}, all together 1"] = _counts(weights)
+        tables[f"Fig. 2: weights above {MIN_WEIGHT:g}, all together 1"] = _counts(weights)
     return Reproduction(
         tables,
         [
@@ -178,7 +178,7 @@ def _counts(weights: dict[str, dict[float, np.ndarray]]) -> "pandas.DataFrame":
     for a in next(iter(weights.values())):
         row: dict[str, float] = {"a": a}
         for name, of_a in weights.items():
-            row |= {f"{name}, another program": float(ELSEWHERE[name][a]), name: int((of_a[a] > LEAST).sum())}
+            row |= {f"{name}, another program": float(ELSEWHERE[name][a]), name: int((of_a[a] > MIN_WEIGHT).sum())}
         rows.append(row)
     return pd.DataFrame(rows)
 

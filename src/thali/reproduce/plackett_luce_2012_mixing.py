@@ -70,7 +70,7 @@ OF_PAPER = {PUBLISHED: GIBBS, HOLMES_HELD: LOGIT}
 
 PREDICTED = 20  # rows of the other half whose log odds are followed
 DRAWS = 5000  # in the paper, after as many
-_LEAST = 1e-290
+_MIN_SUM = 1e-290
 
 
 class Size(NamedTuple):
@@ -204,7 +204,7 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
         masses[draw] = np.exp(min(chain.state.real[LOG_MASS], 700.0))
     weights = chain.record.weights
     W = Design.fit(train, [f"x{j}" for j in range(train.shape[1])]).apply(new)
-    logs = np.log(np.maximum(weights @ W.T, _LEAST))
+    logs = np.log(np.maximum(weights @ W.T, _MIN_SUM))
     odds = (logs[:, :-1] - logs[:, -1:]).reshape(len(weights), -1)
     return weights.reshape(len(weights), -1) * masses[:, None], odds, chain.record.log_likelihood
 

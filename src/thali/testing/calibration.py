@@ -15,7 +15,7 @@ from thali.inference.threads import run_all
 from thali.inference.warn import without_warnings
 from thali.model.prior_sample import drawn_from
 from thali.model.run_by_chains import RunByChains
-from thali.posterior.diagnostics import LEAST_DRAWS, mean_ess
+from thali.posterior.diagnostics import MIN_DRAWS, mean_ess
 
 if TYPE_CHECKING:
     import pandas
@@ -60,7 +60,7 @@ def uniformity(values: np.ndarray) -> float:
     return float(min(1.0, max(0.0, 1.0 - decisions.sum())))
 
 
-MOST = 12  # quantities of a variable, evenly spaced, that are ranked
+MAX_RANKED = 12  # quantities of a variable, evenly spaced, that are ranked
 LIMIT = 1e-4  # probability that a correct model is rejected
 TIE = 1e-7  # relative difference below which numbers are equal up to rounding
 _ROUNDS = 20  # at most this many times the wanted data sets are simulated if some cannot be fitted
@@ -263,7 +263,7 @@ def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[fl
     """Share of nearly independent draws below a value, spread evenly where they tie; and how many there were."""
     flat = draws.ravel()
     count = flat.size
-    if np.ptp(flat) > 0.0 and draws.shape[1] >= LEAST_DRAWS:
+    if np.ptp(flat) > 0.0 and draws.shape[1] >= MIN_DRAWS:
         count = int(np.clip(mean_ess(draws[None])[0], 1, flat.size))
     kept = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
     tied = np.abs(kept - value) <= TIE * (1.0 + abs(value))
@@ -300,7 +300,7 @@ def quantities_of(group: "xarray.Dataset") -> dict[str, np.ndarray]:
         own = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
         values = np.asarray(variable.values, float).reshape(*variable.shape[:2], -1)
         labels = _labels(variable, own)
-        for place in np.unique(np.linspace(0, len(labels) - 1, MOST).astype(int)):
+        for place in np.unique(np.linspace(0, len(labels) - 1, MAX_RANKED).astype(int)):
             found[title + labels[place]] = values[:, :, place]
     return found
 

@@ -338,9 +338,9 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
         Its counts change, in both copies of each pair; it must be rebuilt afterwards.
     """
     from thali.aspects.likelihoods.pair_blocks import (
-        LEAST,
         LIFT,
         LOSSES,
+        MIN_WEIGHT,
         OTHER,
         OWN,
         TIE,
@@ -355,8 +355,8 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(WIDTH, np.int64)
     neighbour = pairs.neighbour.astype(np.int64)
     first = ((owner < neighbour) & (neighbour < n)).ravel()
-    own = np.maximum(cache.block[:, OWN : OWN + WIDTH], LEAST).ravel()[first]
-    other = np.maximum(cache.block[:, OTHER : OTHER + WIDTH], LEAST).ravel()[first]
+    own = np.maximum(cache.block[:, OWN : OWN + WIDTH], MIN_WEIGHT).ravel()[first]
+    other = np.maximum(cache.block[:, OTHER : OTHER + WIDTH], MIN_WEIGHT).ravel()[first]
     if isinstance(pairs, PairsWithCovariates):
         own = own * cache.block[:, LIFT : LIFT + WIDTH].ravel()[first]
     counts = (pairs.wins + pairs.losses).ravel()[first].astype(np.int64)

@@ -12,7 +12,7 @@ from .nodes import Nodes, converged
 from .tree import Tree, frozen
 
 INTERCHANGE, REGRAFT, JOIN, COLLAPSE, LENGTH = "interchange", "regraft", "join", "collapse", "length"
-LEAST = 1e-3  # share of the room between parent and nearest child that a node keeps from either when lengths change
+MIN_SHARE = 1e-3  # share of the room between parent and nearest child that a node keeps from either when lengths change
 
 Leaves = frozenset[int]
 Clades = dict[Leaves, float]  # depths
@@ -134,5 +134,5 @@ def _regrafted(clades: Clades, part: Leaves, target: Leaves | None, everything: 
 
 def _moved(place: float, way: float) -> float:
     """A place in (0, 1) after a step of its logit."""
-    within = min(max(place, LEAST), 1.0 - LEAST)
+    within = min(max(place, MIN_SHARE), 1.0 - MIN_SHARE)
     return 1.0 / (1.0 + math.exp(-(math.log(within / (1.0 - within)) + way)))

@@ -48,7 +48,7 @@ def test_chi_square_where_pairs_were_compared_often(aspects):
 @pytest.mark.exact
 def test_a_bootstrap_is_the_distribution_of_g2(monkeypatch):
     """Three options compared twice each: 27 tables, whose G² and probabilities are found one by one."""
-    monkeypatch.setattr(goodness, "FEWEST", 2.0)
+    monkeypatch.setattr(goodness, "MIN_MEAN_COUNT", 2.0)
     model = maximised(data=th.PairedComparisons([[0, 1, 2], [1, 0, 0], [0, 2, 0]]))
     p, at_least = model.estimates_.fitted()[::2], 0.0
     for wins in itertools.product(range(3), repeat=3):

@@ -130,7 +130,7 @@ def test_what_auto_chooses():
 def test_auto_is_the_method_that_it_chooses(monkeypatch, tmp_path):
     X, y = three_classes(200)
     for many, method in ((200, "polya-gamma"), (199, "variational")):
-        monkeypatch.setattr(methods, "MANY", many)
+        monkeypatch.setattr(methods, "MAX_ROWS", many)
         with without_warnings():
             auto = th.SparseMultinomialLogit(method="auto", **QUICK).fit(X, y)
             own = th.SparseMultinomialLogit(method=method, **QUICK).fit(X, y)

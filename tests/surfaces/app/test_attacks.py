@@ -12,7 +12,7 @@ from uvicorn.server import ServerState
 
 from thali.surfaces.app import guard
 from thali.surfaces.app.server import application
-from thali.surfaces.app.start import MOST, Connection
+from thali.surfaces.app.start import MAX_CONNECTIONS, Connection
 from thali.surfaces.app.studies import Study
 
 HOME = "http://127.0.0.1:8000"
@@ -324,7 +324,7 @@ def test_half_a_request_after_a_whole_one_is_not_waited_for():
 
 def test_there_are_only_so_many_connections_at_once():
     state = ServerState()
-    held = [connected(state) for _ in range(MOST)]
+    held = [connected(state) for _ in range(MAX_CONNECTIONS)]
     assert not any(wire.closed or wire.sent for _, _, wire in held)
     refused, _, wire = connected(state)
     head, _, body = wire.sent.partition(b"\r\n\r\n")

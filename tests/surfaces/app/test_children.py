@@ -17,7 +17,7 @@ from patience import PATIENCE
 from thali.errors import PYTHON
 from thali.surfaces.app import child, runs, start
 from thali.surfaces.app.runs import Runs
-from thali.surfaces.app.start import MOST
+from thali.surfaces.app.start import MAX_CONNECTIONS
 from thali.surfaces.app.studies import FIT, READ, Studies
 from thali.surfaces.cli.boundary import Terminal
 
@@ -256,7 +256,7 @@ def test_half_sent_requests_are_closed(tmp_path):
         refused = [each for each in said if each.startswith(b"HTTP/1.1 503 ")]
         left = [each for each in said if each not in (b"", *refused)]
         print(f"{len(waiting)} half-sent requests, {len(refused)} refused, {len(left)} not closed")
-        assert not left and len(refused) == 300 - MOST and asked((place, int(port)), key) == 200
+        assert not left and len(refused) == 300 - MAX_CONNECTIONS and asked((place, int(port)), key) == 200
         for each in waiting:
             each.close()
     finally:

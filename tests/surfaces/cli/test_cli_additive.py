@@ -157,7 +157,7 @@ def test_features_of_similar_owners_are_taken_for_one(run, fake, folder, monkeyp
     assert "taken for one" not in run("fit", "alike.csv", "--draws", 50).out
     wrong = run("fit", "alike.csv", "--similar", 2)
     assert wrong.code == 2 and "--similar is the Jaccard index" in wrong.err
-    monkeypatch.setattr(matched_features, "MANY", 2)
+    monkeypatch.setattr(matched_features, "MAX_UNMATCHED", 2)
     assert "taken for one" in run("fit", "alike.csv", "--draws", 50).out
 
 

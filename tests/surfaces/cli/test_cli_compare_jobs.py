@@ -72,7 +72,7 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
     assert (folder / "results" / "comparison.csv").read_bytes() == (folder / "whole" / "comparison.csv").read_bytes()
 
 
-KILLED = "from thali.inference import jobs; jobs.LEAST = 0.0; from thali.surfaces.cli import app; app()"
+KILLED = "from thali.inference import jobs; jobs.MIN_SECONDS = 0.0; from thali.surfaces.cli import app; app()"
 
 
 def done(job):

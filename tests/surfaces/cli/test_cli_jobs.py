@@ -52,7 +52,7 @@ def test_another_fit_is_refused_unless_it_may_overwrite(run, folder):
 def test_status_and_resume(run, folder, monkeypatch):
     from thali.inference import jobs
 
-    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")
     assert run("status", "whole").out.splitlines()[:2] == [
         "EliminationByAspects: finished",

@@ -217,7 +217,7 @@ from thali.surfaces.cli import app
 from thali.inference import jobs
 
 rng = np.random.default_rng(seed)
-jobs.LEAST, jobs.SHARE = 0.0, 1e9
+jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
 
 def work(told):
     null = os.open(os.devnull, os.O_WRONLY)

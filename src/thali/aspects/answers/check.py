@@ -193,7 +193,7 @@ MIN_DRAWS = 100
 # Two discrepancies closer than this are equal but for the order in which their terms were added.
 TIE = 1e-9
 # Mean of n below which nearly every interval holds all proportions that could be observed.
-FEWEST = 2.0
+MIN_MEAN_COUNT = 2.0
 MAX_NAMED = 5
 
 
@@ -240,7 +240,7 @@ def finished_table(
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
-    p_value = _share_at_least(*discrepancy) if float(frame["n"].to_numpy().mean()) >= FEWEST else math.nan
+    p_value = _share_at_least(*discrepancy) if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT else math.nan
     frame.attrs |= {"p_value": p_value, "interval": INTERVAL, "expected_missed": expected}
     frame.attrs |= {"draws": discrepancy.shape[1], ROWS: of}
     return frame
@@ -256,8 +256,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     of = checked_in(table)
     if math.isnan(table.attrs["p_value"]):
         return (
-            f"The check says nothing here: {of.met} fewer than {FEWEST:g} times on average, so that nearly every "
-            "interval holds all proportions that could have been observed. Collect more choices of each, or ask how "
+            f"The check says nothing here: {of.met} fewer than {MIN_MEAN_COUNT:g} times on average, so that nearly "
+            "every interval holds all proportions that could have been observed. Collect more choices of each, or ask how "
             "well choices left out are predicted (thali compare)."
         )
     missed = table[table["missed"]]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
-MOST_DRAWS = 1_000  # whose own best trees give the interval
+MAX_DRAWS = 1_000  # whose own best trees give the interval
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -94,7 +94,7 @@ def _shares(columns: Columns) -> np.ndarray:
 
 def _likeness_of_draws(columns: Columns, pattern: Any, patterns: Any, share: Any, kept: Any) -> np.ndarray:
     """Of evenly spaced draws the share of the best family of its own in the weight of its shared features."""
-    draws = np.unique(np.linspace(0, columns.n_draws - 1, min(columns.n_draws, MOST_DRAWS)).astype(int))
+    draws = np.unique(np.linspace(0, columns.n_draws - 1, min(columns.n_draws, MAX_DRAWS)).astype(int))
     found = np.full(len(draws), np.nan)
     for row, draw in enumerate(draws.tolist()):
         mine = np.arange(int(columns.first_column[draw]), int(columns.first_column[draw + 1]))
@@ -138,23 +138,23 @@ def _sentence(likeness: float, low: float, high: float, without: float, is_exact
 # Laminar families: sets of which any two are disjoint, or one holds the other, as the clades of a tree do -------------
 
 
-MOST = 40  # sets among which the best family is found exactly
+MAX_SETS = 40  # sets among which the best family is found exactly
 
 
 def best_family(sets: Sequence[frozenset[int]], weights: Sequence[float]) -> tuple[list[int], bool]:
     """The positions of the laminar family with the greatest sum of weights, and whether none can be better."""
-    # Branch and bound up to `MOST` sets, on the set that is at odds with most others: with it, or without. Beyond,
-    # the best family of the heaviest `MOST`, and after it every set, the heavier the earlier, that agrees with all
+    # Branch and bound up to `MAX_SETS` sets, on the set that is at odds with most others: with it, or without. Beyond,
+    # the best family of the heaviest `MAX_SETS`, and after it every set, the heavier the earlier, that agrees with all
     # chosen.
     order = sorted(range(len(sets)), key=lambda k: -weights[k])
-    head = order[:MOST]
+    head = order[:MAX_SETS]
     at_odds = {k: frozenset(j for j in head if j != k and crosses(sets[k], sets[j])) for k in head}
     chosen = _search(frozenset(head), at_odds, weights, 0.0)[1] or frozenset()
     found = sorted(chosen)
-    for k in order[MOST:]:
+    for k in order[MAX_SETS:]:
         if not any(crosses(sets[k], sets[j]) for j in found):
             found.append(k)
-    return sorted(found), len(sets) <= MOST
+    return sorted(found), len(sets) <= MAX_SETS
 
 
 def crosses(one: frozenset[int], other: frozenset[int]) -> bool:

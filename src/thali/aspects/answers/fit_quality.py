@@ -61,7 +61,7 @@ def swap_sentence(tree: "xarray.DataTree") -> Message | None:
 # Whether the standard deviation of the similarities makes sense where the user did not give it ------------------------
 
 
-LEAST, MOST = 0.1, 0.7  # of the standard deviation of the similarities
+MIN_NOISE, MAX_NOISE = 0.1, 0.7  # of the standard deviation of the similarities
 USUAL = 0.45  # of it, near which similarities left out were predicted best on real data (benchmarks/learned_sigma.py)
 
 
@@ -77,13 +77,13 @@ def noise_sentence(tree: "xarray.DataTree", was_chosen: bool = False) -> Message
     of_typical = float(np.sqrt(np.mean(1.0 / judgements)))
     similarities = tree["observed_data"].dataset["similarity"].values
     spread = float(np.std(similarities))
-    share = found * of_typical / spread if np.ptp(similarities) > 0.0 else MOST
-    if LEAST <= share <= MOST or (was_chosen and share < LEAST):
+    share = found * of_typical / spread if np.ptp(similarities) > 0.0 else MAX_NOISE
+    if MIN_NOISE <= share <= MAX_NOISE or (was_chosen and share < MIN_NOISE):
         return None
     judged = "by the numbers of judgements " if (judgements != 1).any() else ""
     how = "learned" if was_learned else "chosen by cross-validation"
     size = f"sigma was {how} as {found:.2g}, {judged}{100 * share:.3g} % of the standard deviation of the similarities"
-    if share > MOST:
+    if share > MAX_NOISE:
         return Message(
             f"{size}: the features explain little; give sigma if you know it, or a weight_prior whose mean suits the"
             " scale of the similarities."

@@ -237,7 +237,7 @@ def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
 # What is said of groups of people: features with a weight in each -----------------------------------------------------
 
 
-MOST_COMPARED = 4  # groups, of which every two are compared feature by feature
+MAX_COMPARED = 4  # groups, of which every two are compared feature by feature
 
 
 def group_features_table(
@@ -262,7 +262,7 @@ def group_features_table(
         for name, values in zip(names, there, strict=True):
             low, high = np.quantile(values, TAILS)
             row |= {f"weight[{name}]": values.mean(), f"weight_low[{name}]": low, f"weight_high[{name}]": high}
-        if len(names) <= MOST_COMPARED:
+        if len(names) <= MAX_COMPARED:
             for a, b in combinations(range(len(names)), 2):
                 row[f"P({names[a]} > {names[b]})"] = float(np.mean(there[a] > there[b]))
         rows.append(row)

@@ -203,17 +203,17 @@ def _cover(near: np.ndarray, at: np.ndarray, draw: np.ndarray, least: float) -> 
 
 SIMILAR = 0.8  # Jaccard index from which on two features are one, unless the user says otherwise
 MEMBER = 0.5  # membership from which on an option is named as a member
-MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
+MAX_UNMATCHED = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
 
 
 def similar_for(n: int, wanted: float | None = None) -> float | None:
     """The Jaccard index from which on features of n objects are taken for one: that wanted, or one that suits n."""
-    return SIMILAR if wanted is None and n > MANY else wanted
+    return SIMILAR if wanted is None and n > MAX_UNMATCHED else wanted
 
 
 def members_in_words(members: Sequence[str], labels: Sequence[str]) -> str:
     """The members of a feature; of many objects those that lack it, where these are the fewer."""
-    if len(labels) <= MANY or 2 * len(members) <= len(labels):
+    if len(labels) <= MAX_UNMATCHED or 2 * len(members) <= len(labels):
         return ", ".join(members)
     lacking = [label for label in labels if label not in set(members)]
     return f"all {len(labels)}" + (f" but {', '.join(lacking)}" if lacking else "")

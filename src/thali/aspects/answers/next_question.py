@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 ROWS = 2**12  # of weights over draws that are held against all outcomes: of answers times values
-FEWEST_ANSWERS, MOST_ANSWERS = 8, 2**8  # combinations of answers to the questions chosen so far
+MIN_ANSWERS, MAX_ANSWERS = 8, 2**8  # combinations of answers to the questions chosen so far
 CANDIDATES = 200  # questions from which all but the first are chosen: those that teach most alone
 BLOCK = 2**23  # numbers held at once
 
@@ -136,7 +136,7 @@ def _answered(
     joint = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(chance, p.shape[1])[:, None]
     total = joint.sum(axis=1)
     joint, total = joint[total > 0.0], total[total > 0.0]
-    most = min(max(FEWEST_ANSWERS, ROWS // rows), MOST_ANSWERS)
+    most = min(max(MIN_ANSWERS, ROWS // rows), MAX_ANSWERS)
     if len(total) > most:
         drawn = rng.choice(len(total), most, p=total / total.sum())
         joint, share = joint[drawn], np.full(most, 1.0 / most)
@@ -147,7 +147,7 @@ def _answered(
 
 EVERYTHING, RANKS, BEST = "everything", "ranks", "best"
 WORDS = (EVERYTHING, RANKS, BEST)
-MOST_DRAWS, FEWEST_DRAWS = 4_000, 2_000
+MAX_DRAWS, MIN_DRAWS = 4_000, 2_000
 NUMBERS = 2**26  # held at once: outcomes of all questions in all draws
 QUESTIONS = 5_000  # of sets or triplets that are looked at; more are drawn at random
 VARIABLES = 1_000  # pairs whose order is looked at; more are drawn at random
@@ -158,7 +158,7 @@ def next_pairs_table(tree: "xarray.DataTree", n: Any, among: Any, goal: Any, see
     tree, rng = of_choices(tree, "next_pairs"), np.random.default_rng(seed)
     labels = _labels(tree)
     first, second = np.array(list(combinations(_among(among, labels, 2), 2)), np.int64).T
-    first, second = _some(np.stack([first, second], axis=1), NUMBERS // (3 * FEWEST_DRAWS), rng).T
+    first, second = _some(np.stack([first, second], axis=1), NUMBERS // (3 * MIN_DRAWS), rng).T
     columns, at = _draws(tree, 3 * len(first))
     p = probability_draws(columns, first, second, float(tree["constant_data"].dataset["lapse"]))
     if (tie := Posterior(tree).tie) is None:
@@ -251,7 +251,7 @@ def _subsets(own: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
 def _draws(tree: "xarray.DataTree", places: int) -> tuple[Columns, np.ndarray]:
     """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws these are."""
     columns = columns_of(tree)
-    most = min(MOST_DRAWS, max(FEWEST_DRAWS, NUMBERS // places))
+    most = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // places))
     at = np.unique(np.linspace(0, columns.n_draws - 1, min(most, columns.n_draws)).round().astype(np.int64))
     return columns.take(at), at
 

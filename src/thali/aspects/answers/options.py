@@ -86,7 +86,7 @@ def unique_weights_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 # How similar options are by what they share, and the tree that is nearest to their features ---------------------------
 
 
-MOST = 1_000  # options of which there is a table
+MAX_OPTIONS = 1_000  # options of which there is a table
 
 
 def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
@@ -95,8 +95,10 @@ def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 
     labels = [str(label) for label in tree["posterior"].dataset["option"].values]
     n = len(labels)
-    if n > MOST:
-        raise ArgumentError(f"The table of similarities would have {n:,} rows; it is made of {MOST:,} options at most.")
+    if n > MAX_OPTIONS:
+        raise ArgumentError(
+            f"The table of similarities would have {n:,} rows; it is made of {MAX_OPTIONS:,} options at most."
+        )
     columns = columns_of(tree)
     counts = ~ignored(tree, columns)
     total = np.zeros((n, n))

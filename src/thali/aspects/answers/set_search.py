@@ -215,7 +215,7 @@ def _integral_of_two(terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.n
 # Sets whose weights are fitted or integrated out: those visited with the best weights.
 MAX_SETS = 200
 # A set found in fewer draws than this may be the most frequent one by chance.
-ENOUGH_DRAWS = 20
+MIN_DRAWS = 20
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def search(kind: str, sets: FeatureSets, problem: Problem) -> Best:
     """The best set of features of that kind, as `estimate` defines it."""
     if kind == "map-features":
         numbers = np.flatnonzero(sets.counts == sets.counts.max())
-        if sets.counts.max() < ENOUGH_DRAWS:
+        if sets.counts.max() < MIN_DRAWS:
             numbers = promising(sets, problem, np.arange(len(sets.counts)), integrated=True)
         evidence = dict(_evidence(sets, problem, numbers))
         return _fitted(sets, problem, [max(numbers.tolist(), key=evidence.__getitem__)])

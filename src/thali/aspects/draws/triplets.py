@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thali.data.triplets import Triplets
 
 RATIO = "ratio"
-LEAST = 1e-300  # as in the samplers, stands for a probability of 0
+MIN_PROBABILITY = 1e-300  # as in the samplers, stands for a probability of 0
 
 
 def triplets_part(
@@ -50,7 +50,10 @@ def triplets_part(
         coordinates = pair_names(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
         p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
-        terms = np.add.reduceat(data.counts * np.log(np.maximum(p, LEAST)), data.start[:-1], axis=1) + coefficients
+        terms = (
+            np.add.reduceat(data.counts * np.log(np.maximum(p, MIN_PROBABILITY)), data.start[:-1], axis=1)
+            + coefficients
+        )
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
         kind=TRIPLETS,

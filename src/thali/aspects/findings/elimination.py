@@ -22,7 +22,7 @@ from .features import check, features_finding, membership, number_finding, place
 if TYPE_CHECKING:
     import pandas
 
-_NAMED, _FEWEST = 3, 3
+_NAMED, _MIN_RANKED = 3, 3
 _SURE = 0.95  # probability from which on an option is called the best
 
 
@@ -135,7 +135,7 @@ def predictions_finding(table: "pandas.DataFrame") -> Finding:
 def option_similarity(model: Any, settings: Settings) -> Finding | None:
     """How much of what options have they share."""
     n = model.posterior_["posterior"].sizes["option"]
-    if is_plain(model) or not _FEWEST <= n <= groups.MAX_RANKED:
+    if is_plain(model) or not _MIN_RANKED <= n <= groups.MAX_RANKED:
         return None
     table = model.option_similarity()
     rows, columns = np.triu_indices(n, 1)

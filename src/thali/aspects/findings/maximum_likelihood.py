@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali.model.common_findings import asked, data, methods, verdict
-from thali.model.finding import FULL, MISSES, MOST_ROWS, Finding, Maker, Picture, Text, finding
+from thali.model.finding import FULL, MAX_ROWS, MISSES, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, said
@@ -49,7 +49,7 @@ def weights(model: Any, settings: Settings) -> Finding:
 
 def _by_size(table: Any, column: str) -> Any:
     """The table as it is, or the largest first where a terminal shows a part of it alone."""
-    return table if len(table) <= 2 * MOST_ROWS else table.sort_values(column, ascending=False, kind="stable")
+    return table if len(table) <= 2 * MAX_ROWS else table.sort_values(column, ascending=False, kind="stable")
 
 
 @finding("utility_scale", "Which options do people prefer?")

@@ -39,7 +39,7 @@ from .residuals import (
 LEARNED = "learned"
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of the similarities.
 VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
-FEWEST, MOST = 0.05, 25.0  # prior means of a weight that the largest similarity should be worth
+MIN_WORTH, MAX_WORTH = 0.05, 25.0  # prior means of a weight that the largest similarity should be worth
 WORTH = 10.0  # prior means of a weight that the largest similarity is worth unless the user says otherwise
 USUAL_PRIOR = (1.0, WORTH)  # for similarities of up to 1
 MIN_SIGMA = 1e-100  # its square is still a float
@@ -171,7 +171,7 @@ class Additive:
     def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
         """Warn of a weight prior whose weights are much smaller or larger than the similarities."""
         largest = float(np.abs(data.values).max())
-        if is_quiet() or largest == 0.0 or FEWEST < largest * rate / shape < MOST:
+        if is_quiet() or largest == 0.0 or MIN_WORTH < largest * rate / shape < MAX_WORTH:
             return
         suited = WORTH * shape / largest
         warn(

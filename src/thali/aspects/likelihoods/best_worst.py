@@ -33,7 +33,7 @@ RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)
 LARGEST = 6  # members of a set under the rule "ranking"
 BLOCK = 2**14  # draws times sets at once, of each of which there are all subsets
-LEAST = 1e-100  # share of the largest weight of a set that stands for a weight of 0 in quotients
+MIN_SHARE = 1e-100  # share of the largest weight of a set that stands for a weight of 0 in quotients
 
 
 class Answers(NamedTuple):
@@ -132,7 +132,7 @@ def shares_of(own: np.ndarray, lapse: float) -> np.ndarray:
 def above_zero(own: np.ndarray) -> np.ndarray:
     """Weights of sets, those that are 0 as small ones; equal ones where all are 0."""
     largest = own.max(axis=-1, keepdims=True)
-    return np.maximum(own, np.where(largest > 0.0, LEAST * largest, 1.0))
+    return np.maximum(own, np.where(largest > 0.0, MIN_SHARE * largest, 1.0))
 
 
 def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:

@@ -15,7 +15,7 @@ from thali.inference.numerics.logarithm import fast_log
 from .. import operations
 from .best_worst import REVERSED, answers_given
 
-LEAST = 1e-300  # stands for a probability of 0, so that its logarithm is a number
+MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
 
 
 class BestWorstSets(NamedTuple):
@@ -142,7 +142,7 @@ def sums(sets: Any, b: Any, begin: Any, end: Any) -> Any:
 @scalar
 def probability_of(sets: Any, b: Any, t: Any) -> Any:
     """The probability of answer t."""
-    return max(by_difference(sets, b, t) if sets.is_reversed else by_ranking(sets, b, t), LEAST)
+    return max(by_difference(sets, b, t) if sets.is_reversed else by_ranking(sets, b, t), MIN_PROBABILITY)
 
 
 # --------------------------------------------------------------------------------------------------------- operations
@@ -166,7 +166,7 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
 @operations.delta_own.register(BestWorstSets)
 def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
     before = b.s[i]
-    b.s[i] = max(before + d, LEAST)
+    b.s[i] = max(before + d, MIN_PROBABILITY)
     total = 0.0
     for k in range(sets.first[i], sets.first[i + 1]):
         t = sets.within[k]
@@ -178,7 +178,7 @@ def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
 @operations.apply_own.register(BestWorstSets)
 def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
     before = b.s[i]
-    b.s[i] = max(before + d, LEAST)
+    b.s[i] = max(before + d, MIN_PROBABILITY)
     for k in range(sets.first[i], sets.first[i + 1]):
         t = sets.within[k]
         c.probability[t] = probability_of(sets, b, t)

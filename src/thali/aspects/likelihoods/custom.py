@@ -28,7 +28,7 @@ ARGUMENTS = {
     "predict": ("data", "features", "weights"),
     "log_prior": ("data",),
 }
-FEWEST = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
+MIN_ARGUMENTS = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,7 +115,7 @@ class Custom:
         for name, arguments in ARGUMENTS.items():
             function = getattr(self, name)
             if (function is not None or name == "log_likelihood") and not isinstance(function, NotSaved):
-                _check_signature(name, function, arguments, FEWEST.get(name, len(arguments)))
+                _check_signature(name, function, arguments, MIN_ARGUMENTS.get(name, len(arguments)))
         check_parameters(self.parameters, self.log_prior)
 
     def __repr__(self) -> str:

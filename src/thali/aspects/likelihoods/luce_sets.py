@@ -15,9 +15,9 @@ from thali.data.choices import Choices
 from thali.inference.numerics.logarithm import fast_log
 
 from .. import operations
-from .sets import LEAST, lay_out
+from .sets import MIN_PROBABILITY, lay_out
 
-FEW = 3  # so many equal choices are listed one by one, for a factor costs less than a logarithm
+MAX_LISTED = 3  # so many equal choices are listed one by one, for a factor costs less than a logarithm
 TOGETHER = 64  # factors of one logarithm
 SAFE = 1e-280  # a product of them below this, or above its inverse, is not relied on
 
@@ -55,7 +55,7 @@ def compiled_luce_sets(data: Choices, lapse: float) -> Any:
     at = places[np.arange(end[-1]) - np.repeat(end - touched - first[sets.within], touched)]
     offered = np.repeat(sets.within, touched)
     option = np.repeat(np.repeat(np.arange(data.n_options), np.diff(sets.first)), touched)
-    is_few = np.isin(sets.count[at], np.arange(1, FEW + 1))
+    is_few = np.isin(sets.count[at], np.arange(1, MAX_LISTED + 1))
     copies = np.where(is_few, sets.count[at], 1.0).astype(np.int64)
     order = np.lexsort([~is_few, option])
     order = np.repeat(order, copies[order])
@@ -137,9 +137,9 @@ def by_logarithms(sets: Any, c: Any, b: Any, d: Any, start: Any, stop: Any) -> A
     for t in range(start, stop):
         s = b.s[sets.chosen[t]]
         before = c.weight[sets.offered[t]]
-        after = max(before + d, LEAST)
+        after = max(before + d, MIN_PROBABILITY)
         ratio = (((s + d * sets.own[t]) * keep) / after + sets.guess[t]) / (s * keep / before + sets.guess[t])
-        total += sets.times[t] * fast_log(max(ratio, LEAST))
+        total += sets.times[t] * fast_log(max(ratio, MIN_PROBABILITY))
     return total
 
 
@@ -179,5 +179,5 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     for t in range(sets.times.shape[0]):
         if sets.own[t] != 0.0:  # so that each choice counts once
             p = b.s[sets.chosen[t]] * (1.0 - sets.lapse) / c.weight[sets.offered[t]] + sets.guess[t]
-            total += sets.times[t] * fast_log(max(p, LEAST))
+            total += sets.times[t] * fast_log(max(p, MIN_PROBABILITY))
     return total

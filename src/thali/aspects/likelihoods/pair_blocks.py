@@ -32,7 +32,7 @@ OWN, OTHER, WINS, LOSSES, LOGLIK, Z, OWN_COLUMNS, OTHER_COLUMNS, ETA, LIFT = ran
     0, FIELDS_WITH_COVARIATES * WIDTH, WIDTH
 )
 ERROR, TIE, TIED = range(3)  # positions in PairCache.real
-LEAST = 1e-290  # weight of an empty side: two of them give probability 1/2
+MIN_WEIGHT = 1e-290  # weight of an empty side: two of them give probability 1/2
 ROUNDING = 1e-15  # of the sum of all weights: error of a side that a sweep may leave
 TRUSTED = 1e5  # times the errors since the cache was filled: the least weight of a side that is trusted
 
@@ -127,11 +127,11 @@ def fill_lifts(pairs: Any, c: Any) -> None:
 
 
 def _first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> Any:
-    return max(own, LEAST)
+    return max(own, MIN_WEIGHT)
 
 
 def _second_side(pairs: Any, other: Any) -> Any:
-    return max(other, LEAST)
+    return max(other, MIN_WEIGHT)
 
 
 for _cls in (Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique):

@@ -36,7 +36,7 @@ from .pair_blocks import (
 )
 
 COEFFICIENTS = 3  # position of the first in PairCache.real
-LEAST_LIFTED = 1e-150  # weight of an empty side, which must stay above 0 when it is lifted
+MIN_LIFTED = 1e-150  # weight of an empty side, which must stay above 0 when it is lifted
 FARTHEST = 300.0  # x'beta beyond it counts as much: e^300 = 2e130
 
 
@@ -86,11 +86,11 @@ def _no(pairs: Any) -> Any:
 
 
 def _first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> Any:
-    return max(own, LEAST_LIFTED) * c.block[v, LIFT + t]
+    return max(own, MIN_LIFTED) * c.block[v, LIFT + t]
 
 
 def _second_side(pairs: Any, other: Any) -> Any:
-    return max(other, LEAST_LIFTED)
+    return max(other, MIN_LIFTED)
 
 
 @scalar
@@ -120,8 +120,8 @@ def sum_of_terms(pairs: Any, c: Any, m: Any, step: Any) -> Any:
         for t in range(WIDTH):
             eta = c.block[v, ETA + t] + step * pairs.x[m, v, t]
             lift = fast_exp(min(max(eta, -FARTHEST), FARTHEST))
-            own = max(c.block[v, OWN + t], LEAST_LIFTED) * lift
-            other = max(c.block[v, OTHER + t], LEAST_LIFTED)
+            own = max(c.block[v, OWN + t], MIN_LIFTED) * lift
+            other = max(c.block[v, OTHER + t], MIN_LIFTED)
             total += term_of(pairs, c, own, other, c.block[v, WINS + t], c.block[v, LOSSES + t])
     return 0.5 * total
 

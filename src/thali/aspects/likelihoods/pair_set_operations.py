@@ -12,7 +12,7 @@ from .. import operations
 from ..state import BETA, COLUMNS, scratch
 from .pair_sets import (
     CONSTANT,
-    LEAST,
+    MIN_PROBABILITY,
     PairSets,
     PairSums,
     change_between,
@@ -121,7 +121,7 @@ def log_density_of_constant(sets: Any, c: Any, b: Any, log_constant: Any) -> Any
         for x in range(first, last):
             of_row += max(c.shared[sets.pair[x]], 0.0)
         share = (max(c.shared[sets.pair[first]], 0.0) + constant) / of_row
-        total += sets.times[r] * fast_log(max((1.0 - sets.lapse) * share + sets.lapse / size, LEAST))
+        total += sets.times[r] * fast_log(max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY))
     return b.real[BETA] * total + sets.shape * log_constant - sets.rate * constant
 
 

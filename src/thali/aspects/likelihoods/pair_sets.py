@@ -23,8 +23,8 @@ from ..state import COLUMNS
 CONSTANT = 0  # position in PairSums.real
 LARGEST = 709.0  # its exponential is still a number
 HUGE = 1e300  # sums of exponentials above it are computed from their logarithms
-LEAST = 1e-300  # stands for a probability of 0, so that its logarithm is a number
-FEW = 4  # a column whose owners are fewer than this part of the objects: their rows alone are visited
+MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
+SPARSE_PART = 4  # a column whose owners are fewer than this part of the objects: their rows alone are visited
 
 
 class PairSets(NamedTuple):
@@ -152,7 +152,7 @@ def settle_row(sets: Any, c: Any, r: Any, is_kept: Any, lowest: Any) -> Any:
                 found = min(found, sets.lower[p])
         if found != lowest:
             return 0.0
-    term = sets.times[r] * fast_log(max(probability(sets, c, r, total), LEAST))
+    term = sets.times[r] * fast_log(max(probability(sets, c, r, total), MIN_PROBABILITY))
     change = term - c.term[r]
     if is_kept:
         c.total[r], c.term[r] = total, term
@@ -203,7 +203,7 @@ def change_between(sets: Any, c: Any, b: Any, k: Any, rest: Any, m: Any, d: Any,
                 if b.Z[rest, sets.other[t]] != 0.0 and (k != rest or sets.other[t] > i):
                     try_pair(sets, c, sets.pair_of[t], d)
     change = 0.0
-    if k == rest and FEW * m < n:
+    if k == rest and SPARSE_PART * m < n:
         for i in range(n):
             if b.Z[k, i] != 0.0:
                 change += settle_rows_of(sets, c, i, is_kept, i)
@@ -241,4 +241,4 @@ def evaluate(sets: Any, c: Any) -> None:
         c.total[r] = 0.0
         for x in range(sets.start[r], sets.start[r + 1]):
             c.total[r] += c.value[sets.pair[x]]
-        c.term[r] = sets.times[r] * fast_log(max(probability(sets, c, r, c.total[r]), LEAST))
+        c.term[r] = sets.times[r] * fast_log(max(probability(sets, c, r, c.total[r]), MIN_PROBABILITY))

@@ -17,10 +17,10 @@ from ..weight_priors import GammaWeights, NormalWeights
 from .term_sums import seen, whole_of_state
 
 REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, SHARE = range(6)  # kinds of priors
-MOST_LOGIT = 36.0  # of a share, which is 1 in floating-point numbers beyond
-LEAST_SHARE = 1.0 / (1.0 + math.exp(MOST_LOGIT))
-LEAST_BETA = 0.5  # parameters of a Beta: smaller ones give numbers nearer 1 than MOST_LOGIT a probability that counts
-MOST_STEPS = 60  # by which the interval of a slice grows on either side
+MAX_LOGIT = 36.0  # of a share, which is 1 in floating-point numbers beyond
+MIN_SHARE = 1.0 / (1.0 + math.exp(MAX_LOGIT))
+MIN_BETA = 0.5  # parameters of a Beta: smaller ones give numbers nearer 1 than MAX_LOGIT a probability that counts
+MAX_STEPS = 60  # by which the interval of a slice grows on either side
 TAKEN = ("alpha", "chain", "draw", "features", "log_likelihood", "n_features", "option", "unique_weights", "weights")
 
 
@@ -234,9 +234,9 @@ class Beta:
 
     def __post_init__(self) -> None:
         for name, value in (("a", self.a), ("b", self.b)):
-            if positive(name, value, "a parameter of a Beta distribution") < LEAST_BETA:
+            if positive(name, value, "a parameter of a Beta distribution") < MIN_BETA:
                 raise ArgumentError(
-                    f"{name} is a parameter of a Beta distribution and must be {LEAST_BETA:g} or more; got {value!r}."
+                    f"{name} is a parameter of a Beta distribution and must be {MIN_BETA:g} or more; got {value!r}."
                 )
 
     def coded(self) -> tuple[int, float, float]:
@@ -245,7 +245,7 @@ class Beta:
 
     def draw(self, rng: np.random.Generator) -> float:
         """A value from the prior."""
-        return min(max(float(rng.beta(self.a, self.b)), LEAST_SHARE), 1.0 - LEAST_SHARE)
+        return min(max(float(rng.beta(self.a, self.b)), MIN_SHARE), 1.0 - MIN_SHARE)
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """The log density of each value; minus infinity outside of 0 and 1."""
@@ -318,7 +318,7 @@ def value_at(likelihood: Any, p: Any, x: Any) -> Any:
     """The value of parameter p at place x of the line on which it is drawn, by logit of a share, else by logarithm."""
     kind = likelihood.kind[p]
     if kind == SHARE:
-        return 1.0 / (1.0 + math.exp(-min(max(x, -MOST_LOGIT), MOST_LOGIT)))
+        return 1.0 / (1.0 + math.exp(-min(max(x, -MAX_LOGIT), MAX_LOGIT)))
     return math.exp(min(x, 700.0)) if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL else x
 
 
@@ -327,7 +327,7 @@ def place_of(likelihood: Any, p: Any, value: Any) -> Any:
     """The place of a value of parameter p on that line."""
     kind = likelihood.kind[p]
     if kind == SHARE:
-        return min(max(math.log(value) - math.log1p(-value), -MOST_LOGIT), MOST_LOGIT)
+        return min(max(math.log(value) - math.log1p(-value), -MAX_LOGIT), MAX_LOGIT)
     return math.log(value) if kind == ABOVE_ZERO or kind == HALF_NORMAL or kind == LOG_NORMAL else value
 
 
@@ -345,7 +345,7 @@ def log_density_at(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
     elif kind == HALF_NORMAL:
         total += x - 0.5 * (c.parameters[p] / second) ** 2
     elif kind == SHARE:
-        if abs(x) > MOST_LOGIT:
+        if abs(x) > MAX_LOGIT:
             return -np.inf
         total -= first * math.log1p(math.exp(-x)) + second * math.log1p(math.exp(x))
     return total
@@ -360,8 +360,8 @@ def draw_by_slices(likelihood: Any, rng: np.random.Generator, c: Any, b: Any) ->
         level = log_density_at(likelihood, c, b, p, now) - rng.standard_exponential()
         low = now - width * rng.random()
         high = low + width
-        left = int(rng.random() * MOST_STEPS)
-        right = MOST_STEPS - 1 - left
+        left = int(rng.random() * MAX_STEPS)
+        right = MAX_STEPS - 1 - left
         while left > 0 and log_density_at(likelihood, c, b, p, low) > level:
             low -= width
             left -= 1

@@ -24,7 +24,7 @@ TOO_MANY = (
     "options out of the largest sets."
 )
 SLOTS = 1 << 17  # of the hash table that finds them
-LEAST = 1e-300  # stands for a probability of 0, so that its logarithm is a number
+MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
 ALL, OF_OPTION, SHARED, CUT, WITHIN, BETWEEN = range(6)  # which sets a change concerns: see `concerns`
 
 
@@ -221,7 +221,7 @@ def set_log_likelihood(sets: Any, c: Any, b: Any, v: Any) -> Any:
     for x in range(size):
         if sets.count[first + x] > 0.0:
             p = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size
-            total += sets.count[first + x] * fast_log(max(p, LEAST))
+            total += sets.count[first + x] * fast_log(max(p, MIN_PROBABILITY))
     return total
 
 

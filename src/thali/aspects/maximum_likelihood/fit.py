@@ -134,7 +134,7 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
 
 
 INFINITE = 15.0  # log odds that a covariate adds at most; beyond them its coefficient stands for infinity
-FEWEST = 1e-11  # share of the largest eigenvalue below which a direction changes nothing
+MIN_EIGENVALUE = 1e-11  # share of the largest eigenvalue below which a direction changes nothing
 _ROUNDING = 1e-6
 AS_GOOD_AS_NONE = 5.0  # standard error of what a covariate adds at most
 
@@ -192,7 +192,7 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
     cross = np.asarray(change.T @ x)
     values, vectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
-    still = vectors[owners.shape[1] :, values <= FEWEST * values[-1]]
+    still = vectors[owners.shape[1] :, values <= MIN_EIGENVALUE * values[-1]]
     loose = [name for name, row in zip(names, still, strict=True) if np.abs(row).max(initial=0.0) > _ROUNDING]
     if loose:
         what = f"effect of {loose[0]!r}" if len(loose) == 1 else f"effects of {shorten(loose)} from each other or"

@@ -18,10 +18,10 @@ from .clusters import DesignEffect
 MAX_EXCESS = 0.1
 # Mean comparisons of a pair below which no p-value holds: single ones are fitted perfectly by the saturated model,
 # whatever the choices, and with two the bootstrap rejects a true model in .10 instead of .05 (.06 with five).
-FEWEST = 4.0
+MIN_MEAN_COUNT = 4.0
 # Comparisons for each parameter of the larger of two nested models, from which chi-square holds though every pair is
 # compared once: sizes of .03 to .08, below up to .15.
-FEW_EACH = 10
+MIN_EACH = 10
 SAMPLES, FEW_SAMPLES = 999, 199  # of a bootstrap: in all of them a few seconds
 _OFTEN = {"pair": "pairs were compared", "set": "sets were offered"}
 _LEFT_OUT = {"pair": "pairs", "set": "choices"}
@@ -137,11 +137,11 @@ def close_to_chi_square(totals: np.ndarray, inverse: np.ndarray, df: int) -> boo
 
 def rough(subject: str, comparisons: float, parameters: int) -> list[str]:
     """A sentence if a test of nested models has too few comparisons for chi-square."""
-    if comparisons >= FEW_EACH * parameters:
+    if comparisons >= MIN_EACH * parameters:
         return []
     return [
         f"{subject} rough: there are {comparisons / parameters:.2g} comparisons for each parameter, and chi-square "
-        f"wants {FEW_EACH} or more."
+        f"wants {MIN_EACH} or more."
     ]
 
 
@@ -177,7 +177,7 @@ def _silent(totals: np.ndarray, df: int, is_whole: bool, unit: str) -> str:
             "counts, and ties to thali.paired.davidson"
         )
     mean = float(totals.mean())
-    if mean < FEWEST:
+    if mean < MIN_MEAN_COUNT:
         return (
             f"{_OFTEN[unit]} {mean:.2f} times on average, and so few comparisons are fitted too well by probabilities "
             f"of their own, whatever the model; compare {unit}s more often, or ask how well {_LEFT_OUT[unit]} left out "

@@ -12,7 +12,7 @@ from ..likelihoods.best_worst import RANKING, answer_counts
 from .set_problems import BestWorstProblem, LuceProblem, Slopes
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
-LEAST = 1e-300  # stands for a probability of 0
+MIN_PROBABILITY = 1e-300  # stands for a probability of 0
 
 
 class Problem(NamedTuple):
@@ -200,7 +200,7 @@ class Problem(NamedTuple):
             )
             total = own + other
             if self.tied is not None:  # with p = 0 the slope is that of - sqrt(p), and without bound
-                p, complement = np.maximum(p, LEAST), np.maximum(complement, LEAST)
+                p, complement = np.maximum(p, MIN_PROBABILITY), np.maximum(complement, MIN_PROBABILITY)
                 tie = outcomes(p, complement, np.exp(beta[-1]))[:, 1]
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
             by_own = np.where(total > 0, by_p * scale * rest / total, 0.0)

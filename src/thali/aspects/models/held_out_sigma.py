@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 # Of the standard deviation of the similarities, for a typical number of judgements.
 SHARES = (1.0, 0.8, 0.65, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
-FEWEST_PAIRS = 10  # measured, to leave some out
-MANY_PAIRS = 500  # of more of them fewer parts are left out
+MIN_PAIRS = 10  # measured, to leave some out
+MAX_PAIRS_OF_PARTS = 500  # of more of them fewer parts are left out
 PARTS, FEW_PARTS = 10, 5
 BURN_IN, STATES, BETWEEN = 200, 100, 5  # sweeps at each value, states that predict, and sweeps between these
 WORSE = 2  # values in a row that predict worse than the best, after which smaller ones are not tried
@@ -34,7 +34,7 @@ WORSE = 2  # values in a row that predict worse than the best, after which small
 
 def can_choose(data: Any) -> bool:
     """Whether there are enough similarities, and not all the same."""
-    return data.n_pairs >= FEWEST_PAIRS and float(np.ptp(data.values)) > 0.0
+    return data.n_pairs >= MIN_PAIRS and float(np.ptp(data.values)) > 0.0
 
 
 def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool = False) -> "pandas.Series":
@@ -46,7 +46,7 @@ def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool = False) 
     import pandas as pd
 
     rng = np.random.default_rng(0)  # a fixed stream: the choice is a function of data and prior
-    number = PARTS if data.n_pairs <= MANY_PAIRS else FEW_PARTS
+    number = PARTS if data.n_pairs <= MAX_PAIRS_OF_PARTS else FEW_PARTS
     part = rng.permutation(data.n_pairs) % min(number, data.n_pairs)
     spread = float(np.std(data.values)) / math.sqrt(mean_share(data))
     chains = [

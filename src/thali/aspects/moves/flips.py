@@ -27,7 +27,7 @@ from ..state import BETA, COLUMNS, FULL, TOTAL_UNIQUE, clear_row, has_free_singl
 from ..weight_priors import weight
 from .unique_weights import refresh_bessel
 
-FEW = 12  # up to this many options, every option is tried in turn
+MAX_IN_TURN = 12  # up to this many options, every option is tried in turn
 
 
 @scalar
@@ -42,7 +42,11 @@ def flip_pass(rng: Any, model: Any, c: Any, b: Any) -> None:
 def flip_columns(rng: Any, model: Any, c: Any, b: Any) -> None:
     """Toggle within every column, in random order."""
     n = b.Z.shape[1] - 1
-    sparse = n > FEW and is_exchangeable(model.prior) and not (keeps_empty(model.prior) or is_quick(model.likelihood))
+    sparse = (
+        n > MAX_IN_TURN
+        and is_exchangeable(model.prior)
+        and not (keeps_empty(model.prior) or is_quick(model.likelihood))
+    )
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         open_members(model.likelihood, c, b, k)

@@ -16,7 +16,7 @@ from ..state import BETA, COLUMNS
 
 BLOCK = 4  # columns at a time; b.block has room for 2^BLOCK outcomes and BLOCK^2 numbers
 FIRST = 1 << BLOCK  # of these numbers
-LEAST = 0.02  # added to the Jaccard index by which a column is chosen
+MIN_SIMILARITY = 0.02  # added to the Jaccard index by which a column is chosen
 
 
 @scalar
@@ -50,7 +50,7 @@ def choose_overlapping(rng: np.random.Generator, b: Any, i: Any) -> Any:
         k = b.order[t]
         common = overlap(b, first, k) - b.Z[first, i] * b.Z[k, i]
         either = b.m[first] + b.m[k] - b.Z[first, i] - b.Z[k, i] - common
-        b.pi[t] = LEAST + common / either
+        b.pi[t] = MIN_SIMILARITY + common / either
         total += b.pi[t]
     size = 1
     while size < BLOCK and size < able:

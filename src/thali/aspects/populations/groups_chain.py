@@ -163,7 +163,7 @@ def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., B
 
 FREE, COMMON, SIMILAR = "free", "common", "similar"
 WEIGHTS = (FREE, COMMON, SIMILAR)
-MOST_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
+MAX_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
 
 
 def check_weights(weights: Any, is_grouped: bool) -> None:
@@ -210,7 +210,7 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:
             raise DataError(f"Group {name!r}: ", error) from None
-    if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MOST_TEMPERED:
+    if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MAX_TEMPERED:
         parts["tempering"] = LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     prior: Any = task.model.weights

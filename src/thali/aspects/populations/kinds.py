@@ -143,14 +143,14 @@ class KindChain(GroupChain):
 # What the chains run: a prior, the comparisons of people of unknown kinds, and a sampler of kinds --------------------
 
 
-MOST = 20  # kinds
+MAX_KINDS = 20  # kinds
 
 
 def check_kinds(kinds: Any, weights: Any) -> None:
     """Raise for a number of kinds that cannot be, and for weights that kinds cannot have."""
     number = whole("kinds", kinds, 1)
-    if number > MOST:
-        raise ArgumentError(Argument("kinds"), f" must be {MOST} at most; got {number}.")
+    if number > MAX_KINDS:
+        raise ArgumentError(Argument("kinds"), f" must be {MAX_KINDS} at most; got {number}.")
     check_weights(weights, True)
     if weights == COMMON:
         raise ArgumentError(

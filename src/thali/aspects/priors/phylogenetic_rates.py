@@ -17,7 +17,10 @@ import numpy as np
 
 from thali.trees.tree import Tree
 
-LEAST, MOST = 1e-8, 24.0  # gamma at the ends of the grid; less for long trees, more for short edges above leaves
+MIN_GAMMA, MAX_GAMMA = (
+    1e-8,
+    24.0,
+)  # gamma at the ends of the grid; less for long trees, more for short edges above leaves
 LARGEST = 2.4e5
 
 
@@ -37,8 +40,8 @@ class Kinship:
     def of(cls, tree: Tree, nodes: int) -> "Kinship":
         """The kinship of a tree on a grid of this many nodes."""
         parents, lengths, n = tree.parents, tree.lengths, tree.n_leaves
-        most = min(LARGEST, MOST / lengths[:n].min())
-        x = np.linspace(np.log(LEAST / (1.0 + lengths.sum())), np.log(most), nodes)
+        most = min(LARGEST, MAX_GAMMA / lengths[:n].min())
+        x = np.linspace(np.log(MIN_GAMMA / (1.0 + lengths.sum())), np.log(most), nodes)
         gamma = np.exp(x)
         # d pi / pi = gamma dx / (exp(gamma) - 1)
         log_weight = np.log(x[1] - x[0]) + x - gamma - np.log(-np.expm1(-gamma))

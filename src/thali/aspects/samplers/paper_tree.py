@@ -30,7 +30,7 @@ from ..state import COLUMNS, SWEEPS, scratch, shuffle_columns
 from .loop import GO_ON, after_sweep, before_round, on_level
 from .paper import update_unique_features, update_weights
 
-SLOPE, LEAST = 0.06, 0.08  # c and delta of the random walk on pi
+SLOPE, MIN_SCALE = 0.06, 0.08  # c and delta of the random walk on pi
 
 
 @kernel
@@ -172,7 +172,7 @@ def update_probability(rng: Any, prior: Any, b: Any, k: Any) -> None:
 
 @scalar
 def variance(pi: Any) -> Any:
-    return SLOPE * pi * (1.0 - pi) + LEAST
+    return SLOPE * pi * (1.0 - pi) + MIN_SCALE
 
 
 @scalar

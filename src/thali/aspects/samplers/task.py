@@ -33,7 +33,7 @@ LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
 # Objects of similarities from which on tempered chains are annealed, their temperatures placed by measured swaps, and
 # the memberships of an object in overlapping columns drawn together; of triplets from which on chains begin where an
 # approximate likelihood has led.
-MANY = 40
+MIN_ANNEALED = 40
 THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
 
 
@@ -102,10 +102,10 @@ def build_task(
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
-    many = n >= MANY and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
+    many = n >= MIN_ANNEALED and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
     kernel = _kernel(sampler, prior, model, many)
     near = None
-    if likelihood.approximate is not None and prior.learns_alpha and MANY <= n <= MOST:
+    if likelihood.approximate is not None and prior.learns_alpha and MIN_ANNEALED <= n <= MAX_APPROXIMATED:
         near = NearStart(likelihood.approximate)
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
@@ -276,7 +276,7 @@ def run(task: Task, how: Run) -> tuple[list["ChainDraws"], bool]:
 
 
 SWEEPS = 300  # of the annealed run; 1,000 end at no better features
-MOST = 3000  # objects: the run stores numbers for all pairs
+MAX_APPROXIMATED = 3000  # objects: the run stores numbers for all pairs
 
 
 @dataclass(frozen=True)

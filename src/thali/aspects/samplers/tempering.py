@@ -18,9 +18,9 @@ from ..state import SWEEPS, replica
 
 LOWEST_RATE = 0.1  # of swaps between neighbours that a ladder should have
 AIM = 0.12  # below this a gap gets another level, so that the rate of a later, longer run is above LOWEST_RATE
-ENOUGH = 20  # attempted swaps needed for a rate
+MIN_ATTEMPTS = 20  # attempted swaps needed for a rate
 MAX_TEMPERATURES = 64
-LEAST_REJECTED = 0.02  # share of rejected swaps that a gap counts for at least where levels are placed by it
+MIN_REJECTED = 0.02  # share of rejected swaps that a gap counts for at least where levels are placed by it
 HOTTEST = 50.0  # temperature at the start of a run that is annealed
 STEP = 10  # sweeps at each temperature of such a run
 
@@ -48,7 +48,9 @@ def geometric(levels: int, hottest: float) -> tuple[float, ...]:
 
 def swap_rates(steps: Ladder) -> np.ndarray:
     """The share of accepted swaps between neighbouring levels; NaN where too few were tried."""
-    return np.divide(steps.accepted, steps.tried, out=np.full(steps.tried.size, np.nan), where=steps.tried >= ENOUGH)
+    return np.divide(
+        steps.accepted, steps.tried, out=np.full(steps.tried.size, np.nan), where=steps.tried >= MIN_ATTEMPTS
+    )
 
 
 def narrow_gaps(steps: Ladder) -> np.ndarray:
@@ -68,7 +70,7 @@ def evened(steps: Ladder) -> tuple[np.ndarray, np.ndarray]:
     The sum of the rejected shares over the gaps hardly depends on where the levels are; with twice as many gaps as that
     sum replicas go from end to end most often for their number (Syed, Bouchard-Cote, Deligiannidis & Doucet 2022).
     """
-    rejected = np.maximum(1.0 - swap_rates(steps), LEAST_REJECTED)
+    rejected = np.maximum(1.0 - swap_rates(steps), MIN_REJECTED)
     if np.isnan(rejected).any():
         return np.empty(0, int), steps.beta
     wanted = min(math.ceil(2.0 * rejected.sum()) + 1, MAX_TEMPERATURES)

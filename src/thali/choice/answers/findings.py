@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
-_FEWEST = 3  # respondents that make segments
+_MIN_RESPONDENTS = 3  # respondents that make segments
 _ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
 
 
@@ -283,7 +283,7 @@ def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
 
     def segments(model: Any) -> Any:
         """The segments, made once; None of too few people."""
-        if len(model._data_of_fit().respondents) < _FEWEST:
+        if len(model._data_of_fit().respondents) < _MIN_RESPONDENTS:
             return None
         if not kept:
             kept.append(None)  # which stays where there are none, so that a fault is said once

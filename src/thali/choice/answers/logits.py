@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _BLOCK = 2**21  # utilities computed at a time
 _NEW = 1_024  # about so many new people are drawn in each draw
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
-_LEAST_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
+_MIN_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
 _STEP = 1e-4  # of the delta method, in standard errors
 
 # (numbers of draws, generator): tastes of new people in these draws (draws, M, p); weights (M,) or (draws, M), sum 1
@@ -202,7 +202,7 @@ class LogitChooser(Chooser):
             yield rows, weight / weight.sum()
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        fewer = self.thinned(max(_LEAST_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents))))
+        fewer = self.thinned(max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents))))
         groups = np.arange(len(fewer.chain)) if self.is_estimate else np.unique(fewer.chain, return_inverse=True)[1]
         people, attributes = len(self.data.respondents), len(self.data.attributes)
         pooled, by_group = np.zeros((people, attributes)), np.zeros((people, attributes, int(groups.max()) + 1))

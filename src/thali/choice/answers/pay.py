@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
 
 _PRICES = ("price", "cost", "costs", "fee", "fare")
-_MOST = 5_000_000  # numbers kept, of all draws, people and levels: with more, fewer draws
+_MAX_NUMBERS = 5_000_000  # numbers kept, of all draws, people and levels: with more, fewer draws
 _MIN_DRAWS = 40
 
 
@@ -63,7 +63,7 @@ def willingness_to_pay(
     names = chooser.data.scheme.names
     columns = ["attribute", "level", "over"]
     named = [(names[change.attribute], *change.names) for change in changes]
-    most = _MOST // max(1, len(weights) * len(changes))
+    most = _MAX_NUMBERS // max(1, len(weights) * len(changes))
     fewer = chooser.thinned(max(most, _MIN_DRAWS))
     found = compensations(fewer, prices, changes)  # (draws, people, changes)
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]

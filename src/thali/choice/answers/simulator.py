@@ -12,7 +12,7 @@ from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
 from thali.model.finding import Finding, Text
 from thali.model.wording import said
-from thali.people.columns import MOST_VALUES, MarketPeople
+from thali.people.columns import MAX_VALUES, MarketPeople
 from thali.posterior.interval import INTERVAL, interval_name, tails_of
 
 from .english import ENGLISH
@@ -226,7 +226,7 @@ def _left_out(draws: "MarketDraws") -> tuple[Text, ...]:
     """A word on the columns of people by which nobody is chosen."""
     if draws.people is None or not draws.people.others:
         return ()
-    return (said(ENGLISH, "market.others", most=MOST_VALUES, named=shorten(draws.people.others)),)
+    return (said(ENGLISH, "market.others", most=MAX_VALUES, named=shorten(draws.people.others)),)
 
 
 def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tuple[str, str], ...]:

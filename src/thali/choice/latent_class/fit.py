@@ -109,7 +109,7 @@ def derivatives(panel: Panel, where: Point) -> tuple[np.ndarray, np.ndarray]:
 
 
 _ROUGH = 1e-3  # gain a person at which Newton's method takes over
-_MOST_PASSES, _MOST_STEPS = 200, 300
+_MAX_PASSES, _MAX_STEPS = 200, 300
 _GAIN = 1e-9  # no step that promises less is taken
 _LONGEST = 5.0  # change of a parameter in one step
 
@@ -126,7 +126,7 @@ class Summit(NamedTuple):
 def climb(panel: Panel, tastes: np.ndarray) -> Summit:
     """Climb from tastes (K, p) of classes of equal size."""
     here = point(panel, np.full(len(tastes), 1.0 / len(tastes)), tastes)
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         before, here = here.value, expect_and_maximise(panel, here)
         if here.value - before < _ROUGH * panel.people:
             break
@@ -169,9 +169,7 @@ class _Classes(Target[Point]):
 
 def to_summit(panel: Panel, here: Point) -> Summit:
     """Damped Newton steps, until none promises a gain."""
-    top, _, converged = newton(
-        _Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MOST_STEPS
-    )
+    top, _, converged = newton(_Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MAX_STEPS)
     return Summit(top, *derivatives(panel, top), converged)
 
 
@@ -186,8 +184,8 @@ def by_size(panel: Panel, summit: Summit) -> Summit:
 
 
 SAME = 0.01  # log-likelihoods closer than this are one maximum
-ENOUGH = 3  # times that the best maximum is to be found
-_FEWEST, MOST = 4, 40  # starts for each class at least, and in all at most, where their number is not given
+TIMES_FOUND = 3  # times that the best maximum is to be found
+_MIN_STARTS, MAX_STARTS = 4, 40  # starts for each class at least, and in all at most, where their number is not given
 _RIDGE = 1.0  # precision of the tastes of the one person at whom a class begins
 
 
@@ -204,12 +202,12 @@ def best_of_starts(panel: Panel, number: int, starts: int | None, random_seed: A
     if number == 1:
         return Best(climb(panel, np.zeros((1, panel.tasks.matrix.shape[1]))), 1, 1)
     best, values = None, []
-    for rng in streams(random_seed, MOST if starts is None else starts):
+    for rng in streams(random_seed, MAX_STARTS if starts is None else starts):
         found = climb(panel, _start(panel, number, rng))
         values.append(found.where.value)
         if best is None or found.where.value > best.where.value:
             best = found
-        if starts is None and len(values) >= _FEWEST * number and _times_found(values) >= ENOUGH:
+        if starts is None and len(values) >= _MIN_STARTS * number and _times_found(values) >= TIMES_FOUND:
             break
     assert best is not None
     return Best(by_size(panel, best), len(values), _times_found(values))
@@ -383,7 +381,7 @@ def fitted_attributes(
 
 
 DRAWS = 200
-_LEAST = 1e-2  # information on a direction below which the data say nothing: it is held at its estimate
+_MIN_INFORMATION = 1e-2  # information on a direction below which the data say nothing: it is held at its estimate
 
 
 class ClassDraws(NamedTuple):
@@ -397,14 +395,14 @@ class ClassDraws(NamedTuple):
 def root_of_covariance(information: np.ndarray) -> np.ndarray:
     """A matrix whose product with its transpose is the covariance, without directions that have no information."""
     values, vectors = np.linalg.eigh(information)
-    kept = values > _LEAST
+    kept = values > _MIN_INFORMATION
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
 def open_parameters(information: np.ndarray) -> np.ndarray:
     """Numbers of the parameters of which a tenth or more lies in directions without information."""
     values, vectors = np.linalg.eigh(information)
-    return np.flatnonzero((vectors[:, values <= _LEAST] ** 2).sum(axis=1) > 0.1)
+    return np.flatnonzero((vectors[:, values <= _MIN_INFORMATION] ** 2).sum(axis=1) > 0.1)
 
 
 def class_draws(panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.Generator) -> ClassDraws:

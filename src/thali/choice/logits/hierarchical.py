@@ -363,7 +363,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
 THIN = 2
 _FIRST_BYTES = 2**29  # of the tastes in the draws after which a run of unknown length is looked at first
-_FEWEST = 100  # such draws of a chain
+_MIN_DRAWS = 100  # such draws of a chain
 
 
 class Parts(NamedTuple):
@@ -388,7 +388,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     first = FIRST_DRAWS
     if run.thin is None:  # fewer draws, further apart, where they are large; a continued fit has the same
         size = run.chains * len(source.respondents) * len(coding.names) * np.dtype(float).itemsize
-        first = max(_FEWEST, min(FIRST_DRAWS, _FIRST_BYTES // size))
+        first = max(_MIN_DRAWS, min(FIRST_DRAWS, _FIRST_BYTES // size))
     thin = THIN * -(-FIRST_DRAWS // first) if run.thin is None else run.thin
     run = run._replace(thin=thin)
 

@@ -200,7 +200,7 @@ def adopt_metric(problem: Any, state: Any) -> None:
 
 _RIDGE = 1.0  # precision that keeps the pooled tastes, which shape the proposals, finite
 _STEP = 0.7  # of trajectories at the start
-_LEAST = 0.1  # pooled taste whose sign is the wrong one
+_MIN_TASTE = 0.1  # pooled taste whose sign is the wrong one
 _LOG_SD = 2.0  # prior standard deviation of the mean logarithm of a taste that has a sign
 
 
@@ -227,7 +227,7 @@ def problem_of(
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
     pooled = ascend(tasks, _RIDGE).beta
-    pooled = np.where(sign == 0.0, pooled, np.log(np.maximum(sign * pooled, _LEAST)))
+    pooled = np.where(sign == 0.0, pooled, np.log(np.maximum(sign * pooled, _MIN_TASTE)))
     return Problem(
         np.array(tasks.matrix, float, order="C"),
         np.array(first_task, np.int64),

@@ -45,7 +45,7 @@ def fixed_point(data: Any, weights: np.ndarray, a: float, max_passes: int, toler
 # The log posterior of Plackett–Luce regression as a function of the logarithms of the weights that are not zero -------
 
 
-_LEAST = 1e-4  # gain for which a step is taken, as a share of what it promised
+_MIN_GAIN = 1e-4  # gain for which a step is taken, as a share of what it promised
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class LogWeights(Target[Point]):
         gain = ahead.value - here.value
         is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(here.value)
         smaller = np.abs(ahead.gradient).max() < np.abs(here.gradient).max()
-        return bool(gain > _LEAST * promised or (is_rounding and smaller))
+        return bool(gain > _MIN_GAIN * promised or (is_rounding and smaller))
 
     def hessian(self, point: Point) -> np.ndarray:
         """Second derivatives, from one sweep over the rows."""
@@ -216,8 +216,8 @@ _NEAR = 3e-3  # times n, for the sum of the gradient: where second derivatives t
 _DONE = 1e-7  # times n, for the sum: where they would cost too much
 _LONGEST = 10.0  # change of a ln λ in one step by the gradient, and half of that by second derivatives
 _PACE = 4.0  # of damping: 10 takes 6 % more sweeps
-_FEW, _MAX_WEIGHTS = 200, 2000  # that second derivatives are affordable for whatever the rows, or at all
-_MANY = 20_000  # rows beyond which a part of them gives the start
+_ALWAYS_AFFORDABLE, _MAX_WEIGHTS = 200, 2000  # that second derivatives are affordable for whatever the rows, or at all
+_MAX_START_ROWS = 20_000  # rows beyond which a part of them gives the start
 _STAGES = (0.1, 0.01)  # a − 1 on the way to a = 1
 _PRIOR = (0.05, 0.005)  # and at most this many times n / (K p), so that the prior does not outweigh the data
 
@@ -301,10 +301,10 @@ def _interior(data: Any, a: float, weights: np.ndarray, max_passes: int) -> tupl
     passes = iterations = 0
     active = np.ones(weights.shape, bool)
     logs = np.log(weights[active])
-    if data.n_rows > _MANY and _is_affordable(weights.size, data.n_rows, data.p):
-        part = data.sample(_MANY)
+    if data.n_rows > _MAX_START_ROWS and _is_affordable(weights.size, data.n_rows, data.p):
+        part = data.sample(_MAX_START_ROWS)
         point, sweeps, iterations, _ = _interior(part, a, weights, max_passes)
-        passes = -(-sweeps * _MANY // data.n_rows)
+        passes = -(-sweeps * _MAX_START_ROWS // data.n_rows)
         target = LogWeights(data, a, active, max_passes - passes)
         point, taken, converged = _by_newton(target, target.at(point.logs))
     else:
@@ -319,7 +319,7 @@ def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[Point, int
     for excess, share in zip(_STAGES, _PRIOR, strict=True):
         a = 1.0 + min(excess, share * data.n / weights.size)
         weights = np.maximum(weights, 1e-12 * weights.max())
-        if data.n_rows > _MANY:
+        if data.n_rows > _MAX_START_ROWS:
             point, sweeps, taken, _ = _interior(data, a, weights, max_passes - passes)
         else:
             target = LogWeights(data, a, np.ones(weights.shape, bool), max_passes - passes)
@@ -358,7 +358,7 @@ def _by_newton(target: LogWeights, point: Point) -> tuple[Point, int, bool]:
 
 def _is_affordable(weights: int, n_rows: int, p: int) -> bool:
     """Whether solving for a few steps costs less than the fifty sweeps that they save."""
-    return weights <= _FEW or (weights <= _MAX_WEIGHTS and weights**3 <= 75 * n_rows * p)
+    return weights <= _ALWAYS_AFFORDABLE or (weights <= _MAX_WEIGHTS and weights**3 <= 75 * n_rows * p)
 
 
 def _slope(point: Point, data: Any) -> float:

@@ -18,7 +18,7 @@ _NARROWER = (40, 24, 8, 4, 2, 1)  # where most classes are small
 _ROOM = 2  # most places for a row, in blocks that are not all full
 _STEP = 1024  # rows at a time, so that no second matrix as large as W is made
 FLOOR = 1e-290  # probabilities below it, and sums that may have lost digits to underflow
-_MOST = 2e9  # entries of W
+_MAX_ENTRIES = 2e9  # entries of W
 _EQUAL = 1e-6  # relative difference of logarithms that counts as zero
 
 
@@ -37,7 +37,7 @@ class ClassRows(NamedTuple):
 def copies_of(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     """Every row of W, and its class, as often as its weight says, since each copy has latent variables of its own."""
     numbers = float(data.counts.sum()) * data.matrix.shape[1]
-    if numbers > _MOST:
+    if numbers > _MAX_ENTRIES:
         raise DataError(
             f"The weights add up to {data.counts.sum():g} rows, which would take {8e-9 * numbers:,.0f} GB; divide the "
             "weights, or set ",

@@ -20,7 +20,7 @@ from thali.errors import DataError, DataWarning, Setting
 from thali.inference.chains import BLOCK, IndependentDraws
 from thali.inference.warn import warn
 
-from .arguments import ENOUGH, MOST
+from .arguments import MAX_COEFFICIENTS, MIN_ROWS_EACH
 from .sweep import INTERCEPT_VARIANCE, Problem
 
 # The log-likelihood of the multinomial logit to second order: at some coefficients, or its mean over a normal law -----
@@ -34,7 +34,10 @@ from .sweep import INTERCEPT_VARIANCE, Problem
 
 
 ROWS = 2**14  # whose probabilities are computed at a time
-FEW_ROWS, MANY_ROWS = 3, 1  # radii, by whether coefficients are uncertain enough for the rule to matter
+RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = (
+    3,
+    1,
+)  # radii, by whether coefficients are uncertain enough for the rule to matter
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Expansion:
 
 
 def expansion_at(
-    problem: Problem, coef: np.ndarray, covariance: np.ndarray | None = None, radii: int = FEW_ROWS
+    problem: Problem, coef: np.ndarray, covariance: np.ndarray | None = None, radii: int = RADII_OF_FEW_ROWS
 ) -> Expansion:
     """The expansion at coef (q, m), or that of its mean over Normal(coef, covariance), by blocks of rows."""
     A, (q, m) = problem.covariates, coef.shape
@@ -285,7 +288,7 @@ def _value(at: Expansion, mean: np.ndarray, sd: np.ndarray, root: float, free: n
 
 _MAX_LOOKS = 500
 _MEMORY, _BYTES = 8, 2**30  # of the steps that are combined
-_FEW = 8  # rounds of Newton's steps, which are faster where a step of length 1 raises the bound
+_NEWTON_ROUNDS = 8  # rounds of Newton's steps, which are faster where a step of length 1 raises the bound
 _MIXED = 0.5  # of a combined step
 _SHORTEST = 1e-4  # step that is tried
 _FLAT = 1e-4, 10  # a coefficient: a bound that has risen by less in so many rounds is as high as it need be
@@ -349,7 +352,7 @@ def variational_posterior(problem: Problem, eta: float | None, expand: Expand) -
     memory = min(_MEMORY, max(1, _BYTES // (24 * point.precision.size)))
     points, bounds, length, settled = [point], [point.bound], 1.0, point.change < SETTLED
     while not settled and of.looks < _MAX_LOOKS:
-        is_slow = length < 1.0 or len(bounds) > _FEW
+        is_slow = length < 1.0 or len(bounds) > _NEWTON_ROUNDS
         ahead = of.look(*_combined(points)) if is_slow and len(points) > 1 else None
         if ahead is None or not _rises(point, ahead):
             points = points[-1:] if is_slow else points
@@ -424,20 +427,20 @@ def _other_terms(
 
 def check_size(coefficients: int, rows: float) -> None:
     """Refuse a matrix that is too large, and warn of too few rows."""
-    if coefficients > MOST:
+    if coefficients > MAX_COEFFICIENTS:
         raise DataError(
-            f"A normal approximation is for at most {MOST:,} coefficients of all classes, and these are "
+            f"A normal approximation is for at most {MAX_COEFFICIENTS:,} coefficients of all classes, and these are "
             f"{coefficients:,}; set ",
             Setting("method", "polya-gamma"),
             " or ",
             Setting("method", "map"),
             ".",
         )
-    if rows < ENOUGH * coefficients:
+    if rows < MIN_ROWS_EACH * coefficients:
         warn(
             DataWarning(
-                f"{rows:g} rows are fewer than {ENOUGH} for each of {coefficients:,} coefficients, so that standard "
-                "deviations by the normal approximation are too small; set ",
+                f"{rows:g} rows are fewer than {MIN_ROWS_EACH} for each of {coefficients:,} coefficients, so that "
+                "standard deviations by the normal approximation are too small; set ",
                 Setting("method", "polya-gamma"),
                 ".",
             )
@@ -459,7 +462,7 @@ def normal_posterior(
 def radii_for(problem: Problem, rows: float) -> int:
     """Of the rule by which the log-likelihood of so many rows is averaged."""
     coefficients = (problem.classes - 1) * problem.covariates.shape[0]
-    return MANY_ROWS if rows >= ENOUGH * coefficients else FEW_ROWS
+    return RADII_OF_MANY_ROWS if rows >= MIN_ROWS_EACH * coefficients else RADII_OF_FEW_ROWS
 
 
 class Record(NamedTuple):

@@ -17,16 +17,16 @@ from ..input import Standard, column_name, ends_of, standard_of, warn_of_left_ou
 
 METHODS = ("polya-gamma", "holmes-held", "laplace", "variational", "map", "auto")
 NORMAL = ("laplace", "variational")  # whose draws are independent, from a normal law
-MOST = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
-ENOUGH = 20  # rows a coefficient that it needs
-MANY = 20_000  # rows, above which a default fit by draws of the posterior itself takes minutes
+MAX_COEFFICIENTS = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
+MIN_ROWS_EACH = 20  # rows a coefficient that it needs
+MAX_ROWS = 20_000  # rows, above which a default fit by draws of the posterior itself takes minutes
 
 
 def method_for(method: str, prior: str, rows: int, coefficients: int) -> str:
     """The method itself, or what "auto" chooses for so many rows and coefficients of all classes."""
     if method != "auto":
         return method
-    is_normal = rows > MANY and ENOUGH * coefficients <= rows and coefficients <= MOST
+    is_normal = rows > MAX_ROWS and MIN_ROWS_EACH * coefficients <= rows and coefficients <= MAX_COEFFICIENTS
     return "variational" if is_normal and prior == "laplace" else "polya-gamma"
 
 

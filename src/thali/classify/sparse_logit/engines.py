@@ -17,7 +17,7 @@ from thali.posterior.verdict import Advice
 
 from ..input import varying_names
 from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
-from .arguments import ENOUGH
+from .arguments import MIN_ROWS_EACH
 from .chain import Chain, problem_of, trajectories_of
 from .draws import means, to_datatree
 from .sweep import Problem
@@ -68,7 +68,7 @@ def sampling_of_chains(model: "SparseMultinomialLogit", source: Any, run: Run) -
 
 _APPROXIMATE = (
     " These are independent draws from a normal approximation of the posterior, to be relied on from "
-    f"{ENOUGH} rows for each coefficient on; the posterior itself: "
+    f"{MIN_ROWS_EACH} rows for each coefficient on; the posterior itself: "
 )
 ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
 

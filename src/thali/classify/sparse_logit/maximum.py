@@ -34,7 +34,7 @@ TOLERANCE = 1e-9  # of a slope, a unit of weight
 MAX_STEPS = 200
 _SWEEPS = 10_000
 _INNER = 1e-2  # slope left by coordinate descent, as a share of the largest one
-_LEAST = 1e-4  # gain for which a step is taken, as a share of what it promised
+_MIN_GAIN = 1e-4  # gain for which a step is taken, as a share of what it promised
 _ROUNDING = 1e-15
 
 
@@ -126,7 +126,7 @@ class _Penalised(Target[Point]):
         return Step(direction, -float(slopes @ step + prices @ (np.abs(own + step) - np.abs(own))))
 
     def rises(self, here: Point, ahead: Point, promised: float) -> bool:
-        return ahead.value - here.value >= _LEAST * promised - self.rounding(here)
+        return ahead.value - here.value >= _MIN_GAIN * promised - self.rounding(here)
 
     def rounding(self, here: Point) -> float:
         """The error of a gain."""

@@ -100,7 +100,7 @@ INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # places in `State.real`
 LAPLACE, HORSESHOE = 0, 1  # priors
 _SMALLEST = 1e-150  # of sqrt(eta): its square is still a float
-_LEAST, _MOST = 1e-300, 1e100  # of a variance: its square root and its inverse are floats
+_MIN_VARIANCE, _MAX_VARIANCE = 1e-300, 1e100  # of a variance: its square root and its inverse are floats
 _MAX_WIDE = 1e13  # above it `draw_wide` loses precision
 _WANTED = 0.4  # share of the scale moves that should be accepted
 
@@ -227,12 +227,12 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
         root = max(_root_of_eta(rng, 2.0 * problem.shape + count, size, problem.rate), _SMALLEST)
         state.real[ETA] = root * root
     eta = state.real[ETA]
-    most = _MAX_WIDE if problem.wide else _MOST
+    most = _MAX_WIDE if problem.wide else _MAX_VARIANCE
     for k in range(problem.classes):
         if k != problem.reference:
             for j in range(problem.penalised):
                 tau = half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
-                state.variance[k, j] = min(max(tau, _LEAST), most)
+                state.variance[k, j] = min(max(tau, _MIN_VARIANCE), most)
 
 
 @scalar

@@ -133,7 +133,7 @@ def backward(L: Any, b: Any) -> None:
 
 LOG_STEP, AVERAGE, TIME, CURVATURES = range(4)  # places in `Motion.real`
 _LENGTH = 3.0  # longest trajectory, in posterior standard deviations
-_MOST_STEPS = 50
+_MAX_STEPS = 50
 _TARGET = 0.8  # mean acceptance probability while tuning
 _CURVATURES = 50  # of which the mean is taken while tuning
 ALONE = 5  # sweeps of tuning before the first trajectory, which come near the posterior
@@ -187,7 +187,7 @@ def draw_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, mo
         motion.momentum[d] = rng.standard_normal()
         energy += 0.5 * motion.momentum[d] * motion.momentum[d]
     step = math.exp(motion.real[LOG_STEP])
-    ahead = leapfrog(problem, state, motion, step, 1 + int(min(_LENGTH / step, _MOST_STEPS - 1.0) * rng.random()))
+    ahead = leapfrog(problem, state, motion, step, 1 + int(min(_LENGTH / step, _MAX_STEPS - 1.0) * rng.random()))
     for d in range(D):
         ahead += 0.5 * motion.momentum[d] * motion.momentum[d]
     probability = math.exp(min(energy - ahead, 0.0)) if ahead < math.inf else 0.0

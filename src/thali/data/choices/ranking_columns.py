@@ -32,7 +32,7 @@ _ORDINALS = tuple(
     )
 )
 _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
-_MOST = 60  # columns among which those that hold ranks are looked for
+_MAX_COLUMNS = 60  # columns among which those that hold ranks are looked for
 
 
 class RankingColumns(NamedTuple):
@@ -121,7 +121,7 @@ def _of_options(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     """The longest run of columns in whose rows stand the ranks 1, 2, ..., if that is so in most rows."""
     import pandas as pd
 
-    names = [name for name in names if pd.api.types.is_numeric_dtype(frame[name].dtype)][:_MOST]
+    names = [name for name in names if pd.api.types.is_numeric_dtype(frame[name].dtype)][:_MAX_COLUMNS]
     if len(names) < 3 or not len(frame):
         return []
     ranks = np.nan_to_num(frame[names].to_numpy(dtype=float))

@@ -82,7 +82,7 @@ def _places(task: np.ndarray) -> np.ndarray:
     return place
 
 
-_MANY_LEVELS = 24
+_MAX_LEVELS = 24
 
 
 class Choices(NamedTuple):
@@ -171,7 +171,7 @@ def choices_of(
             )
         )
     for attribute in choices.scheme.attributes:
-        if attribute.order == NUMBERS and len(attribute.levels) > _MANY_LEVELS:
+        if attribute.order == NUMBERS and len(attribute.levels) > _MAX_LEVELS:
             warn(
                 DataWarning(
                     f"Attribute {attribute.name!r} has {len(attribute.levels)} levels; group its values by ",

@@ -17,7 +17,7 @@ _WEAK = (r"\s+-\s+", r"\s*\|\s*", r"-", r"__", r"_", r"\.")  # that also stand i
 _TWO_DIGITS = re.compile(r"([^\W\d]*)[_.]?(\d)[_.,]?(\d)")
 _TWO_NUMBERS = re.compile(r"([^\W\d]*)[_.]?(\d+)[_.,](\d+)")
 _NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
-MANY = 1_000  # different cells of a column, which then holds no answers, whatever the others are
+MAX_DIFFERENT = 1_000  # different cells of a column, which then holds no answers, whatever the others are
 _CODES = ({"1", "2"}, {"1", "0", "-1"}, {"0", "1", "2"})
 
 Pair = tuple[str, str]
@@ -44,7 +44,7 @@ def wide_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Wide
     subject = given.get("subject") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own)
     rest = [name for name in names if name not in (subject, count)]
-    texts = {name: {as_label(value) for value in frame[name].dropna().unique()[:MANY]} - {""} for name in rest}
+    texts = {name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - {""} for name in rest}
     for order, found in (
         ("named", _by_labels(rest)),
         ("named", _by_two_numbers(rest)),

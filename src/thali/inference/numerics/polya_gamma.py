@@ -13,7 +13,7 @@ from thali.compile.jit import scalar
 
 CUT = 0.64  # between the two series of the density; the alternating series decrease on their sides of it
 FIRST_TERMS = 20  # of the series that are drawn one by one, and more for a large tilt
-_MOST_SUMMED = 16.0  # largest shape whose whole part is drawn as a sum; a larger one is quicker as a series
+_MAX_SUMMED = 16.0  # largest shape whose whole part is drawn as a sum; a larger one is quicker as a series
 _CERTAIN = 40.0  # from this tilt on, the part above the cut has a probability below 1e-190
 
 
@@ -44,7 +44,7 @@ def polya_gamma_of_shape(rng: Any, shape: Any, c: Any) -> Any:
     are drawn as one Gamma variable of their mean and variance, which changes ln E exp(-t PG) by less than b t^3 1e-11.
     """
     total = 0.0
-    if shape <= _MOST_SUMMED:
+    if shape <= _MAX_SUMMED:
         while shape >= 1.0:
             total += polya_gamma(rng, c)
             shape -= 1.0

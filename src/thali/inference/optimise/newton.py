@@ -10,7 +10,7 @@ import numpy as np
 
 P = TypeVar("P")  # a point, of any form that has a `value`
 _HALVINGS = 60
-_STIFFEST, _LEAST = 1e10, 1e-14  # damping that is tried, and that is left after steps that rise
+_STIFFEST, _MIN_DAMPING = 1e10, 1e-14  # damping that is tried, and that is left after steps that rise
 _CLOSE = 1e-6  # gain below which a point that no step raises is a maximum, rounding aside
 
 
@@ -120,7 +120,7 @@ def _ever_shorter(
     while damping is not None and damping <= _STIFFEST:
         step = target.solve(slope, damping)
         if step is not None:
-            yield step, max(damping / pace, _LEAST)
+            yield step, max(damping / pace, _MIN_DAMPING)
         damping *= pace
 
 

@@ -14,7 +14,7 @@ INTERVIEW, LOG = "interview", "answers.csv"  # what was asked for, and the answe
 GOALS = (BEST, RANKS, EVERYTHING)
 WORDS = ("first", "second", "third")  # for what is shown
 SIZES = tuple(map(str, SHOWN))  # how many options are shown
-_MOST = 200  # options
+_MAX_OPTIONS = 200  # options
 
 
 class Interviews:
@@ -27,8 +27,8 @@ class Interviews:
     def begin(self, studies: Studies, text: str, goal: str, shown: int, speech: Speech) -> Study:
         """Hold an interview about the options in the lines of a text; raises a ThaliError if that cannot be."""
         options = [line.strip() for line in text.splitlines() if line.strip()]
-        if len(options) > _MOST:
-            raise DataError(f"There are {len(options):,} options, and an interview is about {_MOST} at most.")
+        if len(options) > _MAX_OPTIONS:
+            raise DataError(f"There are {len(options):,} options, and an interview is about {_MAX_OPTIONS} at most.")
         Interview(options, goal=goal, shown=shown)  # refuses what cannot be asked
         title = speech.said.interview.name.format(number=len(options))
         study = studies.new(title, language=speech.language)

@@ -24,7 +24,7 @@ from .studies import FIT, QUEUED_RUNS, READ, Studies, Study
 NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
 REFUSED = 2  # how a run ends that is not possible as it was asked for
 PATIENCE = 300.0  # seconds in which a child may write down what it has
-MOST_SECONDS = 180.0  # of reading a table
+MAX_SECONDS = 180.0  # of reading a table
 _AT_ONCE = 4  # chains of a fit that run at once
 
 
@@ -134,7 +134,7 @@ class Runs:
         study.remove("read.end.json", "reading.json", "read.log")
         child = self._begin(study, READ)
         try:
-            child.wait(MOST_SECONDS)
+            child.wait(MAX_SECONDS)
         except subprocess.TimeoutExpired:
             self._signal(study, READ, _KILL)
             child.wait()

@@ -22,9 +22,11 @@ from .studies import default_folder
 # Connections that send no whole request are closed, whoever holds them, and there are only so many at once ------------
 
 
-MOST_SECONDS = 20.0  # between two looks
-MOST = 128  # at once: those of 20 browsers, which open 6 each; a process of macOS may have 256 files and connections
-MOST_WAITING = 64  # taken in one go, before the first of them is counted
+MAX_SECONDS = 20.0  # between two looks
+MAX_CONNECTIONS = (
+    128  # at once: those of 20 browsers, which open 6 each; a process of macOS may have 256 files and connections
+)
+MAX_WAITING = 64  # taken in one go, before the first of them is counted
 _BODY = json.dumps({"problem": "Too many connections; try again in a minute."}).encode()
 _TOO_MANY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 60\r\nConnection: close\r\n"
@@ -38,11 +40,11 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Look at it now and then; close it at once if there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > MOST:
+        if len(self.connections) > MAX_CONNECTIONS:
             transport.write(_TOO_MANY)
             transport.close()
             return
-        self.loop.call_later(MOST_SECONDS, self._look, None)
+        self.loop.call_later(MAX_SECONDS, self._look, None)
 
     def _look(self, before: Any) -> None:
         """Close it if the request that it answered last is the one of the look before."""
@@ -51,7 +53,7 @@ class Connection(H11Protocol):
         if self.cycle is before and (self.cycle is None or self.cycle.response_complete):
             self.transport.close()
         else:
-            self.loop.call_later(MOST_SECONDS, self._look, self.cycle)
+            self.loop.call_later(MAX_SECONDS, self._look, self.cycle)
 
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # of a password that people type
@@ -103,7 +105,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
         settings = uvicorn.Config(
             app,
             http=Connection,
-            backlog=MOST_WAITING,
+            backlog=MAX_WAITING,
             log_level="warning",
             access_log=False,
             server_header=False,

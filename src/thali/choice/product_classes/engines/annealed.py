@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 EVERY = 4  # sweeps between two draws, as long as there are few
-MOST = 500  # draws that a chain records, after which only every other one stays
+MAX_RECORDED = 500  # draws that a chain records, after which only every other one stays
 DROPPED = 8  # the first of this many parts of the final phase is discarded: it still drifts
 FIRST = 0.02  # u of the first sweep
 
@@ -45,7 +45,7 @@ FIRST = 0.02  # u of the first sweep
 def every(sweeps: int) -> int:
     """Sweeps between two of the draws that are recorded after this many sweeps of the final phase."""
     found = EVERY if sweeps >= EVERY else 1
-    while sweeps // found > MOST:
+    while sweeps // found > MAX_RECORDED:
         found *= 2
     return found
 

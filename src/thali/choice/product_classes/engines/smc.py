@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 EVERY = 3  # sweeps between two draws of the final phase
-MOST = 512  # draws that a group records
+MAX_RECORDED = 512  # draws that a group records
 PATIENCE, RETRIES = 5, 40  # refused steps after which all people are moved, and after which the path is given up
 
 
@@ -303,7 +303,7 @@ class Run:
     # draws ------------------------------------------------------------------------------------------------
 
     def _record(self) -> None:
-        every = -(-self.particles * self.recordings // max(MOST, self.particles))
+        every = -(-self.particles * self.recordings // max(MAX_RECORDED, self.particles))
         chosen = [i for i in range(self.particles) if (i + self.recorded) % every == 0]
         draws = self._draws(chosen, self.settings.lapse)
         for group in range(self.groups):

@@ -10,7 +10,7 @@ from ..likelihood import log_sum
 from ..state import NEXT_OWNED
 from .bounds import shapes_of
 
-_LEAST = 1e-200  # sums below this are taken from logarithms
+_MIN_SUM = 1e-200  # sums below this are taken from logarithms
 _FAR = 20.0  # logarithm of the largest factor by which numbers are multiplied instead of being recomputed
 
 
@@ -34,7 +34,7 @@ def rescale(rng: Any, problem: Any, target: Any, state: Any, n: Any) -> None:
                 total += state.features.value[f, tau] - state.features.theta[f]
                 shape += h
         f = state.features.slots[f, NEXT_OWNED]
-    log_total = math.log(total) if total > _LEAST else log_total_value(state, n, tasks)
+    log_total = math.log(total) if total > _MIN_SUM else log_total_value(state, n, tasks)
     shift = log_gamma_draw(rng, shape) - log_total
     factor = math.exp(shift)
     f = state.features.people[n, 0]
