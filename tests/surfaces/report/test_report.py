@@ -237,8 +237,8 @@ def test_references_are_those_that_are_cited():
 
 
 def test_every_reference_is_cited_somewhere_and_stands_in_the_bibliography():
-    sources = [path for path in (PROJECT / "src/thali/model").rglob("*findings*") if path.suffix == ".py"]
-    sources += (PROJECT / "src/thali/model").rglob("findings/*.py")
+    sources = [path for path in (PROJECT / "src/thali").rglob("*findings*") if path.suffix == ".py"]
+    sources += (PROJECT / "src/thali").rglob("findings/*.py")
     calls = re.findall(r"\bCite\(([^)]*)\)", "".join(path.read_text("utf-8") for path in sources))
     assert {key for call in calls for key in re.findall(r'"(\w+)"', call)} == set(REFERENCES)
     assert set(REFERENCES) <= set(bibtex.entries())
