@@ -1,4 +1,4 @@
-"""Choice probabilities of the logit, and its log-likelihood with two derivatives."""
+"""Choice probabilities of the logit, its log-likelihood and where that is largest, and what it says of directions."""
 
 from collections.abc import Mapping
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Whom a market asks: what is known of its people, by which a reader chooses some or weighs them."""
+"""Columns of people: those by which a reader chooses or weighs them, and covariates of a model."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +12,6 @@ from thali.inference.arrays import packed
 
 if TYPE_CHECKING:
     import pandas
-    import pandas as pd
 
     from thali.data.experiments import ChoiceExperiment
 
@@ -90,7 +89,7 @@ def _weight(cells: "pandas.Series") -> np.ndarray | None:
     return found if np.isfinite(found).all() and (found >= 0.0).all() else None
 
 
-# Covariates of people, on which the mean tastes of the hierarchical logit depend --------------------------------------
+# Covariates of people, on which what they want may depend ------------------------------------------------------------
 
 
 class Covariates(NamedTuple):
@@ -146,7 +145,7 @@ def _names(respondents: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(name) for name in respondents))
 
 
-def _columns(name: str, column: "pd.Series") -> list[tuple[str, np.ndarray]]:
+def _columns(name: str, column: "pandas.Series") -> list[tuple[str, np.ndarray]]:
     """The covariates of a column of people, with their names."""
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Segments by the draws of everybody's preferences, and what they answer."""
+"""Segments of people by draws of what each prefers: k-means, how stable they are, and their names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

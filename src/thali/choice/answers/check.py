@@ -1,4 +1,4 @@
-"""The posterior predictive check of choice experiments: which choices would the model seldom make?"""
+"""How a fit to a choice experiment is judged: the posterior predictive check, and the rows of the summary."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What a fitted model of choices among described products must know, so that every answer can be computed."""
+"""What a fitted model of choices among described products must know, and figures of what it draws."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self

@@ -1,4 +1,4 @@
-"""Preferences between the levels of an attribute, as a table."""
+"""Preferences between the levels of each attribute, and the importance of attributes, as tables."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The choices of people whose tastes are known draw by draw, for every logit."""
+"""What every logit answers, by people whose tastes are known draw by draw: their choices, and their markets."""
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy

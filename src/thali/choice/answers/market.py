@@ -1,4 +1,4 @@
-"""Tables of products: their names, the scenarios they form, and what a change makes of them."""
+"""Whom a market asks and what it offers: tables of products with their changes; respondents with their weights."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -1,4 +1,4 @@
-"""How often everybody prefers each level to the other levels of its attribute, draw by draw."""
+"""Preferences of everybody between levels, draw by draw, and `segments` of people by them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Shares in simulated markets, before and after a change, and at several prices."""
+"""Shares in simulated markets, before and after a change; demand curves; the best products to offer."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

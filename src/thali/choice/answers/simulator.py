@@ -1,4 +1,4 @@
-"""The market simulator of a page: what it shows at once, and what its script needs to go on."""
+"""Markets by the draws of a model, small enough to be sent as part of a page, and the simulator of that page."""
 
 import json
 import math

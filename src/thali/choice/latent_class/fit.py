@@ -1,4 +1,7 @@
-"""The likelihood of a mixture of logits over all tasks of a person, with two derivatives."""
+"""The fit of a latent-class logit.
+
+The likelihood of a mixture over all tasks of a person, one of its maxima, the best of many starts, the number of
+classes, and what a fit leaves."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple

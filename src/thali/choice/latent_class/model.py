@@ -1,4 +1,4 @@
-"""`LatentClassLogit`: a few segments of people, each with tastes of its own."""
+"""`LatentClassLogit`: a few segments of people, each with tastes of its own; its tables."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar

@@ -1,4 +1,4 @@
-"""`HierarchicalLogit`: tastes are normally distributed among people."""
+"""`HierarchicalLogit`: tastes are normally distributed among people; its fit, and draws from its prior."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Draws of the hierarchical logit: as a tree in the ArviZ schema, and averaged into predictions."""
+"""What is read off the draws of a hierarchical logit: tastes and their population, predictions, rows of the summary."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

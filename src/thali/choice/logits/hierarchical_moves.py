@@ -1,7 +1,7 @@
-r"""Moves of one person's tastes in the hierarchical logit, by Hamiltonian Monte Carlo.
+r"""The steps of a sweep of the hierarchical logit: everybody's tastes, and the population that they are drawn from.
 
-A trajectory of a few leapfrog steps of length e, in the metric of :math:`A = H_n + \Sigma^{-1} = C C^T`: with
-r ~ N(0, I),
+The tastes of one person, by Hamiltonian Monte Carlo: a trajectory of a few leapfrog steps of length e, in the metric of
+:math:`A = H_n + \Sigma^{-1} = C C^T`: with r ~ N(0, I),
 
 .. math::
     r \leftarrow r + \tfrac e2 C^{-1} \nabla \ln \pi(\beta), \quad \beta \leftarrow \beta + e C^{-T} r, \quad
@@ -9,6 +9,25 @@ r ~ N(0, I),
 
 accepted with probability :math:`\min\{1, \pi(\beta') e^{-r'^2/2} / (\pi(\beta) e^{-r^2/2})\}`. It is reversible, since
 H_n does not depend on beta, nor does e, which is drawn within a fifth of a person's own step.
+
+The population, that is the mean M and the covariance Sigma of tastes: two conditionals given all tastes, and a
+Hamiltonian trajectory that takes everybody along, of M and of a change c of the deviations
+:math:`\delta_n = \beta_n - M^T z_n`: of their scales, or of how they hang on one of them, taste k,
+
+.. math::
+    M \to M', \quad \beta_n \to M'^T z_n + G \delta_n, \quad \Sigma \to G \Sigma G^T, \qquad
+    G = \operatorname{diag}(e^c) \text{ or } G = I + c\, e_k^T, \; c_k = 0.
+
+In both cases two changes one after the other add up, so that the measure dM dc does not depend on where they begin,
+nor does a trajectory in these coordinates. The density is (Liu & Sabatti 2000)
+
+.. math::
+    \ln \pi(M, c) = \sum_n \ell_n(M^T z_n + G \delta_n) - \tfrac12 \sum_{rk} M_{rk}^2 / s_k^2
+        - \nu \ln |G| - \tfrac S2 \operatorname{tr} (G \Sigma G^T)^{-1};
+
+the Jacobians of the tastes and of Sigma, :math:`|G|^N` and :math:`|G|^{p+1}`, meet the normal densities and the
+power of :math:`|\Sigma|` in the inverse Wishart density. With :math:`P = \Sigma^{-1}` the trace is
+:math:`\sum_i P_{ii} e^{-2 c_i}` or :math:`\operatorname{tr} P - 2 (P c)_k + c^T P c`.
 """
 
 import math
@@ -19,7 +38,8 @@ import numpy as np
 from thali.compile.jit import part, scalar, vectorised
 from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
 
-STEPS_ALONE = 2  # of a trajectory
+STEPS_ALONE = 2  # of a trajectory of one person
+STEPS_TOGETHER = 3  # of one of all together
 WANTED = 0.8  # mean probability that a trajectory is accepted
 SPREAD = 0.2  # of step lengths: no length of trajectory is a period of the motion in every direction
 
@@ -189,28 +209,7 @@ def add_curvature(problem: Any, space: Any, beta: Any, n: Any, result: Any) -> N
                     result[i, j] += off * other
 
 
-# Moves of the population of the hierarchical logit: the mean M and the covariance Sigma of tastes ---------------------
-#
-# Two conditionals given all tastes, and a Hamiltonian trajectory that takes everybody along, of M and of a change c of
-# the deviations :math:`\delta_n = \beta_n - M^T z_n`: of their scales, or of how they hang on one of them, taste k,
-#
-# .. math::
-#     M \to M', \quad \beta_n \to M'^T z_n + G \delta_n, \quad \Sigma \to G \Sigma G^T, \qquad
-#     G = \operatorname{diag}(e^c) \text{ or } G = I + c\, e_k^T, \; c_k = 0.
-#
-# In both cases two changes one after the other add up, so that the measure dM dc does not depend on where they begin,
-# nor does a trajectory in these coordinates. The density is (Liu & Sabatti 2000)
-#
-# .. math::
-#     \ln \pi(M, c) = \sum_n \ell_n(M^T z_n + G \delta_n) - \tfrac12 \sum_{rk} M_{rk}^2 / s_k^2
-#         - \nu \ln |G| - \tfrac S2 \operatorname{tr} (G \Sigma G^T)^{-1};
-#
-# the Jacobians of the tastes and of Sigma, :math:`|G|^N` and :math:`|G|^{p+1}`, meet the normal densities and the
-# power of :math:`|\Sigma|` in the inverse Wishart density. With :math:`P = \Sigma^{-1}` the trace is
-# :math:`\sum_i P_{ii} e^{-2 c_i}` or :math:`\operatorname{tr} P - 2 (P c)_k + c^T P c`.
-
-
-STEPS_TOGETHER = 3  # of a trajectory
+# The population: the mean M and the covariance Sigma of tastes -------------------------------------------------------
 
 
 @part

@@ -1,4 +1,4 @@
-r"""One sweep of the sampler of the hierarchical logit.
+r"""One sweep of the sampler of the hierarchical logit, and its chains.
 
 The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk} = \beta_{nk}`, or
 :math:`b_{nk} = \pm e^{\beta_{nk}}` where a coefficient has a sign; :math:`\beta_n \sim N(M^T z_n, \Sigma)` for the

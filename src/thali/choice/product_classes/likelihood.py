@@ -1,4 +1,4 @@
-"""Utility differences of one person, and the likelihood of the choices under them.
+"""Utility differences of one person, and the likelihood of the choices under them: of tasks, blocks and everybody.
 
 A difference has terms only of features that separate the two products. There is a tie if there are none: counting
 decides that, never a comparison of numbers. Where all separating values are too small for floats (`TINY`), the sign

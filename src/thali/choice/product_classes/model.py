@@ -1,4 +1,4 @@
-"""Classes of products that people care about, from choice experiments."""
+"""`ProductClasses`: classes of products that people care about, from choice experiments; its two engines."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Choices simulated at a state; and chains over parameters and data, which average invariant quantities, for tests.
+"""Choices simulated at a state or at draws from the prior; and chains over parameters and data, for tests.
 
 Geweke (2004): parameters drawn from the prior, and parameters of a chain that alternates between drawing data and a
 sweep, have the same distribution if and only if simulator, sampler and prior agree.

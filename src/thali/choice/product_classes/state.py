@@ -1,4 +1,4 @@
-"""The state of one particle in arrays that are allocated once, and the work space of a thread."""
+"""The problem of a fit, the state of one particle in arrays that are allocated once, and the slots of its features."""
 
 import math
 from collections.abc import Mapping

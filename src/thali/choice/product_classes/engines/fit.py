@@ -1,4 +1,4 @@
-"""The result of an engine, and draws made from its states."""
+"""The result of an engine, its states as arrays and back, and checks of states that are read from a file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

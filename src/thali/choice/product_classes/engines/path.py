@@ -1,4 +1,4 @@
-"""The path from prior to posterior: how a block of tasks enters the model, and the size of each step.
+"""The path from prior to posterior: how tasks enter the model, the size of each step, and the evidence along it.
 
 Along the lapse path δ = 1 / (1 + u) falls from 1 to that of the model; along the logit path u is the sharpness of a
 logit, which ends in the choice of the best product. At u = 0 every task has the likelihood 1 / J.

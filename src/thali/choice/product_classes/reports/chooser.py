@@ -1,4 +1,4 @@
-"""The choices of people who own classes, as the answers about markets ask for them."""
+"""The choices of people who own classes, as the answers about markets ask for them, and who shares classes."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self

@@ -1,4 +1,4 @@
-"""How a person who owns classes chooses: which classes hold which products, values of one occasion, who wins."""
+"""How a person who owns classes chooses, known or new: which classes hold which products, values, who wins."""
 
 import math
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The classes of products that people care about: the share of owners and the importance of each."""
+"""The classes of products that people care about: similar ones as one, in words, with their owners and importance."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Preferences between levels of an attribute: a summary that depends on predictions only."""
+"""Preferences between levels and importance of attributes in product classes, which depend on predictions only."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

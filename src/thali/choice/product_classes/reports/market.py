@@ -1,4 +1,4 @@
-"""A fit of product classes as the draws of a market: some draws and people, and their classes."""
+"""A fit of product classes as the draws of a market: everybody takes the product with the greatest sum of values."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple

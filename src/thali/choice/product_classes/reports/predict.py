@@ -1,4 +1,4 @@
-"""Probabilities of choice that draws of product classes predict, for known and for new people."""
+"""Probabilities of choice and shares of markets that product classes predict, for known and for new people."""
 
 import math
 from typing import TYPE_CHECKING, Any
