@@ -10,7 +10,7 @@ from scipy import stats
 from xarray import Dataset
 
 import thali as th
-from thali.aspects.answers import kinds_of_people as kinds_aligned
+from thali.aspects.answers import kinds_of_people
 from thali.aspects.answers.kinds_of_people import aligned_shares, sizes_table
 from thali.compile import jit
 from thali.errors import ArgumentError, DataError
@@ -116,12 +116,12 @@ def test_kinds_of_draws_are_matched_by_their_people():
     draws = np.tile(truth, (40, 1))
     draws[rng.random(draws.shape) < 0.05] = 0
     turned = np.array([rng.permutation(3)[each] for each in draws])
-    order = kinds_aligned.order_of_kinds(turned, 3)
+    order = kinds_of_people.order_of_kinds(turned, 3)
     aligned = np.take_along_axis(np.argsort(order, axis=1), turned, axis=1)
     np.testing.assert_array_equal(aligned, draws)
-    agreement = kinds_aligned.agreement(turned, 3)
+    agreement = kinds_of_people.agreement(turned, 3)
     same = [(each[:, None] == each) == (truth[:, None] == truth) for each in turned]
-    nearest = kinds_aligned.nearest(turned, 3)
+    nearest = kinds_of_people.nearest(turned, 3)
     assert np.array_equal(nearest[:, None] == nearest, truth[:, None] == truth)
     by_hand = [(each.sum() - 10) / 90 for each in same]
     np.testing.assert_allclose(agreement, by_hand)
@@ -144,7 +144,7 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
 def test_the_model_of_one_kind(model, data):
     first = model.of_kind(1)
     posterior = model.posterior_["posterior"].dataset
-    order = kinds_aligned.order_of_kinds(kinds_aligned.members(model.posterior_), 2)
+    order = kinds_of_people.order_of_kinds(kinds_of_people.members(model.posterior_), 2)
     by_hand = np.take_along_axis(posterior["kind_choice_probability"].values.reshape(-1, 2, 3), order[:, :, None], 1)
     assert float(first.predict_proba([("a", "b")])[0]) == pytest.approx(by_hand[:, 0, 0].mean())
     assert first.ranks().shape[0] == 3 and first.features(0.0)["members"].equals(model.features(0.0)["members"])

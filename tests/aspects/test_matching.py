@@ -7,7 +7,7 @@ import pytest
 from additive_fits import made_up
 
 import thali as th
-from thali.aspects.answers import features as presence
+from thali.aspects.answers import features
 from thali.aspects.answers.matched_features import match, members_in_words, similar_for
 from thali.aspects.draws.columns import Columns
 from thali.errors import ArgumentError
@@ -128,8 +128,8 @@ def test_the_picture_puts_those_that_share_features_side_by_side():
 @pytest.mark.usefixtures("pictures")
 def test_the_picture_marks_what_the_chains_do_not_agree_on(monkeypatch):
     model = made_up(8, common=((0, 2, 4, 6), (1, 3, 5, 7)), beside=0.0)
-    monkeypatch.setattr(presence, "MARKED", 0.0)  # no R-hat is as low
-    monkeypatch.setattr(presence, "MIN_DRAWS", 10**9)
+    monkeypatch.setattr(features, "MARKED", 0.0)  # no R-hat is as low
+    monkeypatch.setattr(features, "MIN_DRAWS", 10**9)
     ax = th.plots.membership(model)
     assert ax.get_xlabel().endswith("(* the chains do not agree on it)")
     assert all("*\n" in tick.get_text() for tick in ax.get_xticklabels())

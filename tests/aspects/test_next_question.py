@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers import next_question as information
+from thali.aspects.answers import next_question
 from thali.aspects.answers.next_question import Outcomes, Target, choose, gains
 from thali.errors import ArgumentError
 
@@ -50,7 +50,7 @@ def uncorrected(monkeypatch):
         terms = -mean * np.log(mean, out=np.zeros_like(mean), where=mean > 0.0)
         return np.add.reduceat(terms, outcomes.start[:-1], axis=1)
 
-    monkeypatch.setattr(information, "_entropies", plain)
+    monkeypatch.setattr(next_question, "_entropies", plain)
 
 
 def targets(draws):
@@ -95,7 +95,7 @@ def test_several_answers_teach_what_they_teach_together(uncorrected):
 def test_answers_that_are_drawn_are_nearly_all_of_them(monkeypatch):
     outcomes, _ = made(200, (2,) * 12)
     exact = choose(outcomes, Target(), 6, np.random.default_rng(0)).gains
-    monkeypatch.setattr(information, "MAX_ANSWERS", 24)
+    monkeypatch.setattr(next_question, "MAX_ANSWERS", 24)
     assert choose(outcomes, Target(), 6, np.random.default_rng(0)).gains == pytest.approx(exact, rel=0.1)
 
 

@@ -21,7 +21,7 @@ AT_ONCE = 2**21  # numbers held at once
 
 
 def utility_draws(columns: Columns) -> np.ndarray:
-    r"""The utility of each option in each draw, :math:`U_i = u_i + \sum_k w_k f_{ik}`, in the order of choice."""
+    r"""The utility of each option in each draw, :math:`U_i = u_i + \sum_k w_k f_{ik}`: the higher is chosen oftener."""
     utility = columns.unique_weights.astype(float)
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
     np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])

@@ -195,7 +195,7 @@ def _kernel(sampler: str, prior: Any, model: Model, together: bool) -> Any:
 
 def _published_for_similarities(prior: Any) -> Any:
     from ..priors.ibp import IndianBuffet
-    from . import paper as paper_additive
+    from . import paper
 
     if not isinstance(prior, IndianBuffet):
         raise ArgumentError(
@@ -204,7 +204,7 @@ def _published_for_similarities(prior: Any) -> Any:
             Setting("sampler", None),
             ".",
         )
-    return paper_additive.published
+    return paper.published
 
 
 def weights_of(weight_prior: Any, likelihood: Any) -> Any:
