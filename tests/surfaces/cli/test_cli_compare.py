@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from short_comparisons import stop_after
 
 import thali as th
 from thali import reproduce
 from thali.data.kinds import CHOICES, PAIRS
 from thali.errors import ArgumentError, ThaliWarning
-from thali.inference import threads as workers
 from thali.model.options import DRAWS, TUNE
 from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper
@@ -150,15 +150,7 @@ def test_compare_writes_everything(done, folder):
 
 @pytest.mark.fit
 def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
-    run_all = workers.run_all
-
-    def stop_after_three(*arguments):
-        for done, result in enumerate(run_all(*arguments), start=1):
-            yield result
-            if done == 3:
-                raise KeyboardInterrupt
-
-    monkeypatch.setattr("thali.comparison.engine.run_all", stop_after_three)
+    stop_after(3, monkeypatch)
     result = run("compare", "tea.csv", "--models", "unique,2", *QUICK)
     assert result.code == 130
     assert "(1 of 3 pairs)" in result.out

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from patience import PATIENCE
+from short_comparisons import stop_after
 
 from thali.comparison import engine
 from thali.inference import jobs
@@ -50,16 +51,8 @@ def test_the_same_command_on_a_finished_job_prints_its_results(run, done, folder
 
 def test_stopped_status_and_resume(run, folder, monkeypatch):
     whole = run(*COMPARE, "--out", "whole")
-    run_all = workers.run_all
-
-    def stop_after_four(*arguments):
-        for done, result in enumerate(run_all(*arguments), start=1):
-            yield result
-            if done == 4:
-                raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "run_all", stop_after_four)
+        stop_after(4, patch)
         assert run(*COMPARE, "--out", "results").code == 130
     lines = run("status", "results").out.splitlines()
     assert lines[:4] == ["comparison: stopped", "4 of 6 fits (67%)", "  unique: 2 of 3", "  2: 2 of 3"]
