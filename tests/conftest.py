@@ -303,3 +303,29 @@ def run(capsys, command_line):
         return SimpleNamespace(code=stop.value.code, out=out, err=err)
 
     return run
+
+
+@pytest.fixture
+def done(run):
+    """Run a command line that ends well: what it printed, what it said besides."""
+
+    def done(*words):
+        result = run(*words)
+        assert result.code == 0, result.err
+        return result
+
+    return done
+
+
+@pytest.fixture
+def refused(run, tmp_path):
+    """Run a command line that is refused, prints nothing and leaves all files as they are: what it said."""
+
+    def refused(*words):
+        before = sorted(tmp_path.rglob("*"))
+        result = run(*words)
+        assert result.code == 2 and result.out == "" and "Traceback" not in result.err, result
+        assert sorted(tmp_path.rglob("*")) == before
+        return result.err
+
+    return refused

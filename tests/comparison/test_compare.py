@@ -17,6 +17,7 @@ import pytest
 from joblib import parallel_config
 from patience import PATIENCE
 from scipy import stats
+from short_comparisons import SHORT, TRIO, compare, models, stop_after
 from stopped_jobs import wait_until_stopped
 from terminals import narrow
 
@@ -38,20 +39,6 @@ from thali.errors import (
 )
 from thali.inference import jobs
 from thali.inference import threads as workers
-
-TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
-SHORT = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False}
-
-
-def models():
-    return {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
-
-
-def compare(named=None, data=TRIO, **changed):
-    """A comparison without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThaliWarning)
-        return th.compare(models() if named is None else named, data, **(SHORT | {"cores": 1} | changed))
 
 
 def table_of(names, data, results):
@@ -284,7 +271,7 @@ def test_lapses_that_differ_are_said():
     named = {"a": th.EliminationByAspects("unique"), "b": th.EliminationByAspects("unique", lapse=0.0)}
     assert sentences(compare(named))[-1].startswith("The models have different lapses: a 0.01, b 0; ")
     choices = th.Choices.from_comparisons(TRIO)
-    assert "different lapses: a 0.01, b 0; " in sentences(th.compare(named, choices, cores=1, **SHORT))[-1]
+    assert "different lapses: a 0.01, b 0; " in sentences(th.compare(named, choices, **SHORT))[-1]
     same = {"a": named["a"], "b": th.EliminationByAspects("unique", lapse=0.01)}
     assert not any("lapse" in said for said in sentences(compare(same)))
 
@@ -304,7 +291,7 @@ def test_fits_whose_chains_disagree_are_counted():
     ]
     assert "m in 2 of 36 fits (R-hat up to 1.200" in str(unconverged(table_of(["m"], data, records)))
     with pytest.warns(ConvergenceWarning, match="do not agree on the pair left out"):
-        th.compare(models(), TRIO, **(SHORT | {"cores": 1, "draws": 5, "tune": 0}))
+        th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0}))
 
 
 # workers --------------------------------------------------------------------------------------------------
@@ -320,7 +307,7 @@ def test_two_workers_find_the_same_table(table, backend):
 def test_threads_leave_the_filters_of_warnings_alone():
     before = list(warnings.filters)
     with parallel_config("threading", n_jobs=2), pytest.warns(ConvergenceWarning, match="on the pair left out"):
-        th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0}))
+        th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0, "cores": None}))
     assert list(warnings.filters) == before
 
 
@@ -462,7 +449,7 @@ class FailsWithoutXY(th.EliminationByAspects):
 
 def test_a_model_that_fails_on_one_split_is_named_and_the_rest_kept(table):
     with pytest.warns(IncompleteWarning, match=r"1 of 6 fits failed: bad without x-y \(RuntimeError: no x-y\)"):
-        found = th.compare({"BTL": th.EliminationByAspects("unique"), "bad": FailsWithoutXY(2)}, TRIO, **SHORT, cores=1)
+        found = th.compare({"BTL": th.EliminationByAspects("unique"), "bad": FailsWithoutXY(2)}, TRIO, **SHORT)
     assert (found["pairs"] == 2).all()
     assert found.loc["BTL", "nll"] == pytest.approx(table.attrs["pairs"]["BTL"].iloc[1:].mean())
     pairs, scored = found.attrs["pairs"].iloc[1:], (TRIO.wins + TRIO.losses)[1:].sum()
@@ -532,7 +519,7 @@ def test_models_fitted_to_other_options_are_refused():
 def test_an_option_left_without_comparisons_is_warned_of():
     line = th.PairedComparisons.from_pairs([("a", "b"), ("b", "c"), ("c", "d"), ("b", "a"), ("d", "c")])
     with pytest.warns(DataWarning) as seen:
-        th.compare({"m": BTL}, line, **SHORT, cores=1)
+        th.compare({"m": BTL}, line, **SHORT)
     messages = str(seen[0].message)
     assert "leaves an option without comparisons: 'a (compared with nothing but the other of a-b)'" in messages
     assert "parts the options into groups never compared with each other: 'b-c'" in messages
@@ -550,19 +537,11 @@ def test_an_interrupt_before_anything_was_finished_is_an_interrupt(monkeypatch):
 
 
 def test_an_interrupt_keeps_what_was_finished(monkeypatch, table):
-    run_all = workers.run_all
-
-    def stop_after_three(*arguments):
-        for done, result in enumerate(run_all(*arguments), start=1):
-            yield result
-            if done == 3:
-                raise KeyboardInterrupt
-
-    monkeypatch.setattr("thali.comparison.engine.run_all", stop_after_three)
+    stop_after(3, monkeypatch)
     with pytest.warns(
         InterruptedWarning, match="3 of 6 fits are finished and kept; not run: 'BTL without y-z', 'two without x-z'"
     ):
-        found = th.compare(models(), TRIO, **SHORT, cores=1)
+        found = th.compare(models(), TRIO, **SHORT)
     assert (found["pairs"] == 1).all() and found.attrs["interrupted"]
     assert found.loc["BTL", "nll"] == table.attrs["pairs"]["BTL"].iloc[0]
     assert list(found.attrs["missing"]["why"]) == ["not run"] * 3

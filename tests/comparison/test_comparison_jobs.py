@@ -14,6 +14,7 @@ import pytest
 from experiment_data import simulated
 from patience import PATIENCE
 from places import HELPERS
+from short_comparisons import SHORT, TRIO, compare, models, stop_after
 from sklearn.linear_model import LogisticRegression
 from stopped_jobs import keep_parts
 
@@ -24,20 +25,6 @@ from thali.errors import ArgumentError, DataError, IncompleteWarning, Interrupte
 from thali.inference import jobs
 from thali.inference import threads as workers
 from thali.inference.parts import PartsFolder, read_parts
-
-TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
-SHORT = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1}
-
-
-def models():
-    return {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
-
-
-def compare(named=None, data=TRIO, **changed):
-    """A comparison without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThaliWarning)
-        return th.compare(models() if named is None else named, data, **(SHORT | changed))
 
 
 def merge(folders, job):
@@ -228,16 +215,8 @@ def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, 
 
 
 def test_ctrl_c_says_what_is_kept(tmp_path, monkeypatch, ran):
-    run_all = workers.run_all
-
-    def stop_after_three(*arguments):
-        for done, result in enumerate(run_all(*arguments), start=1):
-            yield result
-            if done == 3:
-                raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr("thali.comparison.engine.run_all", stop_after_three)
+        stop_after(3, patch)
         with pytest.warns(InterruptedWarning, match="3 of 6 fits are finished.*the same call goes on from '.*job'"):
             th.compare(models(), TRIO, **SHORT, job=tmp_path / "job")
     assert jobs.read_index(tmp_path / "job")["place"]["done"] == 3

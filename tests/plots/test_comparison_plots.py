@@ -1,29 +1,23 @@
 """The pictures of left-out scores and of single draws: what they show, and that nothing written overlaps."""
 
 import itertools
-import subprocess
-import sys
 import types
-import warnings
 
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_pictures import CELEBRITIES, assert_readable
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
+from matplotlib.text import Annotation, Text
 from posterior_cases import chain, comparisons, features_of, tree_of
 
-matplotlib.use("Agg")
+from thali.errors import ArgumentError
+from thali.plots._style import COLOURS
+from thali.plots.comparison import comparison
+from thali.plots.feature_samples import feature_samples
 
-from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.colors import to_hex  # noqa: E402
-from matplotlib.text import Annotation, Text  # noqa: E402
-
-from thali.errors import ArgumentError  # noqa: E402
-from thali.plots._style import COLOURS  # noqa: E402
-from thali.plots.comparison import comparison  # noqa: E402
-from thali.plots.feature_samples import feature_samples  # noqa: E402
-
-CELEBRITIES = ["LBJ", "HW", "CDG", "JU", "CY", "AJF", "BB", "ET", "SL"]
 # Two dollar signs on a line would start a formula, here one that cannot be read.
 LONG = [f"${number}_{{ to $9: option with a name of some sixty characters" for number in range(40)]
 MODELS = ["BTL", "tEBA", "iEBA", "pEBA", "EBA12"]
@@ -70,44 +64,16 @@ CASES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    plt.close("all")
-
-
 def names_of(ax):
     """What is written inside the axes, with its place in data coordinates."""
     return {text.get_text(): text.xy for text in ax.texts if isinstance(text, Annotation)}
 
 
-def boxes_of(figure, monkeypatch):
-    """What is drawn as text, with its box in pixels, without the line that may lead from it."""
-    drawn, draw = {}, Text.draw
-    monkeypatch.setattr(Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), draw(text, renderer)))
-    figure.canvas.draw()
-    shown = [text for text in drawn.values() if text.get_visible() and text.get_text().strip()]
-    return [(text, Text.get_window_extent(text)) for text in shown]
-
-
+@pytest.mark.filterwarnings("error")
 @pytest.mark.first(2)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_and_none_overlaps(case, monkeypatch):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        figure = CASES[case]()[0].figure
-        boxes = boxes_of(figure, monkeypatch)
-    assert len(boxes) >= 3
-    for number, (text, box) in enumerate(boxes):
-        name = text.get_text()
-        frame = text.axes.bbox if isinstance(text, Annotation) else figure.bbox
-        assert box.x0 > frame.x0 - 1 and box.x1 < frame.x1 + 1, name
-        assert box.y0 > frame.y0 - 1 and box.y1 < frame.y1 + 1, name
-        assert box.height >= 6, f"{name!r} is too small to read"
-        for other, at in boxes[:number]:
-            across, up = min(box.x1, at.x1) - max(box.x0, at.x0), min(box.y1, at.y1) - max(box.y0, at.y0)
-            # Boxes have room above and below the letters.
-            assert across <= 0.5 or up <= 2.5, f"{name!r} overlaps {other.get_text()!r}"
+    assert_readable(CASES[case]()[0], monkeypatch, least=3, smallest=6)
 
 
 def lines_of(ax):
@@ -354,14 +320,6 @@ def test_fewer_draws_than_asked_for_are_all_shown():
     assert len(feature_samples(model, axes=plt.subplots(6)[1])) == 5
     with pytest.raises(ArgumentError, match="whole number of 1 or more; got 0"):
         feature_samples(model, draws=0)
-
-
-def test_importing_these_pictures_loads_nothing_heavy():
-    code = (
-        "import sys, thali.plots.comparison, thali.plots.feature_samples; "
-        "sys.exit('matplotlib' in sys.modules or 'pandas' in sys.modules or 'xarray' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_pairs_of_several_groups_are_named():

@@ -2,17 +2,13 @@
 
 import warnings
 
-import matplotlib
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
-matplotlib.use("Agg")
-
-from matplotlib import pyplot as plt  # noqa: E402
-
-from thali.errors import DataWarning  # noqa: E402
-from thali.plots.tree import tree as draw  # noqa: E402
-from thali.trees.tree import Tree  # noqa: E402
+from thali.errors import DataWarning
+from thali.plots.tree import tree as draw
+from thali.trees.tree import Tree
 
 NOWHERE = "\U0010fffd"  # a character for private use that no font has
 

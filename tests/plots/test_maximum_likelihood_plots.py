@@ -1,29 +1,19 @@
 """Pictures of fits by maximum likelihood: what stands where."""
 
-import matplotlib
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from paired_cases import TREE, maximised
 
-matplotlib.use("Agg")
-
-from matplotlib import pyplot as plt  # noqa: E402
-
-import thali as th  # noqa: E402
-from thali import plots  # noqa: E402
-from thali.aspects.maximum_likelihood.tables import quasi_variances  # noqa: E402
-from thali.errors import ArgumentError, NotFittedError  # noqa: E402
+import thali as th
+from thali import plots
+from thali.aspects.maximum_likelihood.tables import quasi_variances
+from thali.errors import ArgumentError, NotFittedError
 
 
 @pytest.fixture(scope="module")
 def tree():
     return maximised(TREE)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def test_choice_probabilities_of_a_fit_without_draws(tree):

@@ -2,7 +2,6 @@
 
 from itertools import combinations
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,8 +11,6 @@ from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, 
 import thali
 from thali import plots
 from thali.errors import ArgumentError, NotFittedError
-
-matplotlib.use("Agg")
 
 LONG = {
     "price of the whole package incl. delivery": [f"{price}.90 Euro per month" for price in (99, 149, 199, 249, 299)],
@@ -27,12 +24,6 @@ LONG = {
     "screen": ["small", "large"],
 }
 DIRECTIONS = {"price of the whole package incl. delivery": "decreasing", "zoom": "increasing", "warranty": "increasing"}
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture(scope="module", params=["four", "nine"])

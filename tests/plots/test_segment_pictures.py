@@ -1,22 +1,13 @@
 """The picture of segments: what it shows, and that it fits."""
 
-import matplotlib
 import numpy as np
 import pytest
 from experiment_data import of_segments
-from matplotlib import pyplot
 
 import thali as th
 from thali.people.segments import Preferences, segments_of
 
-matplotlib.use("Agg")
 pytestmark = pytest.mark.fit
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    pyplot.close("all")
 
 
 def test_points_are_profiles():

@@ -1,22 +1,17 @@
 """Pictures of trees, in characters and in matplotlib: edges as long as they are, names where there is room."""
 
-import warnings
-
 import matplotlib
 import numpy as np
 import pytest
+from drawn_pictures import assert_apart, assert_readable, drawn_texts
+from matplotlib import pyplot as plt
+from matplotlib.collections import LineCollection
 from tree_cases import CELEBRITIES, caterpillar, random_linkage
 
-matplotlib.use("Agg")
-
-from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.collections import LineCollection  # noqa: E402
-from matplotlib.text import Text  # noqa: E402
-
-import thali as th  # noqa: E402
-from thali.errors import ArgumentError  # noqa: E402
-from thali.plots.tree import tree as draw  # noqa: E402
-from thali.trees.tree import Tree  # noqa: E402
+import thali as th
+from thali.errors import ArgumentError
+from thali.plots.tree import tree as draw
+from thali.trees.tree import Tree
 
 NINE = """\
 +- politicians ------------------------------+----- LBJ
@@ -110,39 +105,18 @@ CASES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_figure_stays_open():
-    yield
-    plt.close("all")
-
-
-def drawn_texts(figure, monkeypatch):
-    """What is written in a figure, with its box in pixels; ticks outside the axes exist but are not drawn."""
-    drawn, paint = {}, Text.draw
-    monkeypatch.setattr(Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), paint(text, renderer)))
-    figure.canvas.draw()
-    return [
-        (text.get_text(), Text.get_window_extent(text))  # without a line that leads to it
-        for text in drawn.values()
-        if text.get_visible() and text.get_text().strip()
-    ]
-
-
 def lines_of(ax):
     (collection,) = (each for each in ax.collections if isinstance(each, LineCollection))
     return np.array([path.vertices for path in collection.get_paths()])
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.first(4)
 @pytest.mark.parametrize("case", CASES)
 def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(case, monkeypatch):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ax = draw(CASES[case]())
-        low, high = boxes(ax, monkeypatch)
-    assert (low > -1).all() and (high < ax.figure.bbox.size + 1).all()
-    assert (high - low)[:, 1].min() >= 6
-    assert_apart(ax, low, high)
+    ax = draw(CASES[case]())
+    assert_readable(ax, monkeypatch, smallest=6)
+    assert_no_line_runs_through_a_text(ax, monkeypatch)
 
 
 def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypatch):
@@ -151,21 +125,13 @@ def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypat
     draw(Tree.from_groups(groups, 0.3), ax)
     assert "group 5" in {text.get_text() for text in ax.texts}
     assert 10 < len(ax.get_yticklabels()) < 30
-    assert_apart(ax, *boxes(ax, monkeypatch))
+    assert_apart(drawn_texts(ax.figure, monkeypatch))
+    assert_no_line_runs_through_a_text(ax, monkeypatch)
 
 
-def boxes(ax, monkeypatch):
-    """Corners of the boxes of all texts, in pixels."""
-    texts = drawn_texts(ax.figure, monkeypatch)
-    return np.array([box.min for _, box in texts]), np.array([box.max for _, box in texts])
-
-
-def assert_apart(ax, low, high):
-    """No two texts overlap, and no line runs through one."""
-    shared = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
-    np.fill_diagonal(shared[..., 0], -1)
-    # Boxes have room above and below the letters.
-    assert not ((shared[..., 0] > 0.5) & (shared[..., 1] > 2.5)).any()
+def assert_no_line_runs_through_a_text(ax, monkeypatch):
+    boxes = [box for _, box in drawn_texts(ax.figure, monkeypatch)]
+    low, high = np.array([box.min for box in boxes]), np.array([box.max for box in boxes])
     ends = ax.transData.transform(lines_of(ax).reshape(-1, 2)).reshape(-1, 2, 2)
     ends = np.concatenate([ends, [[ax.bbox.min, [ax.bbox.x1, ax.bbox.y0]]]])  # the axis is drawn, too
     crossed = (ends.min(axis=1)[:, None] < high) & (low < ends.max(axis=1)[:, None])

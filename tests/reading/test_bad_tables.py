@@ -1,11 +1,10 @@
 """Tables with one thing wrong each, and the sentence that each is refused with, or warned of."""
 
 import pytest
+from typed_tables import made, table
 
-from thali._source import Source
 from thali.errors import DataError, DataWarning
 from thali.reading.recognise import recognise
-from thali.reading.table import load
 
 REFUSED = [
     # file, content, sentence
@@ -343,6 +342,146 @@ REFUSED = [
         "Column 'choice' is '5' in row 2, which is none of the alternatives '1', '2'; if it means that none was "
         "chosen, say so by none.",
     ),
+    (
+        "rankings.csv",
+        "rank1,rank2,rank3\ntea,,milk\n",
+        "No option stands at 'rank2' in row 2, where later ones do; fill it in or move them.",
+    ),
+    (
+        "rankings.csv",
+        "subject,item,rank\n1,tea,1\n1,tea,2\n",
+        "'tea' is listed twice in the ranking of subject '1', again in row 3.",
+    ),
+    (
+        "rankings.csv",
+        "subject,item,rank\n1,tea,1\n1,milk,x\n",
+        "The rank in row 3, column 'rank' is 'x', which is not a number.",
+    ),
+    (
+        "rankings.csv",
+        "rank1,rank2\ntea,\nmilk,\n",
+        "There is not a single choice in 2 rankings; none names two options.",
+    ),
+    (
+        "x.toi",
+        "# ALTERNATIVE NAME 1: tea\n2: 1,{2,3}\n",
+        "Line 2 ranks several alternatives alike, '1,{2,3}'; rankings with ties are not read.",
+    ),
+    (
+        "x.toi",
+        "# ALTERNATIVE NAME 1: tea\n2: 1,7\n",
+        "Line 2 names alternative '7', which the head of the file does not.",
+    ),
+    (
+        "x.toi",
+        "# ALTERNATIVE NAME 1: tea\n1,2\n",
+        "Line 2 is '1,2', but an order of a PrefLib file is written as '3: 2,1,4'.",
+    ),
+    (
+        "x.toi",
+        "# ALTERNATIVE NAME 1: tea\n",
+        "The file holds no order below its head.",
+    ),
+    (
+        "x.soi",
+        "hello\n",
+        "This is no PrefLib file: it has neither '# ALTERNATIVE NAME 1: ...' nor a number of names.",
+    ),
+    (
+        "bw.csv",
+        "a1,a2,a3,a4,best,worst\nx,y,z,y,x,z\n",
+        "'y' is listed twice in row 2; remove one of the rows.",
+    ),
+    (
+        "bw.csv",
+        "a1,a2,best,worst\nx,y,,y\n",
+        "Nothing stands in row 2, column 'best', which is none of the options there, 'x', 'y'.",
+    ),
+    (
+        "bw.csv",
+        "a1,a2,a3,best,worst\nx,y,z,x,q\n",
+        "'q' is in row 2, column 'worst', which is none of the options there, 'x', 'y', 'z'.",
+    ),
+    (
+        "marks.csv",
+        "subject,task,item,best,worst\n1,1,tea,0,0\n1,1,milk,0,0\n1,1,water,0,1\n2,1,tea,,\n2,1,milk,1,\n2,1,water,,1\n",
+        "No option is marked in column 'best' of the set that begins in row 2; mark one as the best.",
+    ),
+    (
+        "marks.csv",
+        "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1\n2,1,tea,,1\n2,1,milk,1,\n2,1,water,,1\n",
+        "2 options are marked in column 'worst' of the set that begins in row 5; mark one as the worst.",
+    ),
+    (
+        "marks.csv",
+        "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,tea,0,0\n1,1,water,0,1\n2,1,tea,,\n2,1,milk,1,\n2,1,water,,1\n",
+        "An option is listed twice in the set that begins in row 2; list each once.",
+    ),
+    (
+        "marks.csv",
+        "subject,task,item,best,worst\n1,1,water,0,1\n1,1,milk,0,0\n1,1,water,0,1\n2,1,tea,,\n2,1,milk,1,\n2,1,water,,1\n",
+        "An option is listed twice in the set that begins in row 2; list each once.",
+    ),
+    (
+        "marks.csv",
+        "subject,task,item,best,worst\n1,1,tea,1,1\n1,1,milk,0,0\n1,1,water,0,0\n2,1,tea,,\n2,1,milk,1,\n2,1,water,,1\n",
+        "'tea' is both the best and the worst in row 2; mend one of the two.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice\ntea,milk,0\ntea,milk,1\n",
+        "Column 'choice' holds 0 and 1, which do not say which side was chosen; say what they mean by coding, or "
+        "write 'left' and 'right'.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice\n1,2,1\n2,1,1\n",
+        "Column 'choice' may hold labels of options or sides (1, 2, left, right), and the two differ; give the "
+        "options other names, or say what its values mean by coding.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice\ntea,tea,left\n",
+        "'tea' is compared with itself in row 2, column 'left'; remove the row or mend a label.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice\ntea,,left\n",
+        "A label is missing in row 2, column 'right'; fill it in or remove the row.",
+    ),
+    (
+        "league.csv",
+        "home,away,result\nHull,Stoke,W\nHull,Stoke,Q\n",
+        "Column 'result' holds 'Q' in row 3, which is none of its two options ('Hull', 'Stoke'), H, D, A, 1, X, 2 "
+        "or 1, 0, -1 or a word for a tie; mend it, or say what it means by coding.",
+    ),
+    (
+        "league.csv",
+        "home,away,home_goals,away_goals\nHull,Stoke,two,1\n",
+        "The score in row 2, column 'home_goals' is 'two', which is not a number.",
+    ),
+    (
+        "wide.csv",
+        "tea:milk,tea:water\ntea,tea\n>,tea\ntea,tea\n",
+        "Column 'tea:milk' holds '>' in row 3, which is neither 'tea' nor 'milk', a code such as 1 and 2 nor a "
+        "word for a tie; mend it, or say what it means by coding.",
+    ),
+    (
+        "odd.csv",
+        "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,milk\n",
+        "In row 3 'milk', column 'odd', is not of the objects asked about, 'brick', 'wall', 'tea'; correct the "
+        "row or remove it.",
+    ),
+    (
+        "odd.csv",
+        "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,wall,wall\n",
+        "'wall' is named twice in row 3; a question compares different objects, so correct the row or remove it.",
+    ),
+    (
+        "odd.csv",
+        "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,,tea,tea\n",
+        "An object is missing in row 3, column 'object2'; fill it in or remove the row.",
+    ),
 ]
 
 SHARES = (
@@ -375,7 +514,7 @@ WARNED = [
 @pytest.mark.parametrize(("name", "text", "sentence"), REFUSED)
 def test_what_is_refused(name, text, sentence):
     with pytest.raises(ValueError) as caught:
-        recognise(load(Source(name, text.encode()))).build()
+        recognise(table(text, name)).build()
     said = str(caught.value)
     assert said.startswith(f"{name}: {sentence}") if sentence.endswith("it has ") else said == f"{name}: {sentence}"
 
@@ -383,7 +522,7 @@ def test_what_is_refused(name, text, sentence):
 @pytest.mark.parametrize(("text", "sentence"), WARNED)
 def test_what_is_read_with_a_warning(text, sentence):
     with pytest.warns(DataWarning) as said:
-        recognise(load(Source("x.csv", text.encode()))).build()
+        made(text)
     assert [str(each.message) for each in said] == [sentence]
 
 
@@ -396,4 +535,4 @@ DIGITS = "1" * 5000  # more than Python makes a number of
 )
 def test_a_number_of_thousands_of_digits_ends_in_a_sentence(text):
     with pytest.raises(DataError):
-        recognise(load(Source("x.csv", text.encode())))
+        recognise(table(text))

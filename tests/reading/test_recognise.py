@@ -3,13 +3,14 @@
 import pickle
 
 import pytest
+import typed_tables
 
 from thali._source import Source
 from thali.data import kinds
 from thali.data.pairs import PairedComparisons
 from thali.reading.recognise import RecognitionError, read, recognise
 from thali.reading.shapes import SHAPES
-from thali.reading.table import load, read_table
+from thali.reading.table import read_table
 
 PAIRS = "chosen,rejected,n\ntea,milk,3\nmilk,tea,1\n"
 SQUARE = ",tea,milk\ntea,0,3\nmilk,1,0\n"
@@ -21,8 +22,8 @@ CLASSES = "height,kind\n1.5,moss\n30,fern\n2,moss\n"
 ML = ("--method", "maximum-likelihood", "--lapse", 0)
 
 
-def table(text, name="data.csv"):
-    return load(Source(name, text.encode()))
+def table(text):
+    return typed_tables.table(text, "data.csv")
 
 
 @pytest.fixture

@@ -117,6 +117,6 @@ def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
     with pytest.warns(DataWarning, match="30 rows are fewer than 20 for each of 5 coefficients.*'polya-gamma'"):
         th.SparseMultinomialLogit(method="laplace", draws=100, random_seed=1).fit(few, few[:, 0] > 0)
-    monkeypatch.setattr(normal, "MOST", 4)
+    monkeypatch.setattr(normal, "MAX_COEFFICIENTS", 4)
     with without_warnings(), pytest.raises(DataError, match="at most 4 coefficients of all classes, and these are 5"):
         th.SparseMultinomialLogit(method="laplace").fit(few, few[:, 0] > 0)

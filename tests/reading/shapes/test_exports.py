@@ -1,8 +1,6 @@
 """Exports of experiment software: what they add to a table, and what they leave empty."""
 
-from thali._source import Source
-from thali.reading.recognise import recognise
-from thali.reading.table import load
+from typed_tables import made
 
 QUALTRICS = """ResponseId,Q1,Q2,Q3,Sex
 Response ID,Which do you prefer? - tea or milk,"tea, water",milk or water,Sex
@@ -19,23 +17,19 @@ PSYCHOPY = """trials.thisN,left_img,right_img,key_resp.keys,key_resp.rt,particip
 """
 
 
-def read(text):
-    return recognise(load(Source("x.csv", text.encode()))).build()
-
-
 def test_qualtrics():
-    data, sentence = read(QUALTRICS)
+    data, sentence = made(QUALTRICS)
     assert data.subset(["tea", "milk", "water"]).counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]]
     assert data.subjects == ("R_1", "R_2", "R_3") and data.people["Sex"].tolist() == ["f", "m", "f"]
     assert sentence.endswith("; Qualtrics' lines of questions and of ids left out")
 
 
 def test_psychopy():
-    data, sentence = read(PSYCHOPY)
+    data, sentence = made(PSYCHOPY)
     assert data.labels == ("a", "b", "c") and data.counts.tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
     assert data.subjects == ("p1",) and "; 2 rows without an answer left out: " in sentence
 
 
 def test_scores_in_one_column():
-    data, _ = read("home,away,result\nHull,Stoke,3:1\nStoke,Hull,0 - 2\nHull,Stoke,1:1\n")
+    data, _ = made("home,away,result\nHull,Stoke,3:1\nStoke,Hull,0 - 2\nHull,Stoke,1:1\n")
     assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == ([2], [0], [1])

@@ -1,18 +1,12 @@
 """The shape of one row a task: which columns describe which alternative, and how the choice is told."""
 
 import pytest
+from typed_tables import made, table
 
 import thali as th
-from thali._source import Source
 from thali.data import kinds
 from thali.reading.recognise import recognise
 from thali.reading.shapes.experiments.wide_experiment import NAME
-from thali.reading.table import load
-
-
-def table(text):
-    return load(Source("x.csv", text.encode()))
-
 
 TASKS = [(90, "A", 150, "B", 1), (150, "A", 90, "B", 2), (90, "B", 150, "A", 1), (150, "B", 90, "A", 2)]
 LONG = "id,task,alt,price,brand,choice\n" + "".join(
@@ -53,12 +47,12 @@ def test_how_columns_are_called(header, choices):
 
 def test_the_number_of_the_alternative_and_availability():
     text = wide("bus_price,bus_brand,car_price,car_brand", more=(",bus_av,car_av", ",1,1"))
-    data, sentence = recognise(table(text)).build()
+    data, sentence = made(text)
     same(data)
     assert "offered if 'bus_av' and the like" in sentence
     text = wide("bus_price,bus_brand,car_price,car_brand", more=(",bus_av,car_av", ",1,0"))
     with pytest.raises(ValueError, match="x.csv: 'car' was chosen in row 3, where it was not available; correct"):
-        recognise(table(text)).build()
+        made(text)
 
 
 def test_nothing_chosen():
@@ -81,9 +75,9 @@ def test_how_a_long_table_tells_the_choice(words):
     text = LONG
     for key, value in cells.items():
         text = text.replace(f"{{{key}}}", str(value))
-    same(recognise(table(text), kinds.EXPERIMENTS).build()[0])
+    same(made(text, kinds.EXPERIMENTS)[0])
     sawtooth = text.replace("id,task,alt,price,brand,choice", "sys_RespNum,Task,Concept,price,brand,Response")
-    same(recognise(table(sawtooth), kinds.EXPERIMENTS).build()[0])
+    same(made(sawtooth, kinds.EXPERIMENTS)[0])
 
 
 def test_constructor_with_named_alternatives():

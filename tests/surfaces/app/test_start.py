@@ -22,12 +22,12 @@ def test_what_is_not_installed_is_named(run, monkeypatch, missing, tmp_path):
     assert (result.code, result.err) == (2, f"thali: error: The app needs {missing}: pip install 'thali[app]'.\n")
 
 
-def test_a_place_that_cannot_be_served_is_named(run, tmp_path):
-    result = run("app", "--no-browser", "--host", "192.0.2.1", "--folder", str(tmp_path))
-    assert result.code == 2 and result.err.startswith("thali: error: Cannot serve 192.0.2.1, port 0: ")
+def test_a_place_that_cannot_be_served_is_named(refused, tmp_path):
+    assert refused("app", "--no-browser", "--host", "192.0.2.1", "--folder", str(tmp_path)).startswith(
+        "thali: error: Cannot serve 192.0.2.1, port 0: "
+    )
     (tmp_path / "file").touch()
-    result = run("app", "--no-browser", "--folder", str(tmp_path / "file"))
-    assert result.code == 2 and "Cannot make the folder" in result.err
+    assert "Cannot make the folder" in refused("app", "--no-browser", "--folder", str(tmp_path / "file"))
 
 
 def test_passwords_can_be_typed_and_not_guessed():

@@ -31,10 +31,9 @@ def typed(monkeypatch, tmp_path):
     return lines
 
 
-def test_an_interview_is_taken_up_again(run, typed):
+def test_an_interview_is_taken_up_again(run, done, typed):
     folder = typed("1", "?", "t", "U", "2", "q")
-    result = run("ask", "drinks.txt", "--seed", 1)
-    assert result.code == 0, result.err
+    result = done("ask", "drinks.txt", "--seed", 1)
     log = folder / "drinks-answers.csv"
     rows = log.read_text().splitlines()
     assert rows[0] == "first,second,chosen" and len(rows) == 3
@@ -49,19 +48,19 @@ def test_an_interview_is_taken_up_again(run, typed):
     assert run("fit", log, "--method", "maximum-likelihood").code == 0
 
 
-def test_three_at_a_time(run, typed):
+def test_three_at_a_time(run, done, refused, typed):
     folder = typed("1", "t", "3", "u", "2")
-    result = run("ask", "drinks.txt", "--shown", 3, "--seed", 1)
-    assert result.code == 0, result.err
+    result = done("ask", "drinks.txt", "--shown", 3, "--seed", 1)
     assert "1, 2 or 3: the one you choose; u: take the last answer back; q: leave." in result.err
     assert "'t' is none of the keys: 1, 2, 3, u (take the last answer back), q (leave)." in result.out
     log = folder / "drinks-answers.csv"
     rows = log.read_text().splitlines()
     assert rows[0] == "choice_id,alternative,chosen" and [row[-1] for row in rows[1:]] == list("100010")
     assert "2 answers found" in run("ask", "drinks.txt", "--shown", 3, "--seed", 1).err
-    refused = run("ask", "drinks.txt", "--seed", 1)
-    assert refused.code == 2 and refused.err.strip().endswith(
-        "shows three options at a time, and this one shows two; give --shown 3, or name another file."
+    assert (
+        refused("ask", "drinks.txt", "--seed", 1)
+        .strip()
+        .endswith("shows three options at a time, and this one shows two; give --shown 3, or name another file.")
     )
     assert log.read_text().splitlines() == rows
 
@@ -122,11 +121,10 @@ def test_nothing_is_written_before_an_answer(run, typed):
         (["none.txt"], "none.txt: No such file"),
     ],
 )
-def test_what_cannot_be_used_is_refused(words, sentence, run, typed):
+def test_what_cannot_be_used_is_refused(words, sentence, refused, typed):
     folder = typed("1")
     (folder / "one.txt").write_text("tea\n")
     (folder / "twice.txt").write_text("tea\nmilk\ntea\n")
     (folder / "image.txt").write_bytes(b"\xff\xd8\xff\xe0")
-    result = run("ask", *words)
-    assert result.code == 2 and sentence in result.err
+    assert sentence in refused("ask", *words)
     assert (folder / "drinks.txt").read_text() == "tea\n\nmilk\nbeer \n"

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from patience import PATIENCE
+from short_comparisons import stop_after
 
 from thali.comparison import engine
 from thali.inference import jobs
@@ -37,9 +38,8 @@ def contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_same_command_on_a_finished_job_prints_its_results(run, folder, no_fit):
-    first = run(*COMPARE, "--out", "results")
-    assert first.code == 0
+def test_the_same_command_on_a_finished_job_prints_its_results(run, done, folder, no_fit):
+    first = done(*COMPARE, "--out", "results")
     written = contents(folder / "results")
     no_fit()
     for words in ([*COMPARE, "--out", "results"], ["resume", "results"]):
@@ -51,16 +51,8 @@ def test_the_same_command_on_a_finished_job_prints_its_results(run, folder, no_f
 
 def test_stopped_status_and_resume(run, folder, monkeypatch):
     whole = run(*COMPARE, "--out", "whole")
-    run_all = workers.run_all
-
-    def stop_after_four(*arguments):
-        for done, result in enumerate(run_all(*arguments), start=1):
-            yield result
-            if done == 4:
-                raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "run_all", stop_after_four)
+        stop_after(4, patch)
         assert run(*COMPARE, "--out", "results").code == 130
     lines = run("status", "results").out.splitlines()
     assert lines[:4] == ["comparison: stopped", "4 of 6 fits (67%)", "  unique: 2 of 3", "  2: 2 of 3"]
@@ -82,7 +74,7 @@ def done(job):
 
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
-def test_a_comparison_killed_twice_is_resumed(run, folder):
+def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
     words = ["compare", "tea.csv", "--models", "unique,2", "--draws", "1000", "--thin", "10", "--seed", "3"]
     whole = run(*words, "--cores", "1", "--out", "whole")
     job, kills = folder / "results" / "job", 0
@@ -99,8 +91,7 @@ def test_a_comparison_killed_twice_is_resumed(run, folder):
             time.sleep(0.02)
         if process.poll() is None:
             assert run("status", "results").out.startswith("comparison: running")
-            running = run(*words, "--out", "results")
-            assert running.code == 2 and "is running in another process" in running.err
+            assert "is running in another process" in refused(*words, "--out", "results")
             os.killpg(process.pid, signal.SIGKILL)
             kills += 1
         process.wait()
@@ -169,16 +160,16 @@ OTHERS = {
 }
 
 
-def test_another_command_is_refused_unless_it_may_overwrite(run, folder):
+def test_another_command_is_refused_unless_it_may_overwrite(run, refused, folder):
     run(*COMPARE, "--out", "results")
     written = contents(folder / "results")
     for words, said in OTHERS.values():
-        result = run(*words)
-        assert result.code == 2 and result.out == "" and contents(folder / "results") == written
-        line = result.err.splitlines()[-1]
+        error = refused(*words)
+        assert contents(folder / "results") == written
+        line = error.splitlines()[-1]
         assert said in line and line.endswith("; choose another folder, or give --overwrite."), line
-    refused = run(*COMPARE, "--models", "unique,tree:3", "--out", "results", "--overwrite")
-    assert refused.code == 2 and contents(folder / "results") == written
+    error = refused(*COMPARE, "--models", "unique,tree:3", "--out", "results", "--overwrite")
+    assert contents(folder / "results") == written
     for words, _ in (OTHERS["draws"], OTHERS["a fit"]):
         assert run(*words, "--overwrite").code == 0
     assert run("status", "results").out.startswith("EliminationByAspects: finished")
@@ -195,22 +186,20 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "said"), BAD.values(), ids=BAD)
-def test_bad_shards_and_folders(run, folder, words, said):
+def test_bad_shards_and_folders(refused, folder, words, said):
     (folder / "thesis" / "job").mkdir(parents=True)
     (folder / "thesis" / "job" / "chapter.txt").write_text("1")
     before = contents(folder)
-    result = run(*COMPARE, *words)
-    assert result.code == 2 and said in result.err and result.out == "" and contents(folder) == before
+    assert said in refused(*COMPARE, *words) and contents(folder) == before
     assert not (folder / "s").exists()
 
 
-def test_a_shard_needs_a_seed(run, folder):
+def test_a_shard_needs_a_seed(refused, folder):
     words = [word for word in COMPARE if word not in ("--seed", "3")]
-    result = run(*words, "--shard", "1/4", "--out", "s")
-    assert result.code == 2 and "--shard needs --seed, the same for all shards." in result.err
+    assert "--shard needs --seed, the same for all shards." in refused(*words, "--shard", "1/4", "--out", "s")
 
 
-def test_what_cannot_be_merged(run, folder):
+def test_what_cannot_be_merged(run, refused, folder):
     for k in (1, 2):
         run(*COMPARE, "--shard", f"{k}/3", "--out", f"s{k}")
     run(*COMPARE, "--draws", "50", "--shard", "3/3", "--out", "other")
@@ -222,8 +211,6 @@ def test_what_cannot_be_merged(run, folder):
         ("s1", "s2", "other"): "has --draws 50; merge shards of one comparison.",
         ("s1", "s2", "absent"): "There is no job in 'absent/job'; give the folder of one.",
     }.items():
-        result = run("merge", *names, "--out", "all")
-        assert result.code == 2 and said in result.err and result.out == "", result.err
+        assert said in refused("merge", *names, "--out", "all")
         assert contents(folder) == before and not (folder / "all").exists()
-    result = run("merge", "s1", "--out", "tea.csv")
-    assert result.code == 2 and "tea.csv is a file" in result.err
+    assert "tea.csv is a file" in refused("merge", "s1", "--out", "tea.csv")

@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.fit
-def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
+def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = (
         "--group",
         "sex",
@@ -37,8 +37,7 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
         "--report",
         "report.html",
     )
-    result = run("fit", "people.csv", *words)
-    assert result.code == 0, result.err
+    result = done("fit", "people.csv", *words)
     assert "by 'sex': 2 groups: m (6 comparisons), f (6 comparisons); 3 options" in result.err
     for said in ("number of aspects", "How similar the groups are, kappa", "choice_probability[m][tea, milk]"):
         assert said in result.out
@@ -50,9 +49,8 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
 
 @pytest.mark.fit
 @pytest.mark.parametrize(("table", "column", "groups"), [("people.csv", "subject", 4), ("nobody.csv", "sex", 2)])
-def test_people_are_told_apart_by_a_column(run, uncompiled, table, column, groups):
-    result = run("fit", table, "--group", column, "--aspects", "unique", *RUN)
-    assert result.code == 0, result.err
+def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, groups):
+    result = done("fit", table, "--group", column, "--aspects", "unique", *RUN)
     assert f"by {column!r}: {groups} groups" in result.err
 
 
@@ -67,9 +65,8 @@ def test_people_are_told_apart_by_a_column(run, uncompiled, table, column, group
         (["celebrities", "--group", "sex"], "--group is about a file"),
     ],
 )
-def test_what_is_refused(run, words, sentence):
-    result = run("fit", *words, *RUN)
-    assert result.code == 2 and sentence in result.err and not result.out
+def test_what_is_refused(refused, words, sentence):
+    assert sentence in refused("fit", *words, *RUN)
 
 
 @pytest.fixture
@@ -84,9 +81,8 @@ def sets(folder):
 
 
 @pytest.mark.fit
-def test_choices_out_of_sets_are_split_by_a_column(run, sets, uncompiled):
-    result = run("fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN)
-    assert result.code == 0, result.err
+def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
+    result = done("fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN)
     assert "by 'sex': 2 groups: m (12 choices), f (12 choices); 4 options" in result.err
     assert "worth[m][tea]" in result.out
 
@@ -104,9 +100,8 @@ def test_choices_out_of_sets_are_split_by_a_column(run, sets, uncompiled):
         ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "predicts the choices left out best"),
     ],
 )
-def test_models_are_compared_by_group(run, sets, uncompiled, table, words, said):
-    result = run("compare", table, "--group", "sex", *words, *RUN)
-    assert result.code == 0, result.err
+def test_models_are_compared_by_group(done, sets, uncompiled, table, words, said):
+    result = done("compare", table, "--group", "sex", *words, *RUN)
     assert said in result.out + result.err
 
 
@@ -119,6 +114,5 @@ def test_models_are_compared_by_group(run, sets, uncompiled, table, words, said)
         (["people.csv", "--group", "town"], "Column 'town' holds 'a' alone; leave out --group."),
     ],
 )
-def test_what_compare_refuses(run, words, sentence):
-    result = run("compare", *words, *RUN)
-    assert result.code == 2 and sentence in result.err and not result.out
+def test_what_compare_refuses(refused, words, sentence):
+    assert sentence in refused("compare", *words, *RUN)

@@ -34,15 +34,15 @@ def test_the_same_command_goes_on(run, folder):
     assert once.out == longer.out
 
 
-def test_another_fit_is_refused_unless_it_may_overwrite(run, folder):
+def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
     run("fit", "tea.csv", *QUICK, "--out", "results")
     before = {
         name: (folder / "results" / name).read_bytes() for name in ("posterior.nc", "summary.csv", "job/job.json")
     }
     words = ["fit", "tea.csv", *QUICK, "--lapse", "0.1", "--out", "results"]
-    other = run(*words)
-    assert other.code == 2 and before == {name: (folder / "results" / name).read_bytes() for name in before}
-    line = other.err.splitlines()[-1]
+    error = refused(*words)
+    assert before == {name: (folder / "results" / name).read_bytes() for name in before}
+    line = error.splitlines()[-1]
     assert "was begun with no --lapse" in line and "this fit has --lapse 0.1" in line
     assert line.endswith("choose another folder, or give --overwrite.")
     assert run(*words, "--overwrite").code == 0
@@ -96,11 +96,10 @@ def test_a_killed_command_is_resumed(run, folder):
     assert "finished" in run("status", "results").out
 
 
-def test_what_is_no_job(run, folder):
+def test_what_is_no_job(run, refused, folder):
     (folder / "empty").mkdir()
     for words in (["status", "empty"], ["resume", "empty"], ["resume", "absent"]):
-        result = run(*words)
-        assert result.code == 2 and "There is no job in" in result.err and "Traceback" not in result.err
+        assert "There is no job in" in refused(*words)
     run("fit", "tea.csv", *QUICK, "--out", "results")
     (folder / "results" / "job" / "job.json").write_text("{}")
     assert "is damaged" in run("resume", "results").err

@@ -19,10 +19,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.fit
-def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
+def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = ("--kinds", 2, "--subject", "person", "--weights", "similar", *RUN)
-    result = run("fit", "people.csv", *words, "--out", "found", "--report", "report.html")
-    assert result.code == 0, result.err
+    result = done("fit", "people.csv", *words, "--out", "found", "--report", "report.html")
     for said in ("Kinds of people, the largest first", "P(occupied)", "kind_agreement", "How similar the kinds are"):
         assert said in result.out
     written = {path.name for path in (folder / "found").iterdir()}
@@ -46,6 +45,5 @@ def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
         (["numbers", "--kinds", "2"], "--kinds"),
     ],
 )
-def test_what_is_refused(run, words, sentence):
-    result = run("fit", *words, *RUN)
-    assert result.code == 2 and sentence in result.err and not result.out
+def test_what_is_refused(refused, words, sentence):
+    assert sentence in refused("fit", *words, *RUN)

@@ -19,10 +19,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.fit
-def test_the_table_is_that_of_python(run, folder):
+def test_the_table_is_that_of_python(done, folder):
     pytest.importorskip("matplotlib")
-    result = run("leaderboard", "battles.csv", "--out", "results")
-    assert result.code == 0
+    result = done("leaderboard", "battles.csv", "--out", "results")
     board = th.leaderboard(folder / "battles.csv", progressbar=False)
     assert result.out.startswith(board.title) and board.note in result.out
     assert [line.split()[0] for line in result.out.splitlines()[2:5]] == list(board.table.index)
@@ -36,12 +35,11 @@ def test_the_table_is_that_of_python(run, folder):
     assert json.loads((folder / "results" / "leaderboard.json").read_text())[0]["option"] == board.table.index[0]
 
 
-def test_options_are_arguments(run, folder):
+def test_options_are_arguments(done, folder):
     (folder / "other.csv").write_text(BATTLES.replace("model_a,model_b,winner", "x,y,z").replace("model_", "the "))
     columns = ["--first", "x", "--second", "y", "--chosen", "z"]
     coding = ["--coding", "the a=first", "the b=second", "tie=tie"]
-    result = run("leaderboard", "other.csv", *columns, *coding, "--ties", "half", "--method", "maximum-likelihood")
-    assert result.code == 0
+    result = done("leaderboard", "other.csv", *columns, *coding, "--ties", "half", "--method", "maximum-likelihood")
     board = th.leaderboard("battles.csv", ties="half", method="maximum-likelihood", progressbar=False)
     assert board.note in result.out and result.out.startswith(board.title)
 
@@ -58,10 +56,10 @@ def test_options_are_arguments(run, folder):
         (["winner.csv"], "'modle_a' in row 3.* Did you mean 'model_a'"),
     ],
 )
-def test_bad_input_is_one_sentence_and_leaves_nothing(run, folder, words, said):
+def test_bad_input_is_one_sentence_and_leaves_nothing(refused, folder, words, said):
     (folder / "won.csv").write_text("winner,loser\nA,B\nB,C\n")
     (folder / "winner.csv").write_text("model_a,model_b,winner\nA,B,model_a\nA,B,modle_a\n")
-    result = run("leaderboard", *words, "--out", "results")
-    assert result.code == 2 and not (folder / "results").exists() and not result.out
-    (line,) = [line for line in result.err.splitlines() if "error" in line]
+    error = refused("leaderboard", *words, "--out", "results")
+    assert not (folder / "results").exists()
+    (line,) = [line for line in error.splitlines() if "error" in line]
     assert re.search(said, line)

@@ -23,10 +23,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_study_of_an_estimate(run, folder):
+def test_the_study_of_an_estimate(done, folder):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
-    result = run("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
-    assert result.code == 0, result.err
+    result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
     names = ["attribute_importance", "level_effects", "market_shares", "willingness_to_pay"]
     wanted = {
         "command.json",
@@ -47,10 +46,9 @@ def test_the_study_of_an_estimate(run, folder):
     assert re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE) and "The maximum was found." in result.out
 
 
-def test_the_study_of_a_posterior(run):
+def test_the_study_of_a_posterior(done):
     quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
-    result = run("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found")
-    assert result.code == 0, result.err
+    result = done("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found")
     each = {name[11:-4]: pd.read_csv(f"found/{name}") for name in os.listdir("found") if name.startswith("individual_")}
     assert sorted(each) == ["importance", "level_effects", "willingness_to_pay"]
     assert all(table["respondent"].nunique() == 12 for table in each.values())
@@ -81,26 +79,23 @@ def test_the_study_of_a_posterior(run):
         (["--market", "market.csv"], "'7.5', which is not one of its levels"),
     ],
 )
-def test_bad_words(run, words, sentence):
-    result = run("fit", "sim.csv", "--model", "MNL", *words)
-    assert result.code == 2 and sentence in result.err and "Traceback" not in result.err
+def test_bad_words(refused, words, sentence):
+    assert sentence in refused("fit", "sim.csv", "--model", "MNL", *words)
 
 
-def test_a_wide_table_whose_columns_stand_in_several_orders(run):
+def test_a_wide_table_whose_columns_stand_in_several_orders(run, refused):
     rows = {"ID": np.repeat([1, 2], 12), "A_AV": 1, "C_AV": 1, "B_AV": 1, "CHOICE": [1, 2, 3, 3, 2, 1] * 4}
     prices = {f"{label}_PRICE": [10 * k, 20, 30, 15] * 6 for k, label in enumerate("ABC", 1)}
     pd.DataFrame(rows | prices).to_csv("wide.csv", index=False)
     words = ["fit", "wide.csv", "--model", "MNL", "--linear", "PRICE"]
-    result = run(*words)
-    assert result.code == 2 and "in the order of the numbers by --alternatives." in result.err
+    assert "in the order of the numbers by --alternatives." in refused(*words)
     result = run(*words, "--alternatives", "A,B,C")
     assert result.code == 0 and "2 respondents, 24 tasks, 72 alternatives" in result.out
 
 
-def test_a_sign_that_the_choices_contradict(run):
+def test_a_sign_that_the_choices_contradict(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 5, "--chains", 2, "--seed", 1, "--linear", "price"]
-    result = run("fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing")
-    assert result.code == 0, result.err
+    result = done("fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing")
     assert "inf: whoever does not mind the price would pay any amount for what is better." in result.out
     effects = re.findall(r"^price .* (0\.\d+) +0\.\d+ to", result.out, re.MULTILINE)
     assert all(float(effect) < 0.55 for effect in effects)

@@ -24,9 +24,8 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("link", ["exp", "ratio"])
-def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled, link):
-    result = run("fit", "odd.csv", "--link", link, "--lapse", 0.05, *RUN, "--out", "found", "--report", "report.html")
-    assert result.code == 0, result.err
+def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
+    result = done("fit", "odd.csv", "--link", link, "--lapse", 0.05, *RUN, "--out", "found", "--report", "report.html")
     for said in (
         "number of features that answers depend on",
         f"(--link {link}).\nLapse, the probability of a blind choice, fixed at 0.05.",
@@ -51,9 +50,8 @@ def test_another_estimate_is_refused(run, folder):
 
 
 @pytest.mark.fit
-def test_a_comparison_leaves_sets_out(run, uncompiled):
-    result = run("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN)
-    assert result.code == 0, result.err
+def test_a_comparison_leaves_sets_out(done, uncompiled):
+    result = done("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN)
     assert "What each model predicts for answers that it has not seen (4 answers)" in result.out
     assert "an answer (guessing has -1.099)" in result.out
 
@@ -70,6 +68,5 @@ def test_a_comparison_leaves_sets_out(run, uncompiled):
         (["odd.csv", "--model", "BTL"], "The table holds triplets"),
     ],
 )
-def test_what_is_refused(run, words, sentence):
-    result = run("fit", *words, *RUN)
-    assert result.code == 2 and sentence in result.err and not result.out
+def test_what_is_refused(refused, words, sentence):
+    assert sentence in refused("fit", *words, *RUN)

@@ -71,7 +71,7 @@ QUICK = ("--draws", "20", "--tune", "10", "--chains", "2", "--cores", "1", "--se
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("command", [("fit", "--aspects", "unique"), ("compare", "--models", "unique")])
-def test_a_job_that_goes_on_leaves_out_the_same_rows(run, folder, command):
+def test_a_job_that_goes_on_leaves_out_the_same_rows(run, refused, folder, command):
     more = ("--where", "left != milk")
     words = (command[0], "trials.csv", *command[1:], *QUICK, *MAIN)
     first = run(*words, *more, "--out", "results")
@@ -81,8 +81,7 @@ def test_a_job_that_goes_on_leaves_out_the_same_rows(run, folder, command):
     assert index is not None and index["command"]["arguments"]["typed"]["where"] == ["block == 'main'", "left != milk"]
     again = run("resume", "results")
     assert again.code == 0 and again.out == first.out and said in again.err
-    other = run(*words, "--out", "results")
-    assert other.code == 2 and "data" in other.err.splitlines()[-1], other.err
+    assert "data" in refused(*words, "--out", "results").splitlines()[-1]
 
 
 def test_a_command_is_written_as_it_was_typed():
@@ -106,10 +105,10 @@ def test_a_command_is_written_as_it_was_typed():
     ],
 )
 @pytest.mark.parametrize("command", ["fit", "compare", "test agreement", "leaderboard"])
-def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(run, folder, command, words, said):
-    done = run(*command.split(), *words, "--out", "results")
-    assert done.code == 2 and not done.out and not (folder / "results").exists()
-    assert done.err.startswith("thali: error: ") and said in done.err and done.err.count("\n") == 1, done.err
+def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(refused, folder, command, words, said):
+    error = refused(*command.split(), *words, "--out", "results")
+    assert not (folder / "results").exists()
+    assert error.startswith("thali: error: ") and said in error and error.count("\n") == 1, error
 
 
 def test_all_models_know_it(run, folder, uncompiled):
@@ -143,11 +142,10 @@ def test_all_models_know_it(run, folder, uncompiled):
     assert done.code == 0 and "24 tasks" in done.err and "12 of 60 rows left out" in done.err, done.err
 
 
-def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, folder):
+def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder):
     pressed = (folder / "trials.csv").read_text().replace("practice,tea,milk,left", "practice,tea,milk,space")
     (folder / "pressed.csv").write_text(pressed)
-    done = run("fit", "pressed.csv", *ML)
-    assert done.code == 2 and "'space' in row 2" in done.err
+    assert "'space' in row 2" in refused("fit", "pressed.csv", *ML)
     done = run("fit", "pressed.csv", *ML, *MAIN)
     assert done.code == 0 and LEFT_OUT in done.err and done.out == run("fit", "main.csv", *ML).out
     assert said_of_table({"where": 1, "chosen": "c"}) == {"where": 1}

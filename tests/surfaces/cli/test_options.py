@@ -84,7 +84,7 @@ def test_btl_has_unique_aspects(run, stand_in):
     )
 
 
-def test_options_are_looked_at_before_a_file_is_read(run, monkeypatch):
+def test_options_are_looked_at_before_a_file_is_read(refused, monkeypatch):
     from thali.surfaces.cli.commands import fit
 
     monkeypatch.setattr(fit, "find_data", None)  # nothing may be read
@@ -95,14 +95,13 @@ def test_options_are_looked_at_before_a_file_is_read(run, monkeypatch):
         (["--target", "kind", "--lapse", "0.1"], "--lapse belongs to"),
         (["--tempering", "hot"], "--tempering must be"),
     ):
-        result = run("fit", "large.csv", *words)
-        assert result.code == 2 and said in result.err
+        assert said in refused("fit", "large.csv", *words)
 
 
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("model", ["MNL", "hierarchical-logit"])
-def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
+def test_the_logits_of_choice_experiments_are_fitted(done, tmp_path, model):
     rows = ["id,task,choice,price,size"]
     for person in range(6):
         for task in range(4):
@@ -113,8 +112,9 @@ def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
             ]
     (tmp_path / "cams.csv").write_text("\n".join(rows))
     words = ["--draws", 12, "--tune", 5, "--chains", 2, "--seed", 1, "--thin", 1] if model != "MNL" else []
-    result = run("fit", tmp_path / "cams.csv", "--model", model, "--linear", "price", *words, "--out", tmp_path / "out")
-    assert result.code == 0, result.err
+    result = done(
+        "fit", tmp_path / "cams.csv", "--model", model, "--linear", "price", *words, "--out", tmp_path / "out"
+    )
     assert "6 respondents, 24 tasks" in result.out and "price" in result.out
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     tables = ["attribute_importance", "level_effects", "willingness_to_pay"]

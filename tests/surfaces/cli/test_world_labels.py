@@ -31,12 +31,11 @@ def test_columns_align_by_width_and_a_cell_is_one_line():
 
 
 @pytest.mark.fit
-def test_files_give_the_labels_back(stand_in, tmp_path, run):
+def test_files_give_the_labels_back(stand_in, tmp_path, done):
     stand_in("elimination-by-aspects", FakeModel)
     pairs = [(a, b, k + 2) for k, (a, b) in enumerate(zip(WORLD, WORLD[1:] + WORLD[:1], strict=True))]
     pd.DataFrame(pairs, columns=["chosen", "rejected", "count"]).to_csv(tmp_path / "pairs.csv", index=False)
-    done = run("fit", tmp_path / "pairs.csv", "--draws", 20, "--out", tmp_path / "results")
-    assert done.code == 0, done.err
+    done = done("fit", tmp_path / "pairs.csv", "--draws", 20, "--out", tmp_path / "results")
     assert "Glyph" not in done.err and done.err.count("No installed font") <= 1
     data, _ = read(tmp_path / "pairs.csv", kinds.PAIRS)
     assert sorted(data.labels) == sorted(WORLD)

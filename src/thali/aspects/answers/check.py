@@ -257,8 +257,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     if math.isnan(table.attrs["p_value"]):
         return (
             f"The check says nothing here: {of.met} fewer than {MIN_MEAN_COUNT:g} times on average, so that nearly "
-            "every interval holds all proportions that could have been observed. Collect more choices of each, or ask how "
-            "well choices left out are predicted (thali compare)."
+            "every interval holds all proportions that could have been observed. Collect more choices of each, or ask "
+            "how well choices left out are predicted (thali compare)."
         )
     missed = table[table["missed"]]
     count = f"{len(missed):,}" if len(missed) else "None"

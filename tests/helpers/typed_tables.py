@@ -1,0 +1,15 @@
+"""Tables as they are typed into a file."""
+
+from thali._source import Source
+from thali.reading.recognise import recognise
+from thali.reading.table import load
+
+
+def table(text, name="x.csv"):
+    """The table that a file of this text holds."""
+    return load(Source(name, text.encode()))
+
+
+def made(text, *kinds, **options):
+    """The data that a file of this text holds, and the sentence about them."""
+    return recognise(table(text), *kinds, **options).build()

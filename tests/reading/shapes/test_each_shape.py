@@ -1,0 +1,224 @@
+"""Each shape alone: which tables it takes and how surely, what it makes of them, what it lacks and what it refuses."""
+
+import pytest
+from typed_tables import table
+
+from thali.data.choices import Choices
+from thali.data.experiments import ChoiceExperiment
+from thali.data.kinds import SIMILARITIES
+from thali.data.pairs import PairedComparisons
+from thali.data.pairs.columns import choice_columns
+from thali.data.similarities import Similarities
+from thali.errors import DataWarning
+from thali.reading.shapes import covariates
+from thali.reading.shapes.choices import best_worst, long_choices
+from thali.reading.shapes.experiments import experiment
+from thali.reading.shapes.pairs import pair_list, square_of_counts
+from thali.reading.shapes.similarities import similarity_list, similarity_square
+
+PLANTS = "height,kind\n1.5,moss\n30,fern\n2,moss\n"
+TASKS = "id,task,alt,choice,price\n1,1,a,1,2\n1,1,b,0,3\n1,2,a,0,3\n1,2,b,1,2\n"
+SETS = "obsID,alt,choice,price\n1,tea,1,2\n1,milk,0,1\n2,tea,0,2\n2,milk,1,1\n"
+HOME = "home.team,away.team,home.wins,away.wins,ties,far\nA,B,3,1,1,5\nB,A,4,2,0,1\nA,C,1,2,0,2\n"
+NUMBERS = "x,y,z\n1,2,3\n4,5,6\n"
+THREE_ALIKE = "a,b,similarity\n1,2,.3\n1,3,.4\n2,3,.5\n"  # as many rows as columns of numbers
+ONE_SIDE, FROM_X = ",A,B\nA,1,.5\nB,.25,1\n", ",A,B\nX,0,1\nB,1,0\n"
+
+TAKES = [
+    # shape, text, options, how sure (None: it does not match), of counts also what it could be instead
+    (covariates, PLANTS, {}, None),
+    (covariates, PLANTS, {"target": "kind"}, True),
+    (experiment, TASKS, {}, True),
+    (experiment, TASKS.replace(",3", ",2").replace(",2\n", ",7\n"), {}, None),  # nothing differs within a task
+    (experiment, NUMBERS, {}, None),
+    (experiment, NUMBERS, {"known": True}, False),  # so that the error is about what is wrong
+    (long_choices, SETS, {}, True),
+    (long_choices, SETS.replace("milk,0", "milk,maybe"), {}, False),  # the names say so, but not the cells
+    (long_choices, SETS.replace("alt", "drink"), {}, None),
+    (long_choices, SETS.replace("alt", "drink"), {"alternative": "drink"}, True),  # it was named
+    (long_choices, "winner,loser\na,b\n", {}, None),
+    (pair_list, "i,j,similarity\nA,B,1\n", {}, None),  # the column says what it is
+    (pair_list, ",I,J\nI,0,3\nJ,1,0\n", {}, None),  # options called I and J
+    (pair_list, "I,J\n0,3\n1,0\n", {}, None),
+    (pair_list, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n", {}, True),  # as many rows as columns of numbers
+    (pair_list, "a,b,a_over_b,b_over_a\nA,B,3,1\n", {"covariates": ["order"]}, None),
+    (pair_list, "winner,loser\nA,B\n", {"covariates": ["order"]}, None),
+    (similarity_list, "a,b,similarity\nA,B,.3\n", {}, True),
+    (similarity_list, "i,j,sim\nA,B,.3\n", {}, True),
+    (similarity_list, "a,b,rating\nA,B,3\n", {}, True),
+    (similarity_list, "i,j,rating\nA,B,3\n", {}, False),  # i may have been chosen over j
+    (similarity_list, "a,b,wins,losses,sim\nA,B,1,2,.5\n", {}, False),
+    (similarity_list, THREE_ALIKE, {}, True),
+    (similarity_list, NUMBERS, {}, None),
+    (similarity_list, "a,b,distance\nA,B,2\n", {}, None),
+    (similarity_list, ",a,b,s\na,1,.3,.2\nb,.3,1,.1\ns,.2,.1,1\n", {}, None),
+    (similarity_square, ",A,B\nA,1,.3\nB,.3,1\n", {}, True),
+    (similarity_square, ",A,B\nA\nB,.3\n", {}, True),  # a triangle whose rows end
+    (similarity_square, "1,.3\n.3,1\n", {}, True),
+    (similarity_square, ",A,B\nA,0,3\nB,3,0\n", {}, False),  # perhaps counts
+    (similarity_square, ",A,B\nA,1,.3\nB,.2,1\n", {}, False),  # its sides differ
+    (similarity_square, ",A,B\nX,1,.3\nY,.3,1\n", {}, False),  # square but for its labels
+    (similarity_square, NUMBERS, {}, None),
+    (similarity_square, THREE_ALIKE, {}, None),
+    (square_of_counts, ",A,B\nA,0,3\nB,1,0\n", {}, (True, "")),
+    (square_of_counts, "0,3\n1,0\n", {}, (True, "")),
+    (square_of_counts, "A,B\n0,3\n1,0\n", {}, (True, "")),
+    (square_of_counts, ",A,B\nA,0,3\nB,3,0\n", {}, (True, SIMILARITIES)),  # symmetric
+    (square_of_counts, ",A,B\nA,0,.3\nB,.1,0\n", {}, (True, SIMILARITIES)),  # no counts
+    (square_of_counts, "A,B\n5,3\n1,5\n", {}, (False, "")),  # a diagonal: perhaps a list
+    (square_of_counts, ",A,B\nA,0,one\nB,1,0\n", {}, (True, "")),
+    (square_of_counts, ",A,B\nX,0,1\nY,1,0\n", {}, (False, "")),  # square but for its labels
+    (square_of_counts, NUMBERS, {}, None),
+    (square_of_counts, "winner,loser\nA,B\nB,C\nC,A\n", {}, None),
+    (square_of_counts, ",A,B\nA,1,.3\nB,.3,1\n", {}, None),
+    (
+        square_of_counts,
+        ",A,B\nA,0,.3\nB,.3,0\n",
+        {"weights": True},
+        (True, SIMILARITIES),
+    ),  # fractions
+]
+REFUSES = [
+    (covariates, PLANTS, {"known": True}, "target must name the column of classes; x.csv has 'height', 'kind'"),
+    (covariates, PLANTS, {"target": "kin"}, "got 'kin'. Did you mean 'kind'"),
+    (covariates, PLANTS, {"target": "height"}, "x.csv: the column 'kind' is not made of numbers"),
+    (
+        experiment,
+        TASKS.replace("task", "round"),
+        {"known": True},
+        "x.csv: No column says which task of the respondent a row belongs to",
+    ),
+    (
+        long_choices,
+        SETS.replace("alt", "drink"),
+        {"choice_id": "obsID"},
+        "x.csv: No column looks like alternative; name it by alternative;",
+    ),
+    (pair_list, "winner,loser,n,count\nA,B,1,2\n", {}, "x.csv: The columns can be read in several ways"),
+    (
+        pair_list,
+        "winner,loser,tie\nA,B,2\n",
+        {},
+        "x.csv: Column 'tie' is 2 in row 2, and no column counts the choices",
+    ),
+    (pair_list, HOME, {"covariates": ["home.wins"]}, "Column 'home.wins' says what was compared"),
+    (similarity_list, "a,b,distance\nA,B,2\n", {"known": True}, "Column 'distance' holds dissimilarities"),
+    (similarity_list, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, "could each tell the similarity"),
+    (similarity_square, ONE_SIDE, {}, "x.csv: Similarities must be symmetric"),
+    (square_of_counts, FROM_X, {}, "x.csv: Rows and columns must bear the same labels; only rows have 'X'"),
+    (square_of_counts, "A,B\n5,3\n1,5\n", {}, "; set the diagonal to 0"),  # perhaps a list
+    (square_of_counts, ",A,B\nA,5,3\nB,3,5\n", {}, "; set the diagonal to 0"),  # perhaps similarities
+]
+OFFERED = "columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'"
+LACKS = [
+    (best_worst, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
+    (long_choices, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
+    (long_choices, SETS, None),
+    (long_choices, NUMBERS, None),
+    (pair_list, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' beside 'Winner'", "rejected", 1)),
+    (pair_list, "i,year\nA,1\nB,2\nC,3\n", None),
+    (pair_list, "winner,loser\nA,B\n", None),
+]
+
+
+@pytest.mark.parametrize(("shape", "text", "options", "sure"), TAKES)
+def test_what_a_shape_takes(shape, text, options, sure):
+    reading = shape.match(table(text), **options)
+    if isinstance(sure, tuple):
+        assert (reading.sure, reading.could_be) == sure
+    else:
+        assert (None if reading is None else bool(reading.sure)) is sure
+
+
+@pytest.mark.parametrize(("shape", "text", "options", "sentence"), REFUSES)
+def test_what_a_shape_refuses(shape, text, options, sentence):
+    with pytest.raises(ValueError) as caught:
+        shape.match(table(text), **options).build()
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(("shape", "text", "lack"), LACKS)
+def test_what_a_shape_lacks(shape, text, lack):
+    assert shape.lacks(table(text)) == lack
+
+
+def test_what_covariates_make():
+    data, sentence = covariates.match(table(PLANTS), target="kind").build()
+    assert data.covariates["height"].tolist() == [1.5, 30.0, 2.0] and data.classes == {"fern": 1, "moss": 2}
+    assert sentence == str(data) == "3 rows, 1 covariate; 2 classes in 'kind': fern 1, moss 2"
+
+
+def test_what_experiments_make():
+    assert experiment.match(table(TASKS)).how.endswith("described by 'price'")
+    data, sentence = experiment.match(table(TASKS), known=True, attributes=["price"]).build()
+    assert data == ChoiceExperiment.from_frame(table(TASKS).frame) and sentence == str(data)
+
+
+def test_what_a_long_table_of_choices_makes():
+    data, sentence = long_choices.match(table(SETS)).build()
+    assert data == Choices(table(SETS).frame)
+    assert sentence == (
+        "long table, 'alt' chosen if 'choice', occasions 'obsID': 2 options, 1 set of 2, 2 choices; not read: 'price'"
+    )
+    with pytest.raises(ValueError, match=r"x.csv: Column 'choice' must hold 1 .* row 3 holds 'maybe'"):
+        long_choices.match(table(SETS.replace("milk,0", "milk,maybe"))).build()
+
+
+@pytest.mark.parametrize(
+    ("names", "how"),
+    [
+        ("winner loser", ["long table, 'winner' chosen over 'loser', one comparison a row"]),
+        ("i j n", ["long table, 'i' chosen over 'j', counted by 'n'"]),
+        ("a b wins_a wins_b", ["table of pairs, 'a' over 'b' counted by 'wins_a', the reverse by 'wins_b'"]),
+        ("winner winner2", []),
+        ("x y", []),
+    ],
+)
+def test_columns_of_a_list_of_comparisons(names, how):
+    assert [str(columns) for columns in choice_columns(names.split())] == how
+
+
+@pytest.mark.parametrize(
+    ("text", "counts", "said"),
+    [
+        ("a,b,a_over_b,b_over_a,room\nA,B,3,1,x\n", (3, 1, 0), "; columns not used: 'room'"),
+        ("won,lost,weight\nA,B,1.5\nB,A,1\n", (1.5, 1, 0), "counted by 'weight'"),
+        ("a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n", (3, 2, 3), "by 'b_over_a', ties by 'tie': 2 options"),
+        ("winner,loser,draw\nA,B,0\nB,A,1\n", (1, 0, 1), "ties by 'draw'"),
+    ],
+)
+def test_what_a_list_of_comparisons_makes(text, counts, said):
+    data, sentence = pair_list.match(table(text)).build()
+    assert data.labels == ("A", "B") and said in sentence
+    assert (*data.wins, *data.losses, sum(data.tied)) == counts
+
+
+def test_covariates_of_pairs_that_say_which_was_first():
+    data, sentence = pair_list.match(table(HOME), covariates=["order", "far"]).build()
+    assert data.covariates.names == ("order", "far") and "not used" not in sentence
+    assert data.covariates.wins.sum() + data.covariates.losses.sum() == 13 and data.covariates.tied.sum() == 1
+    cells = zip(*data.covariates.values.T, data.covariates.wins, data.covariates.losses, strict=True)
+    assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]  # of A over B, and of A over C
+    by_order = pair_list.match(table(HOME)).build()[0].with_order()
+    assert pair_list.match(table(HOME), covariates=["order"]).build()[0] == by_order
+
+
+def test_what_similarities_make():
+    data, sentence = similarity_list.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
+    assert data.values.tolist() == [3.5] and sentence.endswith("; columns not used: 'judge'")
+    assert similarity_square.match(table(ONE_SIDE), symmetrize="mean").build() == (
+        Similarities([[1, 0.375], [0.375, 1]], "AB"),
+        "2 objects, 1 similarity, square table, the mean of its two sides; the diagonal was not read",
+    )
+
+
+def test_what_a_square_of_counts_makes():
+    data, sentence = square_of_counts.match(table(",A,B\nA,0,3\nB,1,0\n")).build()
+    assert data == PairedComparisons([[0, 3], [1, 0]], "AB")
+    assert sentence == "square count matrix, row over column: 2 options, 1 pair, 4 comparisons"
+
+
+def test_a_filled_diagonal_is_left_out_with_a_warning_where_the_square_is_sure():
+    with pytest.warns(DataWarning, match=r"The diagonal \(714 for 'Biometrika'\) counts an option and itself"):
+        data, _ = square_of_counts.match(table(",Comm,Biometrika\nComm,0,3\nBiometrika,1,714\n")).build()
+    assert data == PairedComparisons([[0, 3], [1, 0]], ["Comm", "Biometrika"])
