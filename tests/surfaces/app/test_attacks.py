@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 from uvicorn.server import ServerState
 
 from thali.surfaces.app import guard
+from thali.surfaces.app.connections import MAX_CONNECTIONS, Connection
 from thali.surfaces.app.server import application
-from thali.surfaces.app.start import MAX_CONNECTIONS, Connection
 from thali.surfaces.app.studies import Study
 
 HOME = "http://127.0.0.1:8000"

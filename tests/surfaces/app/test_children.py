@@ -16,8 +16,8 @@ from patience import PATIENCE
 
 from thali.errors import PYTHON
 from thali.surfaces.app import child, runs, start
+from thali.surfaces.app.connections import MAX_CONNECTIONS
 from thali.surfaces.app.runs import Runs
-from thali.surfaces.app.start import MAX_CONNECTIONS
 from thali.surfaces.app.studies import FIT, READ, Studies
 from thali.surfaces.cli.boundary import Terminal
 
