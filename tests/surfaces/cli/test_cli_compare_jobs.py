@@ -122,7 +122,7 @@ def test_shards_are_merged(run, folder, monkeypatch, no_fit):
 
 
 @pytest.mark.long
-def test_an_unfinished_shard_makes_an_unfinished_whole(run, folder, monkeypatch):
+def test_an_unfinished_shard_makes_an_unfinished_whole(run, monkeypatch):
     whole = run(*COMPARE)
     run_all = workers.run_all
     run(*COMPARE, "--shard", "1/2", "--out", "s1")
@@ -189,12 +189,11 @@ BAD = {
 def test_bad_shards_and_folders(refused, folder, words, said):
     (folder / "thesis" / "job").mkdir(parents=True)
     (folder / "thesis" / "job" / "chapter.txt").write_text("1")
-    before = contents(folder)
-    assert said in refused(*COMPARE, *words) and contents(folder) == before
+    assert said in refused(*COMPARE, *words)
     assert not (folder / "s").exists()
 
 
-def test_a_shard_needs_a_seed(refused, folder):
+def test_a_shard_needs_a_seed(refused):
     words = [word for word in COMPARE if word not in ("--seed", "3")]
     assert "--shard needs --seed, the same for all shards." in refused(*words, "--shard", "1/4", "--out", "s")
 

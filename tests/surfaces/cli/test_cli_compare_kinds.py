@@ -109,8 +109,5 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
-def test_bad_input(refused, folder, words, messages):
-    before = sorted(os.listdir(folder))
-    error = refused("compare", *words, "--out", "results", "--cores", 1)
-    assert messages in error
-    assert sorted(os.listdir(folder)) == before
+def test_bad_input(refused, words, messages):
+    assert messages in refused("compare", *words, "--out", "results", "--cores", 1)

@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_study_of_an_estimate(done, folder):
+def test_the_study_of_an_estimate(done):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
     names = ["attribute_importance", "level_effects", "market_shares", "willingness_to_pay"]
