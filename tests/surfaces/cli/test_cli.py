@@ -42,14 +42,7 @@ EVERYTHING = [
     "ranks.png",
 ]
 EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Each test has a folder of its own, with one table in it."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "tea.csv").write_text(TEA)
-    return tmp_path
+FILES = {"tea.csv": TEA}
 
 
 @pytest.fixture

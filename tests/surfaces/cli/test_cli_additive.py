@@ -38,15 +38,6 @@ EVERYTHING += [
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Each test has a folder of its own, with some tables in it."""
-    monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
 @pytest.fixture
 def fake(stand_in):
     model = remembering(MadeUp, "AdditiveClustering")

@@ -37,12 +37,10 @@ def plants(seed=1, rows=60, noise=0.7):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def tables(folder):
     """Each test has a folder of its own, with two tables in it."""
-    monkeypatch.chdir(tmp_path)
     plants().to_csv("plants.csv", index=False)
     plants()[["len", "wid", "kind"]].to_csv("two.csv", index=False)
-    return tmp_path
 
 
 def observations(table=None):

@@ -21,15 +21,7 @@ from thali.surfaces.text import text_of
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
 QUICK = ["--draws", 40, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Each test has a folder of its own, with a table of choices and one of aspects in it."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "tea.csv").write_text(TEA)
-    (tmp_path / "hot.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\n")
-    return tmp_path
+FILES = {"tea.csv": TEA, "hot.csv": "option,aspect\ntea,hot\ncoffee,hot\n"}
 
 
 # compare --------------------------------------------------------------------------------------------------

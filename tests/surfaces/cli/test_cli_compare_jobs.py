@@ -18,14 +18,10 @@ pytestmark = pytest.mark.fit
 
 QUICK = ["--draws", "40", "--tune", "10", "--chains", "2", "--thin", "1", "--seed", "3", "--cores", "1"]
 COMPARE = ["compare", "tea.csv", "--models", "unique,2", *QUICK]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    (tmp_path / "tea.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n")
-    (tmp_path / "other.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,5,0\n")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+FILES = {
+    "tea.csv": "option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n",
+    "other.csv": "option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,5,0\n",
+}
 
 
 @pytest.fixture

@@ -22,12 +22,10 @@ MONOTONE = ["--monotone", "price=decreasing", "zoom=increasing", "battery=increa
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def tables(folder):
     experiment(none=True).to_frame().to_csv("camera.csv", index=False)
     odd = experiment().to_frame().rename(columns={"id": "who", "choice": "took", "alt": "shelf"})
     odd.to_csv("odd.csv", index=False)
-    return tmp_path
 
 
 @pytest.fixture(autouse=True)

@@ -9,13 +9,7 @@ import pytest
 import thali as th
 
 BATTLES = "model_a,model_b,winner\n" + 6 * "A,B,model_a\nB,C,tie\nC,A,model_b\nB,A,model_a\nB,C,model_a\nC,B,model_a\n"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "battles.csv").write_text(BATTLES)
-    return tmp_path
+FILES = {"battles.csv": BATTLES}
 
 
 @pytest.mark.fit

@@ -16,11 +16,9 @@ MARKET = {"product": ["A", "B"], "price": [7.5, 25], "brand": ["A", "B"], "zoom"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def tables(folder):
     simulated(people=12).to_csv("sim.csv", index=False)
     pd.DataFrame(MARKET).to_csv("market.csv", index=False)
-    return tmp_path
 
 
 def test_the_study_of_an_estimate(done):
