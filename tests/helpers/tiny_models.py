@@ -1,6 +1,7 @@
 """Every model of thali on data of a few rows with a budget of a few draws: a new model adds its row to `TINY`."""
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from thali.testing.smallest import SMALLEST, Smallest
@@ -55,3 +56,9 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 }
 
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
+
+
+@cache
+def fitted(name: str) -> Any:
+    """The model after a fit that all tests of a process share: they read it and change nothing."""
+    return TINY[name].fitted()

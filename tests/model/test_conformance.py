@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from numba.core.dispatcher import Dispatcher
 from pages import Page
-from tiny_models import TINY
+from tiny_models import TINY, fitted
 
 import thali as th
 from thali.aspects.models.base import LatentFeatures
@@ -44,16 +44,6 @@ _KINDS = {"triplets": TRIPLETS, "groups": PAIR_GROUPS, "choice groups": CHOICE_G
 def of_models(names):
     """A check of each of these models."""
     return pytest.mark.parametrize("name", names)
-
-
-_FITTED = {}
-
-
-def fitted(name):
-    """The model after a fit that the checks share."""
-    if name not in _FITTED:
-        _FITTED[name] = TINY[name].fitted()
-    return _FITTED[name]
 
 
 def draws_of(model):

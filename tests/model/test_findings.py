@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import PROJECT
-from tiny_models import TINY
+from tiny_models import TINY, fitted
 
 import thali as th
 from thali.comparison import findings as of_comparisons
@@ -200,9 +200,8 @@ def test_every_model_says_where_its_findings_are():
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize("name", TINY)
-def test_keys_are_documented_and_pictures_are_there(name, monkeypatch):
-    model = TINY[name].fitted()
-    found = list(model.findings())
+def test_keys_are_documented_and_pictures_are_there(name):
+    found = list(fitted(name).findings())
     keys = [each.key for each in found]
     tables = {each.key: each.table for each in found if each.table is not None}
     assert {key: columns_of(table) for key, table in tables.items()} == COLUMNS[name]

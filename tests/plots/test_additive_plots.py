@@ -12,8 +12,8 @@ from thali import plots
 PICTURES = ("features", "n_features", "trace", "feature_samples")
 SPLIT = {0: (1, 2, 3)}  # a feature that one chain always has and the others never
 CASES = {
-    "nine": lambda: made_up(9, common=((0, 1, 2), (3, 4, 5), (6, 7, 8)), beside=3.0),
     "forty long names": lambda: made_up(40, LONG, draws=40, common=((0, 1, 2),), kept_by=SPLIT),
+    "nine": lambda: made_up(9, common=((0, 1, 2), (3, 4, 5), (6, 7, 8)), beside=3.0),
     "awkward names": lambda: made_up(4, MULTIMODAL),
     "four": lambda: made_up(4, kept_by=SPLIT),
     "nothing varies": lambda: made_up(3, common=(), beside=0.0, sigma=0.1, alpha=1.0, constant=False),
@@ -28,7 +28,7 @@ def case_of(name):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.first(2 * len(PICTURES))
+@pytest.mark.first(len(PICTURES))
 @pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):

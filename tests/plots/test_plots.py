@@ -59,8 +59,8 @@ OTHERS = (
 )  # which have tests of their own
 OF_A_MODEL = [name for name in plots.__all__ if name not in OTHERS]
 CASES = {
-    "nine": lambda: fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)]),
     "forty long names": lambda: fitted(40, LONG, draws=40, common=[(0, 1, 2)]),
+    "nine": lambda: fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)]),
     "awkward names": lambda: fitted(4, MULTIMODAL, common=[(0, 1)], unique=False),
     "no features": lambda: fitted(3, mean_features=0.0, learned_alpha=False),
     "more options than labels": lambda: fitted(200, draws=3, chains=2, common=[(0, 5)]),
@@ -79,7 +79,7 @@ def case_of(name):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.first(2 * len(OF_A_MODEL))
+@pytest.mark.first(len(OF_A_MODEL))
 @pytest.mark.parametrize("picture", OF_A_MODEL)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):

@@ -42,14 +42,7 @@ EVERYTHING = [
     "ranks.png",
 ]
 EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Each test has a folder of its own, with one table in it."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "tea.csv").write_text(TEA)
-    return tmp_path
+FILES = {"tea.csv": TEA}
 
 
 @pytest.fixture
@@ -235,11 +228,8 @@ def test_bad_input(refused, fake, folder, words, messages):
     (folder / "gap.csv").write_text("option,aspect\ntea,hot\nmilk,\n")
     (folder / "twice.csv").write_text("option,hot,cold\ntea,1,0\ntea,0,1\n")
     (folder / "short.csv").write_text("option,hot,cold\ntea,1,0\nmilk,0,1\n")
-    before = sorted(os.listdir(folder))
     words = [*words, "--out", "results"] if words[0] == "fit" and "--out" not in words else words
-    error = refused(*words)
-    assert messages in error
-    assert sorted(os.listdir(folder)) == before
+    assert messages in refused(*words)
 
 
 def test_an_error_of_the_model_is_one_line(refused, fake):
@@ -304,7 +294,7 @@ def test_an_exported_data_set_is_read_back(run, fake, folder):
     assert fake.data == thali.datasets.celebrities()
 
 
-def test_a_data_set_is_printed(run, folder):
+def test_a_data_set_is_printed(run):
     result = run("datasets", "celebrities")
     assert result.out.splitlines()[:2] == [
         "option,LBJ,HW,CDG,JU,CY,AJF,BB,ET,SL",
@@ -353,10 +343,18 @@ def heed_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
-def test_ctrl_c_keeps_what_was_drawn(folder):
-    words = "celebrities --draws 500_000 --tune 10 --chains 2 --thin 100 --out results".replace("_", "")
+@pytest.mark.parametrize(
+    ("data", "answer", "files"),
+    [
+        ("celebrities", "number of latent aspects", EVERYTHING),
+        ("numbers", "number of features with two owners or more", ["estimate.csv", "overlap.png", "posterior.nc"]),
+    ],
+)
+def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
+    words = f"{data} --draws 500000 --tune 10 --chains 2 --thin 100 --out results"
     with subprocess.Popen(
         command_that_stops(1, "fit", *words.split()),
         stdout=subprocess.PIPE,
@@ -377,8 +375,9 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
     chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")  # a chain far behind is left out
     assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
     assert kept["chain"] in (1, 2) and kept["draw"] >= 1
-    assert "number of latent aspects" in out
-    assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
+    assert answer in out
+    written = set(os.listdir(folder / "results")) - {"job", "command.json"}
+    assert written == {*files} if data == "celebrities" else written > {*files}
 
 
 # The command line, which stops itself when answers are computed, and then computes them again and again.
@@ -439,6 +438,6 @@ def test_exported_similarities_are_read_back(done, folder):
     assert messages == "10 objects, 45 similarities, square table; the diagonal was not read"
 
 
-def test_similarities_are_no_comparisons(run, refused, fake, folder):
+def test_similarities_are_no_comparisons(run, refused, fake):
     run("datasets", "numbers", "--out", "numbers.csv")
     assert "--model additive" in refused("fit", "numbers.csv", "--model", "elimination-by-aspects")

@@ -2,20 +2,14 @@
 
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from additive_fits import MadeUp, made_up, similarities
-from patience import PATIENCE
 from remembering import remembering
 
 import thali
-from thali._labels import plural
 from thali.aspects.answers import matched_features
 from thali.aspects.spec import ADDITIVE
 from thali.data import kinds
@@ -42,15 +36,6 @@ EVERYTHING += [
     "trace.png",
 ]
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Each test has a folder of its own, with some tables in it."""
-    monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
 
 
 @pytest.fixture
@@ -174,7 +159,7 @@ def test_features_from_tables_and_trees(run, fake, folder):
     assert re.search(r"^Of 1\.\d+ features .* some objects share .* 0\.\d+ cut across it\.$", result.out, re.MULTILINE)
 
 
-def test_the_estimate_that_was_asked_for(done, fake, folder):
+def test_the_estimate_that_was_asked_for(done, fake):
     printed = {}
     for kind in ("expectation", "map-features", "conditional-map", "joint-map"):
         result = done("fit", "alike.csv", "--sigma", 0.1, "--alpha", 1, "--draws", 50, "--estimate", kind)
@@ -200,7 +185,7 @@ TYPED = {
 
 @pytest.mark.parametrize("is_named", [False, True])
 @pytest.mark.parametrize("option", TYPED)
-def test_an_option_of_the_other_model_is_refused(refused, fake, monkeypatch, folder, option, is_named):
+def test_an_option_of_the_other_model_is_refused(refused, fake, monkeypatch, option, is_named):
     monkeypatch.setattr(thali.EliminationByAspects, "fit", None)  # nothing may run
     of_choices = option in ("--aspects", "--unique")
     data, model = ("alike.csv", "additive") if of_choices else ("chosen.csv", "elimination-by-aspects")
@@ -210,7 +195,7 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, monkeypatch, fol
     owner = "elimination-by-aspects" if of_choices else "additive-clustering"
     assert line.startswith(f"thali: error: {option}") and f"belongs to {owner}" in line
     assert (f"{data} reads as" in line) is not is_named
-    assert not hasattr(fake, "data") and sorted(os.listdir(folder)) == sorted(FILES)
+    assert not hasattr(fake, "data")
 
 
 # bad input ------------------------------------------------------------------------------------------------
@@ -234,10 +219,8 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
-def test_bad_input(refused, folder, words, messages):
-    error = refused("fit", *words, "--out", "results")
-    assert messages in error
-    assert sorted(os.listdir(folder)) == sorted(FILES)
+def test_bad_input(refused, words, messages):
+    assert messages in refused("fit", *words, "--out", "results")
 
 
 def test_numbers_are_listed(run):
@@ -415,13 +398,6 @@ def test_the_published_sampler_comes_with_a_remark(run, fake):
     assert "the published sampler is not tempered" in result.err
 
 
-# the program itself ---------------------------------------------------------------------------------------
-
-
-def program(*words):
-    return [sys.executable, "-c", "from thali.surfaces.cli import main; main()", *map(str, words)]
-
-
 @pytest.mark.long
 @pytest.mark.fit
 def test_the_program_fits_and_writes(done, folder):
@@ -432,39 +408,3 @@ def test_the_program_fits_and_writes(done, folder):
     explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
     assert explained > 0.9 and f"account for {100 * explained:.1f} % of the variance" in result.out
     assert re.search(r"^Tempered: \d", result.out, re.MULTILINE) and "0.05, that of the data" in result.out
-
-
-def heed_interrupts():
-    """What a shell starts in the background ignores Ctrl-C, and so would the tests' own children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-@pytest.mark.long
-@pytest.mark.fit
-@pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
-def test_ctrl_c_keeps_what_was_drawn(folder):
-    words = "numbers --draws 1000000 --tune 1 --chains 2 --thin 300 --seed 1 --out out".split()
-    with subprocess.Popen(
-        program("fit", *words),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        preexec_fn=heed_interrupts,
-    ) as process:
-        try:
-            assert process.stderr is not None
-            while "sampling" not in process.stderr.readline():  # the run has lasted a second
-                assert process.poll() is None
-            time.sleep(0.5)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=PATIENCE)
-        finally:
-            process.kill()  # or leaving this block would wait for it
-    assert process.returncode == 130, err
-    kept = thali.load(folder / "out" / "posterior.nc").posterior_["posterior"].sizes
-    chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")  # a chain far behind is left out
-    assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
-    assert kept["chain"] in (1, 2) and kept["draw"] >= 1
-    assert "number of features with two owners or more" in out
-    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING

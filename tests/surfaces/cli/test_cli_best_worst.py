@@ -10,8 +10,7 @@ from thali.surfaces.cli.naming_models import parse_models
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def tables(folder):
     random_answers(6, (4, 5), 12, 2).to_frame().to_csv("maxdiff.csv", index=False)
     random_answers(7, (7,), 3, 2).to_frame().to_csv("seven.csv", index=False)
 

@@ -14,19 +14,17 @@ SHORT = ("--draws", 60, "--tune", 60, "--chains", 2, "--seed", 1)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "tea.csv").write_text(PAIRS)
+def tables(folder):
+    (folder / "tea.csv").write_text(PAIRS)
     rng = np.random.default_rng(1)
     rows = []
     for occasion in range(40):
         offered = rng.permutation(["tea", "coffee", "milk"])[: 2 + occasion % 2]
         rows += [(occasion // 4, occasion, name, int(k == 0), 2.5 + k) for k, name in enumerate(offered)]
     frame = pd.DataFrame(rows, columns=["id", "obsID", "alt", "choice", "price"])
-    frame.to_csv(tmp_path / "priced.csv", index=False)
-    frame.drop(columns="price").to_csv(tmp_path / "plain.csv", index=False)
-    frame.rename(columns={"alt": "drink", "obsID": "when"}).to_csv(tmp_path / "odd.csv", index=False)
-    return tmp_path
+    frame.to_csv(folder / "priced.csv", index=False)
+    frame.drop(columns="price").to_csv(folder / "plain.csv", index=False)
+    frame.rename(columns={"alt": "drink", "obsID": "when"}).to_csv(folder / "odd.csv", index=False)
 
 
 @pytest.mark.fit

@@ -8,9 +8,8 @@ RUN = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def tables(folder):
     """Trials of four people, two of either sex."""
-    monkeypatch.chdir(tmp_path)
     rng, rows = np.random.default_rng(1), []
     for person in range(4):
         for first, second in (("tea", "milk"), ("tea", "beer"), ("milk", "beer")):
@@ -19,7 +18,6 @@ def folder(tmp_path, monkeypatch):
     columns = ["subject", "sex", "town", "trial", "left", "right", "chosen"]
     pd.DataFrame(rows, columns=columns).to_csv("people.csv", index=False)
     pd.DataFrame(rows, columns=columns).drop(columns="subject").to_csv("nobody.csv", index=False)
-    return tmp_path
 
 
 @pytest.mark.fit

@@ -7,15 +7,13 @@ RUN = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def tables(folder):
     """Trials of four people, of whom two always choose what the others never do."""
-    monkeypatch.chdir(tmp_path)
     pairs = (("tea", "milk"), ("tea", "beer"), ("milk", "beer"))
     rows = [(f"p{k}", "mf"[k % 2], *pair, pair[k // 2]) for k in range(4) for pair in pairs for _ in range(4)]
     table = pd.DataFrame(rows, columns=["person", "sex", "left", "right", "chosen"])
     table.to_csv("people.csv", index=False)
     table.drop(columns=["person", "sex"]).to_csv("nobody.csv", index=False)
-    return tmp_path
 
 
 @pytest.mark.fit

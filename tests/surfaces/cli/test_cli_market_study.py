@@ -16,14 +16,12 @@ MARKET = {"product": ["A", "B"], "price": [7.5, 25], "brand": ["A", "B"], "zoom"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def tables(folder):
     simulated(people=12).to_csv("sim.csv", index=False)
     pd.DataFrame(MARKET).to_csv("market.csv", index=False)
-    return tmp_path
 
 
-def test_the_study_of_an_estimate(done, folder):
+def test_the_study_of_an_estimate(done):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
     names = ["attribute_importance", "level_effects", "market_shares", "willingness_to_pay"]

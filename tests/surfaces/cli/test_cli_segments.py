@@ -12,12 +12,10 @@ MODEL = ["--model", "latent-class-logit", "--seed", "1"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def tables(folder):
     of_segments()[0].to_csv("study.csv", index=False)
     lines = "brand,A,0\nbrand,B,.5\nprice,9,0\nprice,12,-.5\nprice,15,-1\n"
-    (tmp_path / "attributes.csv").write_text(f"attribute,level,utility\n{lines}")
-    return tmp_path
+    (folder / "attributes.csv").write_text(f"attribute,level,utility\n{lines}")
 
 
 def test_classes_and_segments_are_printed_and_written(run, done, folder):

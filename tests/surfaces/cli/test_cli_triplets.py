@@ -10,15 +10,7 @@ SIMILAR = ",tea,coffee,milk\ntea,1,.8,.3\ncoffee,.8,1,.4\nmilk,.3,.4,1\n"
 RUN = ("--draws", 12, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
 EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "membership.png"]
 EVERYTHING += ["n_features.csv", "n_features.png", "pairs.csv", "posterior.nc", "summary.csv", "trace.png"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Each test has a folder of its own, with some tables in it."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "odd.csv").write_text(ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"))
-    (tmp_path / "alike.csv").write_text(SIMILAR)
-    return tmp_path
+FILES = {"odd.csv": ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"), "alike.csv": SIMILAR}
 
 
 @pytest.mark.first(1)

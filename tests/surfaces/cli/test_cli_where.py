@@ -16,7 +16,7 @@ MAIN = ("--where", "block == 'main'")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def tables(folder):
     """A log of trials with a block of practice in which everybody presses left."""
     rng = np.random.default_rng(3)
     rows = [
@@ -33,10 +33,8 @@ def folder(tmp_path, monkeypatch):
         for (a, b), p in zip(itertools.combinations(FOODS, 2), (0.6, 0.4, 0.5), strict=True)
     ]
     frame = pd.DataFrame(rows, columns=["subject", "age", "block", "left", "right", "choice"]).assign(expName="tea")
-    frame.to_csv(tmp_path / "trials.csv", index=False)
-    frame[frame["block"] == "main"].to_csv(tmp_path / "main.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    frame.to_csv(folder / "trials.csv", index=False)
+    frame[frame["block"] == "main"].to_csv(folder / "main.csv", index=False)
 
 
 LEFT_OUT = "; 24 of 72 rows left out by block == 'main'"
@@ -105,9 +103,8 @@ def test_a_command_is_written_as_it_was_typed():
     ],
 )
 @pytest.mark.parametrize("command", ["fit", "compare", "test agreement", "leaderboard"])
-def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(refused, folder, command, words, said):
+def test_mistakes_are_answered_in_one_sentence_before_anything_is_computed(refused, command, words, said):
     error = refused(*command.split(), *words, "--out", "results")
-    assert not (folder / "results").exists()
     assert error.startswith("thali: error: ") and said in error and error.count("\n") == 1, error
 
 

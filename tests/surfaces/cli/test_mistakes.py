@@ -396,14 +396,6 @@ ARGUMENTS = sorted(
 PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(?:True|False|None|th|thali)\b")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
 COMPARED = [
     ("folds of pairs", "tea.csv --folds 3", "is not for paired comparisons"),
     ("nobody", "tea.csv --leave-out subject", "the table with its column of subjects, --respondent."),

@@ -17,7 +17,7 @@ from PIL import Image
 from places import PROJECT
 from product_class_fits import experiment
 from product_class_fits import fitted as holding
-from tiny_models import TINY
+from tiny_models import TINY, fitted
 
 import thali as th
 from thali.aspects.findings import open as of_open
@@ -87,15 +87,6 @@ def looked_at(text):
     inside = {link.removeprefix("#") for link in page.links if link.startswith("#")}
     assert inside <= set(page.ids)
     return page, text
-
-
-_FITTED = {}
-
-
-def fitted(name):
-    if name not in _FITTED:
-        _FITTED[name] = TINY[name].fitted()
-    return _FITTED[name]
 
 
 _PAGES = {}
