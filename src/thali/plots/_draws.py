@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.aspects.maximum_likelihood.answers import is_by_maximum_likelihood
 from thali.errors import NotFittedError, Setting
 
 if TYPE_CHECKING:
@@ -11,6 +10,8 @@ if TYPE_CHECKING:
 
 def posterior_of(model: Any) -> "xarray.DataTree":
     """The posterior of a fitted model; a NotFittedError names the pictures of one that has no draws."""
+    from thali.aspects.maximum_likelihood.answers import is_by_maximum_likelihood
+
     if is_by_maximum_likelihood(model):
         raise NotFittedError(
             "A fit by maximum likelihood has no draws; it is drawn by plots.utility_scale, preference_tree, "
