@@ -36,7 +36,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from numba import config, njit, typeof
 from numba.core.compiler_lock import global_compiler_lock
@@ -52,21 +52,29 @@ from .linked import APART, LINKED
 from .reached import codes_of, marked, reached_from, text_of_module
 from .store import KernelCache
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 # Only compiled code calls these: wrappers for callers from elsewhere would cost a sixth of the time to compile.
 _CALLED: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _INLINE: Any = {**_CALLED, **LINKED, "forceinline": True}
 _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 
 
-def _marker(mark: str, options: dict[str, Any]) -> Any:
-    """A decorator of functions that compiled code calls."""
+class Marker(Protocol):
+    """A decorator of functions that compiled code calls; it returns the function itself."""
+
+    def __call__(self, function: F, /) -> F: ...
+
+
+def _marker(mark: str, options: dict[str, Any]) -> Marker:
+    """The decorator of functions that are compiled with these options."""
     jitable: Any = register_jitable(**options)
     return lambda function: jitable(marked(function, mark))
 
 
-scalar = _marker("scalar", _INLINE)
-part = _marker("part", {**_CALLED, **APART, "forceinline": False})  # else it is inlined where its caller is
-vectorised = _marker("vectorised", _SUM)
+scalar: Marker = _marker("scalar", _INLINE)
+part: Marker = _marker("part", {**_CALLED, **APART, "forceinline": False})  # else it is inlined where its caller is
+vectorised: Marker = _marker("vectorised", _SUM)
 
 
 @functools.cache
