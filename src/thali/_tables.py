@@ -67,10 +67,10 @@ class Table(pd.DataFrame):
     """
 
     @property
-    def _constructor(self) -> Callable[..., "Table"]:
+    def _constructor(self) -> Callable[..., "Table"]:  # type: ignore[override]
         return Table
 
-    def to_latex(self, buf: Any = None, *, digits: int | None = None, **settings: Any) -> Any:
+    def to_latex(self, buf: Any = None, *, digits: int | None = None, **settings: Any) -> Any:  # type: ignore[override]
         """The table in LaTeX, with the rules of the package booktabs.
 
         Parameters
@@ -92,7 +92,9 @@ class Table(pd.DataFrame):
         settings.setdefault("column_format", sides)
         return in_words(self, LATEX, digits).to_latex(buf, escape=False, **settings)
 
-    def to_markdown(self, buf: Any = None, *, digits: int | None = None, index: bool | None = None) -> Any:
+    def to_markdown(  # type: ignore[override]
+        self, buf: Any = None, *, digits: int | None = None, index: bool | None = None
+    ) -> Any:
         """The table in Markdown, with pipes.
 
         Parameters
@@ -127,7 +129,7 @@ class Table(pd.DataFrame):
             buf.write(f"{text}\n")
         return None
 
-    def to_excel(self, excel_writer: Any, *, digits: int | None = None, **settings: Any) -> None:
+    def to_excel(self, excel_writer: Any, *, digits: int | None = None, **settings: Any) -> None:  # type: ignore[override]
         """Write an Excel workbook: whole numbers as they are, shown with sensible digits.
 
         Parameters

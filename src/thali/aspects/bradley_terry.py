@@ -309,6 +309,9 @@ class NormalWorths:
     White (2013), MCMC methods for functions.
     """
 
+    mode: np.ndarray
+    steps: int
+
     def __init__(self, density: Density) -> None:
         from scipy.linalg import cholesky
 
@@ -367,6 +370,8 @@ class Record(NamedTuple):
 
 class WorthChain(IndependentDraws):
     """Independent draws of worths, whose sum is that of Gamma(1, 1) variables, and of nu."""
+
+    record: Record
 
     def __init__(self, worths: NormalWorths, draws: int, rng: np.random.Generator) -> None:
         self.worths = worths

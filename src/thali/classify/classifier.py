@@ -149,12 +149,15 @@ class Classifier(Predictions, RunByChains):
         names = names_of(X)
         matrix = self._matrix_of(X, names)
         classes, codes = codes_of(y, type(self).__name__, matrix.shape[0])
-        self.classes_, self.n_features_in_ = classes, matrix.shape[1]
+        self.classes_: np.ndarray = classes
+        self.n_features_in_: int = matrix.shape[1]
         if names is not None:
             self.feature_names_in_ = names
         return matrix, codes
 
-    def sample_prior(self, X: Any, y: Any, draws: int = 500, random_seed: Any = None) -> "xarray.DataTree":
+    def sample_prior(  # type: ignore[override]
+        self, X: Any, y: Any, draws: int = 500, random_seed: Any = None
+    ) -> "xarray.DataTree":
         r"""Draw parameters from the prior, and from each of them a label for every row.
 
         .. math:: \theta^{(s)} \sim p(\theta), \qquad y^{(s)} \sim p(y \mid X, \theta^{(s)})
@@ -191,7 +194,9 @@ class Classifier(Predictions, RunByChains):
         """
         return drawn_from(self, draws, random_seed, X, y).tree()
 
-    def posterior_predictive(self, X: Any, y: Any, random_seed: Any = None) -> "xarray.DataTree":
+    def posterior_predictive(  # type: ignore[override]
+        self, X: Any, y: Any, random_seed: Any = None
+    ) -> "xarray.DataTree":
         r"""Draw a label for every row at every draw of the posterior.
 
         .. math:: y^{(s)} \sim p(y \mid X, \theta^{(s)}), \qquad \theta^{(s)} \sim p(\theta \mid X, y_\text{observed})

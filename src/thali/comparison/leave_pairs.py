@@ -29,6 +29,8 @@ class Pairs(Splitter):
     part = "pair"
     alone = "compared a single pair:"
     data: PairedComparisons
+    has_ties: bool
+    has_cells: bool
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
     def __init__(self, data: PairedComparisons) -> None:
@@ -36,7 +38,7 @@ class Pairs(Splitter):
         self.has_ties, self.has_cells = bool(data.n_ties), True
 
     @classmethod
-    def of_groups(cls, groups: Groups) -> "dict[str, Self]":
+    def of_groups(cls, groups: Groups) -> Mapping[str, Self]:
         """All are scored alike: with ties if any group has some, and without covariates."""
         found = super().of_groups(groups)
         for each in found.values():
@@ -176,6 +178,8 @@ class PairSets(Splitter):
 
     leave_out = what = "set"
     data: Triplets
+    places: np.ndarray  # of each answer
+    set: np.ndarray
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
     def __init__(self, data: Triplets) -> None:

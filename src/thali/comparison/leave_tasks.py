@@ -82,10 +82,12 @@ class ChoicesOutOfSets(OfTasks):
     leave_out = what = "choice"
     alone = "has one choice;"
 
+    tasks: "Occasions"
+
     def __init__(self, data: Choices) -> None:
         Splitter.__init__(self, data)
         self.tasks = Occasions(data)
-        self.told_apart = self.tasks.told_apart
+        self.told_apart: bool = self.tasks.told_apart
 
     @classmethod
     def drawn_of_groups(

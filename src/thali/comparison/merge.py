@@ -60,7 +60,7 @@ class Predictions(OfJob):
         seed = seed_of_json(stamp["seed"])
         self._parts = self._splitter.parts(seed, settings["hold_out"], settings["folds"])
         self._names, self._lapses = list(stamp["models"]), source["lapses"]
-        self.fits = fits_of(self._names, len(self._parts))
+        self.fits: list[Fit] = fits_of(self._names, len(self._parts))
 
     def table(self, records: Mapping[str, Record]) -> "pandas.DataFrame":
         """The table of what the records hold."""
@@ -85,7 +85,7 @@ class Evidence(OfJob):
 
     def __init__(self, stamp: Mapping[str, Any], source: Mapping[str, Any]) -> None:
         self._names, self._base = list(stamp["models"]), source["base"]
-        self.fits = places_of(self._names)
+        self.fits: list[Fit] = places_of(self._names)
 
     def table(self, records: Mapping[str, Record]) -> "pandas.DataFrame":
         """The table of what the records hold; before the data all models are alike."""

@@ -21,10 +21,12 @@ _MAX_NAMED = 4
 class HitScorer(Scorer):
     """ln p of what was chosen out of several, and whether it was the most probable; guessing is the reference."""
 
-    main = "log_score"
+    main: ClassVar[str] = "log_score"
     differences: ClassVar[dict[str, str]] = {"hit_rate": "hit_difference"}
     kept: ClassVar[dict[str, str]] = {"hits": "hit_rate"}
-    shown = ("log_score", "log_score_se", "hit_rate", "hit_rate_se", "difference", "difference_se")
+    shown: ClassVar[tuple[str, ...]] = (
+        *("log_score", "log_score_se", "hit_rate", "hit_rate_se", "difference", "difference_se"),
+    )
     a_unit: ClassVar[str]
 
     def frames(self, found: Scores) -> dict[str, Any]:
@@ -52,20 +54,20 @@ class ChoiceScorer(HitScorer):
     """ln p(chosen) of every task, and whether the most probable alternative was chosen."""
 
     fields: ClassVar[dict[str, type[Any]]] = {"chosen": list, "hits": list, "seconds": float}
-    units = "tasks"
-    unit = "respondent"
-    level = "respondent"
-    table = (
+    units: ClassVar[str] = "tasks"
+    unit: ClassVar[str] = "respondent"
+    level: ClassVar[str | None] = "respondent"
+    table: ClassVar[tuple[str, ...]] = (
         *("log_score", "difference", "difference_se", "log_score_se", "hit_rate", "hit_rate_se"),
         *("hit_difference", "hit_difference_se", "seconds", "tasks", "respondents"),
     )
-    counted = "tasks"
-    called = "choices"
-    legend = (
+    counted: ClassVar[str] = "tasks"
+    called: ClassVar[str] = "choices"
+    legend: ClassVar[str] = (
         f"log score: mean over choices of the log of the predicted probability, larger is better; {DIFFERENCE};"
         " standard errors are over {unit}s."
     )
-    a_unit = "a choice"
+    a_unit: ClassVar[str] = "a choice"
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         is_experiment = isinstance(test, ChoiceExperiment)
@@ -94,12 +96,12 @@ class PeopleScorer(ChoiceScorer):
     """As of choices, and ln p of all that a person chose, shared out evenly over these choices."""
 
     fields: ClassVar[dict[str, type[Any]]] = {**ChoiceScorer.fields, "together": list}
-    table = (
+    table: ClassVar[tuple[str, ...]] = (
         *ChoiceScorer.table,
         *("together", "together_se", "together_difference", "together_difference_se"),
     )
-    shown = (*ChoiceScorer.shown, "together", "together_se")
-    legend = (
+    shown: ClassVar[tuple[str, ...]] = (*ChoiceScorer.shown, "together", "together_se")
+    legend: ClassVar[str] = (
         f"{ChoiceScorer.legend} together: log of the probability of all choices of a person together, summed over"
         " people and divided by the number of choices."
     )
@@ -143,22 +145,22 @@ class TripletScorer(HitScorer):
     guessing is the reference."""
 
     fields: ClassVar[dict[str, type[Any]]] = {"log_score": list, "log_score_mcse": list, "hits": list, "seconds": float}
-    units = "answers"
-    unit = "set"
-    level = "set"
-    table = (
+    units: ClassVar[str] = "answers"
+    unit: ClassVar[str] = "set"
+    level: ClassVar[str | None] = "set"
+    table: ClassVar[tuple[str, ...]] = (
         *("log_score", "difference", "difference_se", "log_score_se", "log_score_mcse", "hit_rate", "hit_rate_se"),
         *("seconds", "answers", "sets"),
     )
-    counted = "answers"
-    shown = (*HitScorer.shown[:2], "log_score_mcse", *HitScorer.shown[2:])
-    called = "answers"
-    legend = (
+    counted: ClassVar[str] = "answers"
+    shown: ClassVar[tuple[str, ...]] = (*HitScorer.shown[:2], "log_score_mcse", *HitScorer.shown[2:])
+    called: ClassVar[str] = "answers"
+    legend: ClassVar[str] = (
         "log score: mean over answers of the log of the predicted probability of the pair named, larger is better;"
         f" hits: share of answers that name the most probable pair; {DIFFERENCE}; standard errors are over sets. BASE:"
         " guessing."
     )
-    a_unit = "an answer"
+    a_unit: ClassVar[str] = "an answer"
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         named = np.repeat(np.arange(len(test.counts)), test.counts.astype(np.int64))

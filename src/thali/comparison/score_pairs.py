@@ -23,23 +23,25 @@ class BinomialScorer(Scorer):
     ties -ln Multinomial(x | n, p) of the three outcomes."""
 
     fields: ClassVar[dict[str, type[Any]]] = {field.name: float for field in fields(Score)}
-    main = "nll"
+    main: ClassVar[str] = "nll"
     higher = False
-    units = "pairs"
-    unit = "pair"
-    after = (EMP,)
-    table = (
+    units: ClassVar[str] = "pairs"
+    unit: ClassVar[str] = "pair"
+    after: ClassVar[tuple[str, ...]] = (EMP,)
+    table: ClassVar[tuple[str, ...]] = (
         *("nll", "difference", "difference_se", "nll_mcse", "mean_log_pred", "mean_log_pred_mcse"),
         *("information", "pairs", "r_hat"),
     )
-    counted = "pairs"
-    predicted = ("predicted", "predicted_mcse", "nll", "nll_mcse", "log_pred", "log_pred_mcse", "r_hat")
-    shown = (
+    counted: ClassVar[str] = "pairs"
+    predicted: ClassVar[tuple[str, ...]] = (
+        *("predicted", "predicted_mcse", "nll", "nll_mcse", "log_pred", "log_pred_mcse", "r_hat"),
+    )
+    shown: ClassVar[tuple[str, ...]] = (
         *("nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse"),
         *("difference", "difference_se", "r_hat"),
     )
-    called = "pairs"
-    legend = (
+    called: ClassVar[str] = "pairs"
+    legend: ClassVar[str] = (
         "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
         " comparison above guessing; log pred.: mean of the log of the posterior mean of the binomial; to best: score"
         " minus that of the best model, with its standard error over pairs."
@@ -116,24 +118,27 @@ class GaussianScorer(Scorer):
         "predicted_mcse": list,
         "r_hat": list,
     }
-    main = "log_score"
-    units = "similarities"
-    unit = "pair"
-    table = (
+    main: ClassVar[str] = "log_score"
+    units: ClassVar[str] = "similarities"
+    unit: ClassVar[str] = "pair"
+    table: ClassVar[tuple[str, ...]] = (
         *("log_score", "difference", "difference_se", "log_score_se", "log_score_mcse"),
         *("squared_error_se", "squared_error", "pairs", "r_hat"),
     )
-    counted = "pairs"
+    counted: ClassVar[str] = "pairs"
     kept: ClassVar[dict[str, str]] = {"squared_errors": "squared_error"}
-    predicted = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
-    shown = ("log_score", "log_score_se", "log_score_mcse", "squared_error", "difference", "difference_se", "r_hat")
-    called = "similarities"
-    legend = (
+    predicted: ClassVar[tuple[str, ...]] = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
+    shown: ClassVar[tuple[str, ...]] = (
+        *("log_score", "log_score_se", "log_score_mcse", "squared_error"),
+        *("difference", "difference_se", "r_hat"),
+    )
+    called: ClassVar[str] = "similarities"
+    legend: ClassVar[str] = (
         "log score: mean over pairs of objects of the log of the predictive density, larger is better; sq. error: mean"
         f" squared distance of similarities from their predictions; {DIFFERENCE}. BASE: one normal distribution for"
         " all."
     )
-    own_models = ()  # predictive densities need the draws of a model of thali
+    own_models: tuple[str, ...] = ()  # predictive densities need the draws of a model of thali
 
     def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
         mu, sigma = model.predict_left_out(test)

@@ -20,20 +20,22 @@ class ClassScorer(Scorer):
     """
 
     fields: ClassVar[dict[str, type[Any]]] = {"chosen": list, "hits": list, "brier": list, "seconds": float}
-    main = "log_loss"
+    main: ClassVar[str] = "log_loss"
     higher = False
-    units = "rows"
-    unit = "row"
-    table = (
+    units: ClassVar[str] = "rows"
+    unit: ClassVar[str] = "row"
+    table: ClassVar[tuple[str, ...]] = (
         *("log_loss", "difference", "difference_se", "log_loss_se", "accuracy", "accuracy_se", "brier", "brier_se"),
         *("accuracy_difference", "accuracy_difference_se", "seconds", "rows"),
     )
     differences: ClassVar[dict[str, str]] = {"accuracy": "accuracy_difference"}
-    counted = "rows"
+    counted: ClassVar[str] = "rows"
     kept: ClassVar[dict[str, str]] = {"hits": "accuracy", "brier": "brier"}
-    shown = ("log_loss", "log_loss_se", "accuracy", "accuracy_se", "brier", "difference", "difference_se")
-    called = "rows"
-    legend = (
+    shown: ClassVar[tuple[str, ...]] = (
+        *("log_loss", "log_loss_se", "accuracy", "accuracy_se", "brier", "difference", "difference_se"),
+    )
+    called: ClassVar[str] = "rows"
+    legend: ClassVar[str] = (
         "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better; right: share of"
         " rows whose most probable class is theirs; Brier: mean squared distance of the probabilities from 0 and 1; to"
         " best: log loss minus that of the best model. BASE: the proportions of the classes, and the largest class, of"

@@ -47,7 +47,7 @@ class Scorer(ABC):
     legend: ClassVar[str]  # what the columns that are shown mean; {unit} is what is left out together
 
     def __init__(self, of_groups: bool = False) -> None:
-        self.name = ("Group" if of_groups else "") + type(self).__name__
+        self.name: str = ("Group" if of_groups else "") + type(self).__name__
         if of_groups and self.own_models:  # a model of somebody else gives the model of each group
             self.own_models = ("fit", "of_group")
 

@@ -32,7 +32,7 @@ class Splitter(ABC):
         self.data = data
 
     @classmethod
-    def of_groups(cls, groups: Groups) -> "dict[str, Self]":
+    def of_groups(cls, groups: Groups) -> Mapping[str, Self]:
         """The splitter of each of several groups."""
         found = {}
         for name, each in groups.items():
@@ -117,11 +117,16 @@ class Grouped(Splitter):
     A part is a mapping from each group of which something is left out to the part of its own splitter.
     """
 
+    of_one: type[Splitter]
+    of_group: Mapping[str, Splitter]
+
     def __init__(self, of_one: type[Splitter], data: Groups) -> None:
         super().__init__(data)
         self.of_one, self.of_group = of_one, of_one.of_groups(data)
-        self.leave_out, self.part, self.usual = of_one.leave_out, of_one.part, of_one.usual  # type: ignore[misc]
-        self.told_apart = all(each.told_apart for each in self.of_group.values())
+        self.leave_out: str = of_one.leave_out  # type: ignore[misc]
+        self.part: str = of_one.part  # type: ignore[misc]
+        self.usual: dict[str, int | None] = of_one.usual  # type: ignore[misc]
+        self.told_apart: bool = all(each.told_apart for each in self.of_group.values())
         self._counts = {name: each.count for name, each in self.of_group.items()}
         if few := [name for name, count in self._counts.items() if count < 2]:
             raise DataError(f"Group {few[0]!r} {of_one.alone} without it nothing of the group would be left.")

@@ -306,6 +306,7 @@ def compiled_alone(function: Any, arguments: Any) -> tuple[Any, bool]:
     # What numba compiled may return arrays, which code without reference counting would never free.
     counts = isinstance(function, Dispatcher) or any(isinstance(f, Dispatcher) for f in _called(plain))
     jit: Any = njit
+    message = ""
     for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
         alone = jit(error_model="numpy", **options)(plain)
         alone.compile = functools.partial(_compile, alone, lambda: None)  # also for arguments of other types, later

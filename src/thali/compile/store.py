@@ -162,14 +162,14 @@ class KernelCache(NullCache):
             )
         return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Any, cres: Any) -> None:
         """Store compiled code; the run continues if that fails."""
         USED.add(targets.native().tag)
         folder = kept_folder()
-        if folder is None or data.library.has_dynamic_globals or any(not each.can_cache for each in data.lifted):
+        if folder is None or cres.library.has_dynamic_globals or any(not each.can_cache for each in cres.lifted):
             return
         try:
-            folder.write(self._entry_of(sig), lean(data))
+            folder.write(self._entry_of(sig), lean(cres))
         except OSError as error:
             _warn(
                 f"Compiled code cannot be kept in '{folder.path}': {error.strerror}. Each process compiles again until "

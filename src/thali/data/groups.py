@@ -100,17 +100,17 @@ class Groups(Judged, Mapping[str, Any]):
         return (("options", self.labels), *((("not judged", "; ".join(missing)),) if missing else ()))
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
         """All options."""
         return self.data[0].labels
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> str:  # type: ignore[override]
         """Of the data, of `thali.data.kinds`."""
         return GROUPED[self.data[0].kind]
 
     @property
-    def are_choices(self) -> bool:
+    def are_choices(self) -> bool:  # type: ignore[override]
         """Whether they have chosen, so that the answers of several groups add up."""
         return self.data[0].are_choices
 

@@ -1,6 +1,6 @@
 """What every kind of judgement of options says of itself, under one name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -87,11 +87,11 @@ class Judged(Frozen):
         """One answer in words; "" where none can be said."""
         return ""
 
-    def by_subject(self, /) -> dict[str, Self]:
+    def by_subject(self, /) -> Mapping[str, Self]:
         """The answers of each person; a DataError if the data do not say who answered."""
         raise DataError(f"{type(self).__name__} do not say who answered.")
 
-    def by_group(self, column: str, /) -> dict[str, Self]:
+    def by_group(self, column: str, /) -> Mapping[str, Self]:
         """The answers of each group of people, by a column of `people`; a DataError as `by_subject`."""
         raise DataError(f"{type(self).__name__} do not say who answered.")
 

@@ -121,7 +121,7 @@ def _answered(rng: np.random.Generator, value: np.ndarray, count: int, lapse: fl
 
 
 # Upper triangle by rows: times the row was chosen over the column, by 234 people.
-CELEBRITIES = {
+CELEBRITIES: dict[str, tuple[int, ...]] = {
     "LBJ": (159, 163, 175, 183, 179, 173, 160, 142),
     "HW": (138, 164, 172, 160, 156, 122, 122),
     "CDG": (145, 157, 138, 140, 122, 120),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from thali.data.experiments import ChoiceExperiment
 
-LEVELS = {
+LEVELS: dict[str, tuple[str, ...]] = {
     "price": ("100", "200", "300", "400"),
     "brand": ("Aika", "Bora", "Cilo", "Dane"),
     "type": ("box", "bag", "tin"),

@@ -68,10 +68,10 @@ class Chain(Sliced):
     _PARTS: ClassVar[tuple[str, ...]]
 
     rng: np.random.Generator
-    in_pilot = False  # whether it stops before its end, for all chains to be looked at together
-    first = 0  # number of the first draw of the record; earlier ones are elsewhere
+    in_pilot: bool = False  # whether it stops before its end, for all chains to be looked at together
+    first: int = 0  # number of the first draw of the record; earlier ones are elsewhere
     image: tuple[Arrays, int] | None = None  # the state at the end of a slice, and how many draws were recorded then
-    image_wanted = False
+    image_wanted: bool = False
 
     @property
     def recorded(self) -> int:
@@ -142,6 +142,7 @@ class FixedChain(RowChain):
 
     thin: int
     tune: int
+    total: int
 
     def __init__(self, draws: int, tune: int, thin: int) -> None:
         self.tune, self.thin = tune * thin, thin
@@ -268,6 +269,10 @@ class IndependentDraws(RowChain):
     """Base of such a chain; a subclass has `record`, `_block(rng)`, and sets no state of its own."""
 
     _PARTS = ("sweeps",)
+
+    rng: np.random.Generator
+    sweeps: int
+    total: int
 
     def __init__(self, draws: int, rng: np.random.Generator) -> None:
         self.rng = rng

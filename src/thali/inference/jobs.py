@@ -88,7 +88,7 @@ class JobFolder:
     """
 
     def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any) -> None:
-        self.path = Path(path)
+        self.path: Path = Path(path)
         seed = None if random_seed is None else seed_as_json(root(random_seed))
         self._stamp = json.loads(json.dumps({"versions": versions(), "shard": None, **stamp, "seed": seed}))
         self._segments: list[dict[str, str]] = []
@@ -119,7 +119,7 @@ class JobFolder:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, kind: Any, *exception: Any) -> None:
         self.close()
 
     def close(self) -> None:

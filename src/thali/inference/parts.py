@@ -121,7 +121,7 @@ class Batch(Generic[Task]):
     ) -> None:
         self._tasks, self._key, self._run, self._record, self._folder = tasks, key, run, record, folder
         kept = {} if folder is None else folder.records
-        self.records = {of: kept[of] for of in map(key, tasks) if of in kept}
+        self.records: dict[str, Record] = {of: kept[of] for of in map(key, tasks) if of in kept}
 
     def finish(
         self,

@@ -172,6 +172,11 @@ def _plain(value: Any) -> Any:
 class Maker:
     """What makes one finding, when it is asked for."""
 
+    key: str
+    question: str
+    place: tuple[str, ...]
+    chapter: str
+
     def __init__(
         self,
         key: str,

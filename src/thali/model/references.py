@@ -176,6 +176,10 @@ class Cite(Fact):
     Aspects (Tversky, 1972), and the rule of Luce (1959)
     """
 
+    keys: tuple[str, ...]
+    works: tuple[Reference, ...]
+    inside: bool
+
     def __init__(self, *keys: str, inside: bool = False) -> None:
         self.keys, self.inside = keys, inside
         self.works = tuple(REFERENCES[key] for key in keys)

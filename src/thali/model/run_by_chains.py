@@ -119,15 +119,15 @@ class RunByChains(Sampled):
         """The log evidence of the model with its arguments, for data as `fit` takes them."""
         raise NotImplementedError
 
-    def _prior_sample(self, rngs: Sequence[np.random.Generator], *design: Any) -> "PriorSample":
+    def _prior_sample(self, rngs: Sequence[np.random.Generator], *design: Any, **named: Any) -> "PriorSample":
         """A draw from the prior for each generator, and data of this design at it."""
         raise NotImplementedError
 
-    def _replicates(self, rng: np.random.Generator, *design: Any) -> dict[str, np.ndarray]:
+    def _replicates(self, rng: np.random.Generator, *design: Any, **named: Any) -> dict[str, np.ndarray]:
         """New data at every draw of the fit, arrays (chain, draw, ...) under their names in `observed_data`."""
         raise NotImplementedError
 
-    def _observed(self, *design: Any) -> dict[str, np.ndarray]:
+    def _observed(self, *design: Any, **named: Any) -> dict[str, np.ndarray]:
         """What `observed_data` would hold after a fit to these data."""
         raise NotImplementedError
 
@@ -135,7 +135,7 @@ class RunByChains(Sampled):
         """What `fit` takes, as one argument of other functions: the data."""
         return (design,)
 
-    def _held_to(self, *design: Any) -> Any:
+    def _held_to(self, *design: Any, **named: Any) -> Any:
         """The model, not fitted, with the prior that it has for this design whatever data it is fitted to."""
         return type(self)(**self.get_params())
 

@@ -168,6 +168,11 @@ class Interview:
     ['beer', 'tea']
     """
 
+    options: tuple[str, ...]
+    model: ChoiceAnswers
+    goal: str
+    shown: int
+
     def __init__(
         self,
         options: Iterable[Any],

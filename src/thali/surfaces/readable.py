@@ -27,14 +27,14 @@ def readable(table: "pandas.DataFrame", cells: Cells, most: int | None = None) -
     level = table.attrs.get("interval", INTERVAL)
     sides = 0 if is_numbered(table) else table.index.nlevels
     frame = (table if most is None else table.head(most)).copy(deep=False)
+    head, columns, is_text = [], [], []
     if sides:
         names = ["" if name is None else str(name) for name in frame.index.names]
         index = frame.index.to_frame(index=False)
-    head, columns, is_text = [], [], []
-    for place in range(sides):
-        head.append(names[place].replace("_", " "))
-        columns.append(_labels(cells, names[place], index.iloc[:, place].tolist()))
-        is_text.append(True)
+        for place in range(sides):
+            head.append(names[place].replace("_", " "))
+            columns.append(_labels(cells, names[place], index.iloc[:, place].tolist()))
+            is_text.append(True)
     columns_of = [str(name) for name in frame.columns]
     whole = [_whole(frame.iloc[:, place].tolist()) for place in range(len(columns_of))]
     for place, name in enumerate(columns_of):

@@ -119,7 +119,7 @@ def choice_probabilities(
             elif t == 0:
                 owned, log_theta = row = _new_row(rng, draws, d, people)
             else:
-                owned, log_theta = row
+                owned, log_theta = row  # type: ignore[possibly-unbound]
             values, kept = [], []
             for (active, member, sign), theta in zip(owned, log_theta, strict=True):
                 inside = [_holds(draws, active, member, x) for x in tasks[t]]

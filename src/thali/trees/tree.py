@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -441,12 +441,13 @@ class Tree(Described):
             and bool(np.abs(self.lengths - other.lengths).max() <= SAME_LENGTH)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __setattr__(self, name: str, value: Any = None) -> None:
         raise AttributeError("A Tree cannot be changed; make a new one.")
 
-    __delattr__ = __setattr__
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name)
 
     def __reduce__(self) -> Any:
         # NumPy does not pickle the read-only flag, so the copy is frozen anew.

@@ -66,7 +66,7 @@ class OfTriplets(OfData):
 
     of_several = True
     says_silent = False
-    counts = ("that answers depend on", "all")
+    counts: ClassVar[tuple[str, str]] = ("that answers depend on", "all")
 
     def is_silent(self, tree: "xarray.DataTree", size: np.ndarray) -> np.ndarray:
         has_constant = bool(tree["constant_data"].dataset["has_constant"])
@@ -94,7 +94,7 @@ class OfGroups(OfData):
 
     def __init__(self, kind: str, one: OfData) -> None:
         super().__init__(kind)
-        self.word = one.word  # type: ignore[misc]
+        self.word: str = one.word  # type: ignore[misc]
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
         first = Posterior(tree).groups[0]

@@ -102,7 +102,7 @@ def kinds_tree(
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
         variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
     coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "subject": people}
-    pairs = {}
+    pairs, p = {}, None
     if dense:
         p = np.stack([_probabilities(columns, likelihood.lapse) for columns in by_kind], axis=1)
         mixed = np.einsum("dg,dgp->dp", shares_of_new(sizes), p)
@@ -114,7 +114,7 @@ def kinds_tree(
     for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = (_DESCRIPTIONS | _OF_KINDS)[str(name)]
     found = {"posterior": posterior}
-    if dense and is_pointwise(len(people), len(of)):
+    if p is not None and is_pointwise(len(people), len(of)):
         terms = _log_of_people(p[:, :, pair_index(data.first, data.second, data.n_options)], answers, of)
         terms += np.bincount(answers.subject, coefficients, len(people))
         variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)

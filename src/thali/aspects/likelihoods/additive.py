@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -90,11 +90,13 @@ class Additive:
 
     unique = False  # no object has a fixed unique feature
     takes_signed_weights = False
-    least_shape = 1.0  # of the weight prior: below it weights of 0 have infinite density
+    # of the weight prior: below it weights of 0 have infinite density
+    least_shape: ClassVar[float] = 1.0
     tempers = True  # families of features that explain the data alike are far apart
     has_published_sampler = True
     approximate = None  # chains need no other likelihood to find their start
-    parameters = ("constant", "sigma")  # stored with the draws in addition to features and weights
+    # stored with the draws in addition to features and weights
+    parameters: ClassVar[tuple[str, ...]] = ("constant", "sigma")
 
     def __post_init__(self) -> None:
         if self.sigma not in (None, LEARNED) and not (

@@ -5,7 +5,7 @@ import inspect
 from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..weight_priors import EXPONENTIAL, are_positive
 from . import full_evaluation, term_sums
 from .parameters import FLAT, NAMED, check_parameters, draw_by_slices, note_values, own_log_prior, start_of
 
-ARGUMENTS = {
+ARGUMENTS: dict[str, tuple[str, ...]] = {
     "log_likelihood": ("data", "features", "weights"),
     "of_pair": ("data", "i", "j", "shared", "own_i", "own_j"),
     "of_option": ("data", "i", "own"),
@@ -106,7 +106,8 @@ class Custom:
 
     unique = False  # no option has a fixed unique feature
     takes_signed_weights = True
-    least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
+    # of the weight prior: for smaller shapes a difference of sums loses tiny weights
+    least_shape: ClassVar[float] = 0.5
     tempers = False
     has_published_sampler = False
     approximate = None  # chains know no other likelihood by which to find their start

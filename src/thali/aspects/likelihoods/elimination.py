@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -104,7 +104,8 @@ class Elimination:
     covariates: tuple[str, ...] = ()
 
     takes_signed_weights = False
-    least_shape = 0.1  # of the weight prior: below it weights may be too small for floating-point numbers
+    # of the weight prior: below it weights may be too small for floating-point numbers
+    least_shape: ClassVar[float] = 0.1
     approximate = None  # chains need no other likelihood to find their start
 
     def __post_init__(self) -> None:

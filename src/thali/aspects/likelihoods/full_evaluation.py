@@ -95,7 +95,7 @@ def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
     return Value(caches.real[t], caches.parameters[t])
 
 
-ANSWERS = COMMON | {
+ANSWERS: dict[Any, Any] = COMMON | {
     operations.sums_duplicates: no,
     operations.cache_at: _cache_at,
     operations.rebuild: _rebuild,

@@ -1,7 +1,8 @@
 """The most similar pair out of a set of pairs: triplets, and forced choices out of larger sets."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,10 +58,12 @@ class MostSimilarPair:
 
     unique = False  # no object has a fixed unique feature
     takes_signed_weights = False
-    least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
+    # of the weight prior: for smaller shapes a difference of sums loses tiny weights
+    least_shape: ClassVar[float] = 0.5
     tempers = False
     has_published_sampler = False
-    approximate = staticmethod(second_order)  # the likelihood with which chains of many objects find their start
+    # the likelihood with which chains of many objects find their start
+    approximate: ClassVar[Callable[..., tuple[Any, Any, float]]] = staticmethod(second_order)
 
     def __post_init__(self) -> None:
         one_of("link", self.link, LINKS)

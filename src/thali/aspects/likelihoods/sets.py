@@ -33,7 +33,7 @@ class Sets(NamedTuple):
 
     start: np.ndarray  # (sets + 1,) int64: the members of set v are at places start[v] to start[v + 1] - 1
     member: np.ndarray  # (places,) int64 options, ascending
-    count: np.ndarray  # (places,) choices
+    count: np.ndarray  # type: ignore[override]  # (places,) choices
     first: np.ndarray  # (n + 1,) int64: option i is in the sets within[first[i]] to within[first[i + 1] - 1]
     within: np.ndarray  # (places,) int64
     lapse: float

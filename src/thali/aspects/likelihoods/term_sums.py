@@ -355,7 +355,7 @@ def _no_scale(likelihood: Any, c: Any, b: Any, factor: Any) -> None:
     pass
 
 
-COMMON = {
+COMMON: dict[Any, Any] = {
     operations.sees_full: yes,
     operations.is_scale_free: no,
     operations.log_likelihood: _log_likelihood_of_state,
@@ -370,7 +370,7 @@ COMMON = {
     operations.apply_scale: _no_scale,
 }
 
-ANSWERS = COMMON | {
+ANSWERS: dict[Any, Any] = COMMON | {
     operations.cache_at: _cache_at,
     operations.rebuild: _rebuild,
     operations.delta_member: _delta_member,

@@ -153,7 +153,7 @@ class Problem(NamedTuple):
         own, other = self.advantages(weights, beta)
         q, rest = shares(own, other)
         toward, away = by_logit(q, rest, self.lapse)[:2]
-        by_logit_q = np.column_stack([toward, -away])
+        by_logit_q, tie = np.column_stack([toward, -away]), None
         if self.tied is not None:
             lean = (toward - away) / 2
             tie = outcomes(*self.choice_probabilities(weights, beta), np.exp(beta[-1]))[:, [1]]
@@ -163,7 +163,7 @@ class Problem(NamedTuple):
         slope = tally @ csr_array((by_logit_q.ravel(), (np.arange(per * pairs), pair_of)), shape=(per * pairs, pairs))
         change = scaled(self.first, weights, self.first @ weights) - scaled(self.second, weights, other)
         found = [_dense(slope @ change), slope @ self.extra]
-        if self.tied is not None:
+        if tie is not None:
             found.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
         return np.hstack(found)
 

@@ -88,7 +88,7 @@ class LatentFeatureModel(ChoiceAnswers):
         names = ("likelihood", "weight_prior", "alpha", "sampler", "tempering")
         return {"prior": as_prior(self.prior)} | {name: getattr(self, name) for name in names}
 
-    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
+    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:  # type: ignore[override]
         """Posterior mean probabilities of choices, lapse included, or of the most similar pairs.
 
         Parameters

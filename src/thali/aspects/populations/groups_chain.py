@@ -17,7 +17,7 @@ from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
 from ..samplers.chains import Chain, Task, looked_at
 from ..samplers.groups import empty_group_record
-from ..samplers.record import ChainDraws, chain_draws
+from ..samplers.record import ChainDraws, Record, chain_draws
 from ..samplers.task import LEVELS, build_task
 from ..samplers.tempering import narrow_gaps, swap_rates
 from ..state import (
@@ -75,6 +75,11 @@ class GroupChain(Chain):
     _PARTS = (*Chain._PARTS, "bases")
 
     task: Any
+    states: Any  # of all levels and groups, stacked
+    bases: Base
+    caches: Any
+    tunings: Any
+    record: Record
 
     def _start(self) -> None:
         task, rng = self.task, self.rng

@@ -14,6 +14,7 @@ from thali.errors import Argument, ArgumentError, DataError, InPython, Message, 
 from ..group_state import KindModel, Kinds, People, drawn_kinds, people_of
 from ..samplers.groups import empty_group_record, fill_counts, move_people
 from ..samplers.loop import REBUILD
+from ..samplers.record import Record
 from ..samplers.task import build_task
 from ..samplers.tempering import narrow_gaps
 from ..state import stack
@@ -111,6 +112,8 @@ class KindChain(GroupChain):
     _PARTS = (*GroupChain._PARTS, "kinds")
 
     task: KindTask
+    kinds: Kinds
+    record: Record
 
     def __init__(self, task: KindTask, rng: np.random.Generator) -> None:
         super().__init__(task, rng)

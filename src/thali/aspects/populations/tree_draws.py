@@ -32,6 +32,11 @@ from ..samplers.task import build_task, compile_ahead
 class TreeDraws:
     """As many draws of each of the trees that were added."""
 
+    data: Any
+    chains: int
+    draws: int
+    found: Combined
+
     def __init__(self, parts: dict[str, Any], data: Any, draws: int, tune: int, chains: int, thin: int) -> None:
         self._parts, self.data = parts | {"sampler": None}, data
         self._run = {"draws": draws, "tune": tune, "thin": thin}

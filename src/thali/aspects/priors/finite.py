@@ -138,7 +138,7 @@ class FiniteFeatures:
 class Columns(NamedTuple):
     """K columns with random owners."""
 
-    count: int
+    count: int  # type: ignore[override]
 
 
 @scalar

@@ -80,7 +80,7 @@ class Given:
 class GivenColumns(NamedTuple):
     """Known columns: nothing about them is random."""
 
-    count: int
+    count: int  # type: ignore[override]
 
 
 @operations.log_rate.register(GivenColumns)

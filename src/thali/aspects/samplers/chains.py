@@ -17,8 +17,8 @@ from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
 from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, SWEEPS, Model, capacity, grown, replica, resized, stack
 from .loop import CROWDED, DONE, RECORD_FULL, prior_draw
-from .record import ChainDraws, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
-from .tempering import HOTTEST, STEP, evened, ladder, longer, swap_rates
+from .record import ChainDraws, Record, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
+from .tempering import HOTTEST, STEP, Ladder, evened, ladder, longer, swap_rates
 
 # How many sweeps lie between two draws: as many as nearby states remember, seen in the first sweeps of tuning ---------
 
@@ -57,6 +57,13 @@ class Chain(AnyChain):
     task: "Task"
     caches: Any
     tunings: Any
+    rng: np.random.Generator
+    states: Any  # of all levels, stacked
+    ladder: Ladder
+    record: Record
+    seen: np.ndarray
+    thin: int
+    pairs: np.ndarray
 
     def __init__(self, task: Any, rng: np.random.Generator) -> None:
         self.task, self.rng = task, rng
@@ -105,11 +112,11 @@ class Chain(AnyChain):
         return len(self.seen) or (self.task.tune + self.task.draws) * self.thin
 
     @property
-    def sweeps(self) -> int:
+    def sweeps(self) -> int:  # type: ignore[override]
         return int(self.states.whole[0, SWEEPS])
 
     @property
-    def is_done(self) -> bool:
+    def is_done(self) -> bool:  # type: ignore[override]
         return self.sweeps >= self.total and (self.in_pilot or self.recorded >= self.task.draws)
 
     @property

@@ -55,6 +55,7 @@ class ToThePrior(Chain):
     """A tempered chain whose hottest level is the prior; it records the log-likelihoods of all levels."""
 
     task: Any
+    energies: np.ndarray  # (draws, levels)
 
     def __init__(self, task: Any, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
@@ -83,6 +84,8 @@ class ToThePrior(Chain):
 
 class PriorLadder(ToThePrior):
     """A ladder of one group."""
+
+    states: Any
 
     def _draw_anew(self) -> None:
         task = self.task

@@ -42,6 +42,17 @@ class LogitChooser(Chooser):
     .. math:: P_d(j \mid X) = \sum_k m_k \frac{e^{x_j^T \beta_{dk}}}{\sum_{j' \in X} e^{x_{j'}^T \beta_{dk}}}
     """
 
+    coding: "Coding"
+    data: "ChoiceExperiment"
+    tastes: np.ndarray
+    chain: np.ndarray
+    membership: np.ndarray | None
+    population: Population | None
+    covariance: np.ndarray | None
+    directions: np.ndarray
+    is_estimate: bool
+    has_individuals: bool
+
     def __init__(
         self,
         coding: "Coding",

@@ -214,6 +214,9 @@ def best_products(
 class Search:
     """Lines that were tried, and what they are worth."""
 
+    space: Space
+    worth: Callable[[Sequence[Line]], np.ndarray]
+
     def __init__(self, space: Space, worth: Callable[[Sequence[Line]], np.ndarray]) -> None:
         self.space, self.worth = space, worth
         self.known: dict[Line, float] = {}

@@ -104,6 +104,9 @@ class Population:
     The covariates z of a new person are those of somebody of the data.
     """
 
+    scale: TasteScale
+    people: int
+
     def __init__(self, posterior: "xarray.Dataset", scale: TasteScale, covariates: "Covariates") -> None:
         p = len(scale.names)
         self.scale, self.people = scale, len(covariates.matrix)

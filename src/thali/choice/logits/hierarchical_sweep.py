@@ -299,6 +299,10 @@ class Chain(FixedChain):
     problem: "Problem"
     state: "State"
     record: "Draws"
+    rng: np.random.Generator
+    space: Space
+    tune: int
+    total: int
 
     def __init__(self, problem: Problem, rng: np.random.Generator, draws: int, tune: int, thin: int) -> None:
         """`tune` counts sweeps."""

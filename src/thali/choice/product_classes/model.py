@@ -47,7 +47,7 @@ class Annealed(Chains):
 
     has_evidence = True
     groups = "chains"  # what several of are run is called, and the argument that says how many
-    usual_run = {"sweeps": FIRST_SWEEPS}  # of a comparison
+    usual_run: dict[str, Any] = {"sweeps": FIRST_SWEEPS}  # of a comparison
     sentence = "classes.annealed"  # of the methods section
 
     def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
@@ -83,7 +83,7 @@ class SequentialMonteCarlo(Chains):
         )
 
 
-ENGINES = {"annealed": Annealed(), "smc": SequentialMonteCarlo()}
+ENGINES: dict[str, Annealed | SequentialMonteCarlo] = {"annealed": Annealed(), "smc": SequentialMonteCarlo()}
 
 
 class ProductClasses(Reports, RunByChains):

@@ -106,9 +106,9 @@ def utility_difference(problem: Any, state: Any, n: Any, tau: Any, r: Any, other
                 else:
                     total += d * (1 - 2 * state.features.slots[f, SIGN]) * math.exp(value - top)
             f = state.features.slots[f, NEXT_OWNED]
-    if apart == 0:
+    if apart == 0:  # type: ignore[possibly-unbound]
         return 0
-    return 1 if total > 0.0 else -1
+    return 1 if total > 0.0 else -1  # type: ignore[possibly-unbound]
 
 
 @scalar

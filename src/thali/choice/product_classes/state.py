@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # The constants of a fit: tasks with the chosen product first, the constants of the prior, the target posterior --------
 
 
-DIRECTIONS = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1}
+DIRECTIONS: dict[str | int, int] = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1}
 ALPHA, BETA = range(2)  # in Problem.prior
 
 

@@ -245,7 +245,7 @@ class Variational(Climb):
         )
 
 
-ENGINES = {"gibbs": Gibbs(), "map": Maximum(), "variational": Variational()}
+ENGINES: dict[str, Gibbs | Maximum | Variational] = {"gibbs": Gibbs(), "map": Maximum(), "variational": Variational()}
 
 
 def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run") -> Sampling[Any]:

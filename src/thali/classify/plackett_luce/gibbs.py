@@ -267,6 +267,11 @@ class Chain(RowChain):
 
     rows: "ClassRows"
     settings: "Settings"
+    rng: np.random.Generator
+    state: State
+    motion: "Motion | tuple[()]"
+    record: Any
+    total: int
 
     def __init__(self, settings: Settings, rows: ClassRows, n_classes: int, rng: np.random.Generator) -> None:
         self.settings, self.rows, self.rng = settings, rows, rng

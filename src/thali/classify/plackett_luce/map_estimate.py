@@ -201,12 +201,13 @@ def _take_back(data: Any, point: Point, rising: np.ndarray) -> tuple[np.ndarray 
     """Weights with enough mass on those that would grow that the likelihood increases; and the sweeps used."""
     steepness = np.where(rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
-    for spent, mass in enumerate(10.0 ** -np.arange(1, 11), start=1):
+    masses = 10.0 ** -np.arange(1, 11)
+    for spent, mass in enumerate(masses, start=1):
         weights = (1.0 - mass) * point.weights + mass * steepness
         trial = LogWeights(data, 1.0, weights > 0.0).at(np.log(weights[weights > 0.0]))
         if trial.value > point.value:
             return weights, spent
-    return None, spent
+    return None, len(masses)
 
 
 MAX_PASSES = 20_000
@@ -315,7 +316,7 @@ def _interior(data: Any, a: float, weights: np.ndarray, max_passes: int) -> tupl
 
 def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[Point, int, int, bool]:
     """The maximum at a = 1, reached through larger a."""
-    passes = iterations = 0
+    passes, iterations, point = 0, 0, None
     for excess, share in zip(_STAGES, _PRIOR, strict=True):
         a = 1.0 + min(excess, share * data.n / weights.size)
         weights = np.maximum(weights, 1e-12 * weights.max())
@@ -327,6 +328,7 @@ def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[Point, int
             sweeps = target.passes
         weights = point.weights
         passes, iterations = passes + sweeps, iterations + taken
+    assert point is not None  # there are stages
     dead = np.broadcast_to(point.statistics.s == 0.0, weights.shape)
     point, _, sweeps, taken, converged = sparse_maximum(data, point, _near, _ascend, max_passes - passes, dead)
     return point, passes + sweeps, iterations + taken, converged

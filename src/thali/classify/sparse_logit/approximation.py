@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -255,7 +255,7 @@ def laplace_posterior(problem: Problem, eta: float | None, expand: Expand) -> No
             etas, shares = law_of_eta(2.0 * problem.shape + q * problem.penalised, size, problem.rate)
             change = max(change, abs(float(shares @ np.sqrt(etas)) / root - 1.0))
         settled = change < SETTLED
-    return NormalPosterior(mean, factor, at, etas, shares, settled, math.nan)
+    return NormalPosterior(mean, factor, at, etas, shares, settled, math.nan)  # type: ignore[possibly-unbound]
 
 
 def _factor(precision: np.ndarray, curvature: np.ndarray, root: float) -> np.ndarray:
@@ -476,7 +476,11 @@ class Record(NamedTuple):
 class NormalChain(IndependentDraws):
     """Draws from the approximation; their log-likelihoods are those of the expansion."""
 
-    scale_rate = float("nan")  # there is no such move
+    scale_rate: ClassVar[float] = float("nan")  # there is no such move
+
+    problem: Problem
+    normal: NormalPosterior
+    record: Record
 
     def __init__(self, problem: Problem, normal: NormalPosterior, draws: int, rng: np.random.Generator) -> None:
         self.problem, self.normal = problem, normal

@@ -39,6 +39,10 @@ def method_for(method: str, prior: str, rows: int, coefficients: int) -> str:
 class DenseColumns:
     """A matrix Z (n, m)."""
 
+    Z: np.ndarray
+    n: int
+    m: int
+
     def __init__(self, matrix: np.ndarray, intercept: bool) -> None:
         self.Z = np.column_stack([matrix, np.ones(len(matrix))]) if intercept else matrix
         self.n, self.m = self.Z.shape
@@ -58,6 +62,11 @@ class DenseColumns:
 
 class SparseColumns:
     """The same of S (n, m), sparse, with s (m,)."""
+
+    S: Any  # a sparse array (n, m)
+    shift: np.ndarray
+    n: int
+    m: int
 
     def __init__(self, matrix: Any, standard: Standard, intercept: bool) -> None:
         from scipy import sparse
@@ -91,6 +100,9 @@ class SparseColumns:
 
 class BlockColumns:
     """The same of rows in blocks: each is a delayed `DenseColumns`, for so many rows."""
+
+    n: int
+    m: int
 
     def __init__(self, held: Sequence[Any], rows: Sequence[int], m: int) -> None:
         self._held, self.n, self.m = list(held), sum(rows), m

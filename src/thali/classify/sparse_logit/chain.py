@@ -108,6 +108,7 @@ class Chain(FixedChain):
     state: "State"
     motion: Motion
     record: Draws
+    rng: np.random.Generator
 
     def __init__(
         self, problem: Problem, eta: float | None, rng: np.random.Generator, draws: int, tune: int, thin: int

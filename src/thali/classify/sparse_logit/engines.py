@@ -156,6 +156,9 @@ class OfDraws(Chains):
 class Normal(OfDraws):
     """Independent draws of a normal law."""
 
+    law: str
+    has_bound: bool
+
     def __init__(self, law: str, has_bound: bool) -> None:
         self.law, self.has_bound = law, has_bound  # `lower_bound_`
 

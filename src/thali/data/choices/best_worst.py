@@ -28,7 +28,7 @@ class BestWorstColumns(NamedTuple):
     worst: str
     options: tuple[str, ...]
     subject: str | None
-    count: str | None
+    count: str | None  # type: ignore[override]
 
     @property
     def used(self) -> set[str | None]:

@@ -29,7 +29,7 @@ class LongBestWorst(NamedTuple):
     option: str
     task: str
     subject: str | None
-    count: str | None
+    count: str | None  # type: ignore[override]
 
     def __str__(self) -> str:
         how = f"one option a row, {self.option!r}, of a set {self.task!r}, marked in {self.best!r} and {self.worst!r}"

@@ -1,7 +1,7 @@
 """Choices of one option out of several."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -195,14 +195,14 @@ class Choices(Judged):
         names |= {"respondent": respondent, "count": count}
         self._freeze(*tables.fields_of_occasions(long_occasions(frame, names, labels, weights)))
 
-    from_frame = classmethod(tables.from_frame)
-    from_wide = classmethod(tables.from_wide)
-    from_rankings = classmethod(tables.from_rankings)
-    from_best_worst = classmethod(tables.from_best_worst)
+    from_frame: Final = classmethod(tables.from_frame)
+    from_wide: Final = classmethod(tables.from_wide)
+    from_rankings: Final = classmethod(tables.from_rankings)
+    from_best_worst: Final = classmethod(tables.from_best_worst)
     _of_rankings = classmethod(tables.of_rankings)
-    by_subject = parts.by_subject
-    by_group = parts.by_group
-    together = parts.together
+    by_subject: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_subject
+    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.by_group
+    together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = parts.together
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
@@ -366,7 +366,9 @@ class Choices(Judged):
         total = float(self.times.sum())
         return int(total) if total.is_integer() else total
 
-    n_answers = n_choices
+    @property
+    def n_answers(self) -> int | float:
+        return self.n_choices
 
     @property
     def sizes(self) -> np.ndarray:
@@ -398,7 +400,9 @@ class Choices(Judged):
         """Labels of the options that are in no set."""
         return self._besides(self.members)
 
-    never_judged = never_offered
+    @property
+    def never_judged(self) -> list[str]:
+        return self.never_offered
 
     @property
     def tally(self) -> Tally | None:

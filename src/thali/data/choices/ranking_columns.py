@@ -42,7 +42,7 @@ class RankingColumns(NamedTuple):
     columns: tuple[str, ...]  # of ranks or options; of a long table those of the option and of the rank
     subject: str | None
     group: str | None  # which ranking a row of a long table belongs to
-    count: str | None
+    count: str | None  # type: ignore[override]
 
     @property
     def used(self) -> set[str | None]:

@@ -28,7 +28,7 @@ class Ranked(NamedTuple):
     labels: tuple[str, ...]
     orders: list[np.ndarray]  # of each ranking the options that it names, the best first
     name: Any  # of a ranking, by its number, for errors
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[override]
     respondents: tuple[str, ...]
     respondent: np.ndarray
     people: "pd.DataFrame | None" = None

@@ -1,7 +1,7 @@
 """Paired comparisons: how often each option was chosen over each other one."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -116,29 +116,35 @@ class PairedComparisons(Judged):
         table = hasattr(counts, "columns")  # that somebody made, not the array of a program
         warn_of(alike_labels(names), percentages(self.wins, self.losses) if table else None)
 
-    from_frame = classmethod(tables.from_frame)
-    from_pairs = classmethod(tables.from_pairs)
-    from_trials = classmethod(tables.from_trials)
-    from_results = classmethod(tables.from_results)
-    from_wide = classmethod(tables.from_wide)
+    from_frame: Final = classmethod(tables.from_frame)
+    from_pairs: Final = classmethod(tables.from_pairs)
+    from_trials: Final = classmethod(tables.from_trials)
+    from_results: Final = classmethod(tables.from_results)
+    from_wide: Final = classmethod(tables.from_wide)
     _of_list = classmethod(tables.of_list)
     _of_trials = classmethod(tables.of_trials)
     _of_outcomes = classmethod(tables.of_outcomes)
-    to_frame = tables.to_frame
-    proportions = tables.proportions
+    to_frame: Final = tables.to_frame
+    proportions: Final = tables.proportions
 
-    subset = parts.subset
-    without_pair = parts.without_pair
-    without_ties = parts.without_ties
-    with_counts = parts.with_counts
-    with_cell_counts = parts.with_cell_counts
-    with_order = parts.with_order
-    with_covariates = parts.with_covariates
-    with_option_covariates = parts.with_option_covariates
-    by_subject = parts.by_subject
-    by_group = parts.by_group
-    by_order = parts.by_order
-    together = parts.together
+    subset: Final = parts.subset
+    without_pair: Final = parts.without_pair
+    without_ties: ClassVar[Callable[["PairedComparisons", str], "PairedComparisons"]] = parts.without_ties
+    with_counts: Final = parts.with_counts
+    with_cell_counts: Final = parts.with_cell_counts
+    with_order: Final = parts.with_order
+    with_covariates: ClassVar[Callable[["PairedComparisons", Iterable[str]], "PairedComparisons"]] = (
+        parts.with_covariates
+    )
+    with_option_covariates: ClassVar[Callable[["PairedComparisons", Any], "PairedComparisons"]] = (
+        parts.with_option_covariates
+    )
+    by_subject: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = parts.by_subject
+    by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = parts.by_group
+    by_order: Final = parts.by_order
+    together: ClassVar[
+        Callable[["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]], "PairedComparisons"]
+    ] = parts.together
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
@@ -169,7 +175,9 @@ class PairedComparisons(Judged):
         total = self.wins.sum() + self.losses.sum() + self.tied.sum()
         return int(total) if self._whole else float(total)
 
-    n_answers = n_comparisons
+    @property
+    def n_answers(self) -> int | float:
+        return self.n_comparisons
 
     @property
     def n_ties(self) -> int | float:
@@ -207,7 +215,9 @@ class PairedComparisons(Judged):
         """Labels of the options without a single comparison."""
         return self._besides(self.first, self.second)
 
-    never_judged = never_compared
+    @property
+    def never_judged(self) -> list[str]:
+        return self.never_compared
 
     @property
     def covariate_names(self) -> tuple[str, ...]:
@@ -220,7 +230,7 @@ class PairedComparisons(Judged):
         return () if self.answers is None else self.answers.subjects
 
     @property
-    def people(self) -> "pd.DataFrame | None":
+    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
         """What is known of those who answered: a row a person; None if nothing is."""
         return None if self.answers is None or self.answers.people is None else self.answers.people.copy()
 

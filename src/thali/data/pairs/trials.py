@@ -71,7 +71,7 @@ class TrialColumns(NamedTuple):
     second: str
     verdict: tuple[str, ...]  # one column, or the goals of either side
     subject: str | None
-    count: str | None
+    count: str | None  # type: ignore[override]
     game: bool  # whether the first side plays at home
 
     @property

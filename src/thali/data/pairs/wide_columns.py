@@ -29,7 +29,7 @@ class WideColumns(NamedTuple):
     pairs: dict[str, Pair]
     order: str  # how their options are known: "named", "numbered" or "chosen"
     subject: str | None
-    count: str | None
+    count: str | None  # type: ignore[override]
 
     @property
     def used(self) -> set[str | None]:

@@ -29,7 +29,7 @@ class PairColumns(NamedTuple):
     first: str
     second: str
     similarity: str
-    count: str | None
+    count: str | None  # type: ignore[override]
 
     def __str__(self) -> str:
         weighted = f", rows weighted by {self.count!r}" if self.count else ""

@@ -367,7 +367,9 @@ class Similarities(Judged):
         """Number of measured pairs."""
         return len(self.values)
 
-    n_answers = n_pairs
+    @property
+    def n_answers(self) -> int:
+        return self.n_pairs
 
     @property
     def matrix(self) -> np.ndarray:
@@ -382,7 +384,9 @@ class Similarities(Judged):
         """Labels of the objects in no measured pair."""
         return self._besides(self.first, self.second)
 
-    never_judged = never_measured
+    @property
+    def never_judged(self) -> list[str]:
+        return self.never_measured
 
     def together(self, others: "Sequence[Similarities]", labels: tuple[str, ...]) -> "Similarities":
         """The same similarities with these objects, all of their own among them.

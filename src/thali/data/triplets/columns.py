@@ -35,7 +35,7 @@ class TripletColumns(NamedTuple):
     objects: tuple[str, ...]  # of a set; or anchor, nearer, farther
     odd: str | None = None
     chosen: tuple[str, str] | None = None
-    count: str | None = None
+    count: str | None = None  # type: ignore[override]
     question: str | None = None
 
     @property

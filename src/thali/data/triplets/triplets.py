@@ -330,7 +330,9 @@ class Triplets(Judged):
         """Labels of the objects that are in no set."""
         return self._besides(self.first, self.second)
 
-    never_judged = never_asked
+    @property
+    def never_judged(self) -> list[str]:
+        return self.never_asked
 
     @property
     def tally(self) -> Tally:

@@ -58,7 +58,7 @@ class Runs:
         self._stopping: dict[tuple[str, str], float] = {}  # when a child is killed that does not stop
         self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}  # the first that was seen of each run
         self._said: set[str] = set()
-        self.slots = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
+        self.slots: int = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
 
     def state(self, study: Study, name: str) -> str:
         """Whether a run was asked for, waits, runs, has ended, or was stopped before its end."""

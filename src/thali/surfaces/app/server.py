@@ -77,6 +77,11 @@ _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "i
 class Server:
     """What the addresses do with the studies in a folder."""
 
+    studies: Studies
+    runs: Runs
+    interviews: Interviews
+    pages: Pages
+
     def __init__(self, folder: Path, slots: int | None = None) -> None:
         self.studies = Studies(folder)
         self.runs = Runs(self.studies, slots)

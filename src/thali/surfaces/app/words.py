@@ -41,7 +41,7 @@ class Speech:
         text = (files("thali.surfaces.app") / "languages" / f"{language}.toml").read_text("utf-8")
         self.language = language
         self._of: dict[str, Any] = tomllib.loads(text)
-        self.said = SimpleNamespace(**{name: _namespace(each) for name, each in self._of.items()})
+        self.said: SimpleNamespace = SimpleNamespace(**{name: _namespace(each) for name, each in self._of.items()})
 
     def _own(self, section: str, key: str, english: str) -> str:
         return self._of.get(section, {}).get(key, english)

@@ -11,14 +11,14 @@ import typer
 from . import fits, other_commands
 from .options import SpreadCommand, SpreadTest
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
     pretty_exceptions_enable=False,
 )
-cache = typer.Typer(help="The compiled samplers kept on disk.", no_args_is_help=True)
+cache: typer.Typer = typer.Typer(help="The compiled samplers kept on disk.", no_args_is_help=True)
 app.add_typer(cache, name="cache")
 
 

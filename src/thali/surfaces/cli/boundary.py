@@ -20,7 +20,7 @@ class Terminal:
     """Where messages go, and the words in which they are spelled there."""
 
     def __init__(self, words: Words, words_of: Callable[[Iterable[Option]], Words] = OptionWords) -> None:
-        self.words = words
+        self.words: Words = words
         self._words_of = words_of
 
     def know(self, options: Iterable[Option]) -> None:

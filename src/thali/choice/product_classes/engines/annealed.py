@@ -13,7 +13,7 @@ from thali.inference.seeds import streams
 from ..arguments import STEPS, Settings
 from ..likelihood import log_likelihood, write_hits
 from ..particles import Particles, joined, load
-from ..state import CLASSES, MOVES, SWEEPS, Problem, empty_state, target_of, workspace
+from ..state import CLASSES, MOVES, SWEEPS, Problem, State, Target, Work, empty_state, target_of, workspace
 from ..sweep import draw_state, sweep
 from .fit import (
     Fit,
@@ -100,6 +100,11 @@ class Chain(ChainOfDraws):
     sampler: str
     is_weighted: bool
     log_weight: float
+    rng: np.random.Generator
+    state: State
+    target: Target
+    work: Work
+    total: int
 
     def __init__(
         self,
@@ -124,11 +129,11 @@ class Chain(ChainOfDraws):
         self._nothing = draws_between(keeper.draw(self.state, group, 0.0, schedule.lapse), 0, 0)
 
     @property
-    def sweeps(self) -> int:
+    def sweeps(self) -> int:  # type: ignore[override]
         return int(self.state.whole[SWEEPS])
 
     @property
-    def is_done(self) -> bool:
+    def is_done(self) -> bool:  # type: ignore[override]
         return self.sweeps >= self.total
 
     @property

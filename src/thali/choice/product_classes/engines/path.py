@@ -89,7 +89,7 @@ class LogitPath:
         target.delta[tasks] = self.lapse
 
 
-PATHS = {"lapse": LapsePath, "logit": LogitPath}
+PATHS: dict[str, type[LapsePath] | type[LogitPath]] = {"lapse": LapsePath, "logit": LogitPath}
 
 
 def relative_size(log_weights: np.ndarray) -> float:

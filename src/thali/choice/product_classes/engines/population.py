@@ -25,6 +25,7 @@ class Population:
     sampler: str
     states: "list[State]"
     hard: "Target"
+    rngs: list[np.random.Generator]
 
     def __init__(
         self, problem: Problem, groups: int, rngs: list[np.random.Generator], sampler: str, cores: int | None
@@ -137,7 +138,7 @@ class _Chunk(Sliced):
         self.sweeps, self.total = 0, len(chunk)
 
     @property
-    def is_done(self) -> bool:
+    def is_done(self) -> bool:  # type: ignore[override]
         return self.sweeps >= self.total
 
     def run_to(self, until: int) -> None:

@@ -19,7 +19,7 @@ from thali.inference.seeds import streams
 
 from ..likelihood import log_likelihood
 from ..particles import Particles, joined
-from ..state import CLASSES, MOVES, Problem, Work, empty_state, target_of
+from ..state import CLASSES, MOVES, Problem, Target, Work, empty_state, target_of
 from .fit import (
     Fit,
     Keeper,
@@ -90,6 +90,8 @@ class Run:
     has_begun: bool
     has_ended: bool
     walk: Any
+    host: np.random.Generator
+    target: Target
 
     def __init__(
         self, problem: Problem, settings: "Settings", path: str, points: Any, cores: int | None, random_seed: Any

@@ -26,6 +26,12 @@ class ClassChooser(Chooser):
 
     search_draws = 24  # with 4,000 occasions each
 
+    draws: Particles
+    data: "Design"
+    people: "pandas.DataFrame | None"
+    chain: np.ndarray
+    directions: np.ndarray
+
     def __init__(self, draws: "Particles", design: "Design", people: "pandas.DataFrame | None") -> None:
         self.draws, self.data, self.people = draws, design, people
         self.chain, self.directions = draws.group, draws.monotone
