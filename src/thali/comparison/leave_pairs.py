@@ -46,7 +46,9 @@ class Pairs(Splitter):
         return found
 
     @classmethod
-    def drawn(cls, count: int, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
+    def drawn(
+        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
         if hold_out is not None or folds is not None:
             raise ArgumentError(
                 Argument("hold_out"),
@@ -139,7 +141,9 @@ class ObjectPairs(Splitter):
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
     @classmethod
-    def drawn(cls, count: int, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
+    def drawn(
+        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
         if hold_out is not None or folds is not None:
             return super().drawn(count, seed, hold_out, folds)
         if count < 2:
@@ -148,7 +152,7 @@ class ObjectPairs(Splitter):
 
     @classmethod
     def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: Any, folds: Any
+        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         found = super().drawn_of_groups(counts, seed, hold_out, folds)
         for numbers in found:

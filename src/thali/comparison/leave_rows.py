@@ -41,7 +41,7 @@ class Rows(Splitter):
             raise DataError(f"X and y must have one row an observation; got shapes {self.X.shape} and {self.y.shape}.")
         super().__init__((self.X, self.y))
 
-    def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
+    def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[np.ndarray]:
         if hold_out is not None:
             raise ArgumentError(
                 Argument("hold_out"), " is not for covariates and classes, whose rows are left out in folds."

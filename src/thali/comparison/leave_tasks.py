@@ -50,7 +50,7 @@ class Tasks(OfTasks):
 
     leave_out = "task"
 
-    def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
+    def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[np.ndarray]:
         not_both(hold_out, folds)
         rng = np.random.default_rng(seed.spawn(1)[0])
         counts = np.diff(self.tasks.first_task)
@@ -91,7 +91,7 @@ class ChoicesOutOfSets(OfTasks):
 
     @classmethod
     def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: Any, folds: Any
+        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         not_both(hold_out, folds)
         rng, total, first = np.random.default_rng(seed.spawn(1)[0]), sum(counts.values()), 0

@@ -1,6 +1,6 @@
 """Scores of choices, people and triplets left out: the log of the probability of what was chosen, and hits."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from thali.model.registry import spec_of
 from .leave_tasks import Occasions
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
 from .table import Scores
+
+if TYPE_CHECKING:
+    import pandas
 
 _ROUNDING = 1e-6  # by which probabilities of a task may miss 1
 _TIED = 1e-12
@@ -29,7 +32,7 @@ class HitScorer(Scorer):
     )
     a_unit: ClassVar[str]
 
-    def frames(self, found: Scores) -> dict[str, Any]:
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
         log_score, hits, sizes = self.log_score(found), found.frame("hits"), found.observed("sizes")
         log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
         return {"log_score": log_score, "hit_rate": hits}
@@ -38,11 +41,11 @@ class HitScorer(Scorer):
         """The main score, of models alone."""
         return found.frame("log_score")
 
-    def left_out(self, table: Any) -> str:
+    def left_out(self, table: "pandas.DataFrame") -> str:
         """What was left out, in sentences."""
         return f"{self.called} left out"
 
-    def headline(self, table: Any, best: str) -> str:
+    def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, guessing = table.loc[best], table.loc[BASE, "log_score"]
         return (
             f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit} "
@@ -69,7 +72,7 @@ class ChoiceScorer(HitScorer):
     )
     a_unit: ClassVar[str] = "a choice"
 
-    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         is_experiment = isinstance(test, ChoiceExperiment)
         predicted = model.predict_proba(test) if is_experiment else test.predicted_by(model)
         chosen, hits = scores(checked(predicted, test), test)
@@ -84,11 +87,11 @@ class ChoiceScorer(HitScorer):
         unit = "respondent" if splitter.told_apart else "choice"
         return super().attrs(found) | {"leave_out": splitter.leave_out, "unit": unit}
 
-    def left_out(self, table: Any) -> str:
+    def left_out(self, table: "pandas.DataFrame") -> str:
         is_of_new = table.attrs["leave_out"] == "respondent"
         return "choices of new respondents" if is_of_new else super().left_out(table)
 
-    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         return self.impossible(table, ranked, "{count:,} of the {n:,} choices made")
 
 
@@ -106,7 +109,7 @@ class PeopleScorer(ChoiceScorer):
         " people and divided by the number of choices."
     )
 
-    def score_one(self, model: Any, test: Occasions) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Occasions) -> dict[str, Any]:
         found = super().score_one(model, test)
         if spec_of(model) is None:  # each choice as if another person had made it
             with np.errstate(divide="ignore"):
@@ -115,7 +118,7 @@ class PeopleScorer(ChoiceScorer):
             of_people = test.log_predicted_by(model)
         return found | {"together": (of_people / np.diff(test.first_task))[test.respondent_of_task].tolist()}
 
-    def frames(self, found: Scores) -> dict[str, Any]:
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
         frames = super().frames(found)
         together = found.frame("together")
         together[list(self.before)] = frames[self.main][list(self.before)]
@@ -129,7 +132,7 @@ class PeopleScorer(ChoiceScorer):
     def attrs(self, found: Scores) -> dict[str, Any]:
         return super().attrs(found) | {"together": found.frames["together"]}
 
-    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
         best = f"{scores.index[0]}: {scores.iloc[0]:.3f} a choice"
         less = [
@@ -162,7 +165,7 @@ class TripletScorer(HitScorer):
     )
     a_unit: ClassVar[str] = "an answer"
 
-    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         named = np.repeat(np.arange(len(test.counts)), test.counts.astype(np.int64))
         if spec_of(model) is None:  # of somebody else
             found = np.concatenate([np.asarray(each, float) for each in model.predict_proba(test)])
@@ -180,10 +183,10 @@ class TripletScorer(HitScorer):
             "hits": share[named].tolist(),
         }
 
-    def frames(self, found: Scores) -> dict[str, Any]:
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
         return super().frames(found) | {"log_score_mcse": found.frame("log_score_mcse").assign(**{BASE: 0.0})}
 
-    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         scores = table.attrs["answers"][table.attrs["best"]].dropna().sort_values(kind="stable").head(WORST)
         named = [f"{a} and {b} (probability {np.exp(score):.2g})" for (_, a, b), score in scores.items()]
         return [f"Least expected by {table.attrs['best']}: {'; '.join(named)}."]

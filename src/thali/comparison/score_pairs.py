@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import asdict, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from thali.posterior.diagnostics import MIN_DRAWS
 from .scorer import BASE, DIFFERENCE, Scorer
 from .scores import Score, cell_score, mcse, r_hat, score, tied_score
 from .table import Scores
+
+if TYPE_CHECKING:
+    import pandas
 
 EMP = "EMP"  # the observed proportions, the best that any prediction could do
 
@@ -47,7 +50,7 @@ class BinomialScorer(Scorer):
         " minus that of the best model, with its standard error over pairs."
     )
 
-    def score_one(self, model: Any, test: LeftPair) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: LeftPair) -> dict[str, Any]:
         p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
         if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
             p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
@@ -56,7 +59,7 @@ class BinomialScorer(Scorer):
         ((wins, *tied, losses),) = test.counts
         return asdict(tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0]))
 
-    def frames(self, found: Scores) -> dict[str, Any]:
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
         wins, losses, tied = (found.observed(name) for name in ("wins", "losses", "tied"))
         nll, log_pred = found.frame("nll"), found.frame("log_pred")
         n = wins + tied + losses
@@ -82,7 +85,7 @@ class BinomialScorer(Scorer):
         ties = {"observed_tie": tied / n} if tied.any() else {}
         return {"n": n, "observed": found.observed("wins") / n, **ties}
 
-    def headline(self, table: Any, best: str) -> str:
+    def headline(self, table: "pandas.DataFrame", best: str) -> str:
         return (
             f"{best} predicts the pairs left out best: {table.loc[best, 'nll']:.3f} nats a pair, where the observed "
             f"proportions would have {table.loc[EMP, 'nll']:.3f} and guessing {table.loc[BASE, 'nll']:.3f}."
@@ -140,7 +143,7 @@ class GaussianScorer(Scorer):
     )
     own_models: tuple[str, ...] = ()  # predictive densities need the draws of a model of thali
 
-    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         mu, sigma = model.predict_left_out(test)
         densities = -0.5 * ((test.values - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * math.log(2.0 * math.pi)
         top = densities.max(axis=(0, 1))
@@ -155,7 +158,7 @@ class GaussianScorer(Scorer):
             "r_hat": [r_hat(mu[..., k]) for k in each],
         }
 
-    def frames(self, found: Scores) -> dict[str, Any]:
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
         score, predicted = found.frame("log_score"), found.frame("predicted")
         data = found.splitter.observed()
         base = [constant_score(data["values"], data["judgements"], units) for units in found.units]
@@ -167,7 +170,7 @@ class GaussianScorer(Scorer):
     def observed(self, found: Scores) -> dict[str, np.ndarray]:
         return {"observed": found.observed("values")}
 
-    def headline(self, table: Any, best: str) -> str:
+    def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
             f"{best} predicts the similarities left out best: log score {row['log_score']:.3f} a pair (one distribution"

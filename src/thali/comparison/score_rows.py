@@ -1,6 +1,6 @@
 """Scores of left-out rows of a classification: log loss, accuracy and Brier score."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -8,6 +8,9 @@ from thali.errors import DataError
 
 from .scorer import BASE, Scorer
 from .table import Scores
+
+if TYPE_CHECKING:
+    import pandas
 
 _ROUNDING = 1e-6  # by which probabilities of a row may miss 1
 
@@ -42,7 +45,7 @@ class ClassScorer(Scorer):
         " the other rows."
     )
 
-    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         covariates, truth, proportions = test
         p = np.asarray(model.predict_proba(covariates), dtype=float)
         if p.shape != (len(truth), len(proportions)):
@@ -54,7 +57,7 @@ class ClassScorer(Scorer):
             raise DataError("predict_proba must give probabilities that sum to 1 in every row.")
         return scores_of_rows(p, truth)
 
-    def frames(self, found: Scores) -> dict[str, Any]:
+    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
         known = [found.splitter.test(part)[1:] for part in found.parts]
         base = [scores_of_rows(np.tile(proportions, (len(truth), 1)), truth) for truth, proportions in known]
         frames = {}
@@ -68,7 +71,7 @@ class ClassScorer(Scorer):
     def attrs(self, found: Scores) -> dict[str, Any]:
         return super().attrs(found) | {"fold": found.part_of_unit()}
 
-    def headline(self, table: Any, best: str) -> str:
+    def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
             f"{best} predicts the rows left out best: log loss {row['log_loss']:.3f} (the class proportions have "
@@ -76,7 +79,7 @@ class ClassScorer(Scorer):
             f"{100 * base['accuracy']:.1f} %)."
         )
 
-    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         return self.impossible(table, ranked, "the class of {count:,} of the {n:,} rows")
 
 

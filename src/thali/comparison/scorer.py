@@ -51,7 +51,7 @@ class Scorer(ABC):
         if of_groups and self.own_models:  # a model of somebody else gives the model of each group
             self.own_models = ("fit", "of_group")
 
-    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score(self, model: Any, test: Any) -> dict[str, Any]:
         """The scores of a fitted model for the part that a splitter tests it on; of groups one after the other."""
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
@@ -63,16 +63,16 @@ class Scorer(ABC):
         }
 
     @abstractmethod
-    def score_one(self, model: Any, test: Any) -> dict[Any, Any]:
+    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         """The scores of a fitted model for a part of data that are not of groups."""
 
     @abstractmethod
-    def frames(self, found: "Scores") -> dict[str, Any]:
+    def frames(self, found: "Scores") -> "dict[str, pandas.DataFrame]":
         """The score of every unit by every model and reference row, by the name of the column of its mean; `main` among
         them. The names of Monte Carlo errors end with _mcse."""
 
     @abstractmethod
-    def headline(self, table: Any, best: str) -> str:
+    def headline(self, table: "pandas.DataFrame", best: str) -> str:
         """What the best model achieves, in a sentence."""
 
     def columns(self, found: "Scores") -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Scorer(ABC):
         """Whether a model that is not of thali has the methods that are needed of one."""
         return bool(self.own_models) and all(callable(getattr(model, name, None)) for name in self.own_models)
 
-    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+    def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         """What else a reader should know, in sentences, such as what the best model predicts worst; models come the
         best first."""
         predictions, best = table.attrs["predictions"], table.attrs["best"]
@@ -129,7 +129,7 @@ class Scorer(ABC):
         """A row of `attrs["predictions"]` in words."""
         raise NotImplementedError
 
-    def impossible(self, table: Any, ranked: list[str], said: str) -> list[str]:
+    def impossible(self, table: "pandas.DataFrame", ranked: list[str], said: str) -> list[str]:
         """A sentence about every model that gave probability 0 to what was observed."""
         scores = table.attrs[self.units][ranked].dropna()
         zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}

@@ -47,14 +47,16 @@ class Splitter(ABC):
         return [self.part_of(numbers) for numbers in self.drawn(self.count, seed, hold_out, folds)]
 
     @classmethod
-    def drawn(cls, count: int, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
+    def drawn(
+        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
         """The numbers of what is left out at a time, of so many."""
         not_both(hold_out, folds)
         return random_groups(count, cls.what, hold_out, folds, np.random.default_rng(seed.spawn(1)[0]))
 
     @classmethod
     def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: Any, folds: Any
+        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         """The same of several groups, which have so many each, counted through all of them."""
         return cls.drawn(sum(counts.values()), seed, hold_out, folds)
@@ -91,7 +93,7 @@ class Splitter(ABC):
         return np.flatnonzero(part)
 
     @abstractmethod
-    def labels(self, units: np.ndarray) -> Any:
+    def labels(self, units: np.ndarray) -> "pandas.Index":
         """The index of a table with a row a unit."""
 
     def observed(self) -> dict[str, np.ndarray]:
@@ -133,7 +135,7 @@ class Grouped(Splitter):
         self._first = np.cumsum([0, *self._counts.values()])
         self._first_unit = np.cumsum([0, *(len(each.number_of_unit) for each in self.of_group.values())])
 
-    def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[dict[str, Any]]:
+    def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[dict[str, Any]]:
         return [self.part_of(numbers) for numbers in self.of_one.drawn_of_groups(self._counts, seed, hold_out, folds)]
 
     def part_of(self, numbers: np.ndarray) -> dict[str, Any]:
@@ -189,7 +191,9 @@ def not_both(hold_out: int | None, folds: int | None) -> None:
         raise ArgumentError("Give ", Argument("hold_out"), " or ", Argument("folds"), ", not both.")
 
 
-def random_groups(count: int, what: str, hold_out: Any, folds: Any, rng: np.random.Generator) -> list[np.ndarray]:
+def random_groups(
+    count: int, what: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
+) -> list[np.ndarray]:
     """The numbers of the units that are left out at a time: so many once, or all of them in so many folds."""
     if count < 2:
         raise DataError(f"There is one {what}; leaving out {what}s needs two.")
@@ -200,7 +204,7 @@ def random_groups(count: int, what: str, hold_out: Any, folds: Any, rng: np.rand
     return [order[: hold_out_wanted(hold_out, count, what)]]
 
 
-def hold_out_wanted(hold_out: Any, count: int, what: str) -> int:
+def hold_out_wanted(hold_out: int | None, count: int, what: str) -> int:
     """How many are left out once: a fifth, unless said otherwise."""
     wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
     if wanted >= count:
@@ -208,7 +212,7 @@ def hold_out_wanted(hold_out: Any, count: int, what: str) -> int:
     return wanted
 
 
-def folds_wanted(folds: Any, most: int, what: str) -> int | None:
+def folds_wanted(folds: int | None, most: int, what: str) -> int | None:
     """The number of folds, if there are that many units to share out; None if none are wanted."""
     if folds is None:
         return None

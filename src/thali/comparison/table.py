@@ -40,11 +40,11 @@ class Scores:
     units: list[np.ndarray]
     numbers: np.ndarray
     sizes: list[int]
-    index: Any
+    index: Any  # of units
     order: list[str]
     frames: dict[str, Any]
     started: list[str]
-    counts: Any
+    counts: np.ndarray
     best: str | None
 
     def __init__(
@@ -63,7 +63,7 @@ class Scores:
         self.counts = main[self.started].notna().all(axis=1).to_numpy()
         self.best = self.best_by(scorer.main)
 
-    def frame(self, field: str) -> Any:
+    def frame(self, field: str) -> "pandas.DataFrame":
         """One field of the records, units by models; NaN where a fit is missing."""
         import pandas as pd
 
@@ -124,7 +124,7 @@ class Scores:
         }
         return {name: float(np.sum(values)) for name, values in spent.items() if values}
 
-    def part_of_unit(self) -> Any:
+    def part_of_unit(self) -> "pandas.Series":
         """The number of the part that each unit belongs to."""
         import pandas as pd
 
@@ -154,7 +154,7 @@ class Scores:
         ]
         return pd.DataFrame(rows, columns=["model", *self.splitter.place(0), "why"])
 
-    def _columns(self, values: dict[str, np.ndarray], index: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    def _columns(self, values: dict[str, np.ndarray], index: "pandas.Index") -> tuple[dict[Any, Any], dict[Any, Any]]:
         groups = self.scorer.groups(index)
         found = {name: mean_and_error(each, groups) for name, each in values.items()}
         return {name: mean for name, (mean, _) in found.items()}, {name: error for name, (_, error) in found.items()}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from thali.model.finding import TEXT, Finding, Findings
 
 from .aligned import align
 from .readable import readable
+
+if TYPE_CHECKING:
+    import pandas
 
 # Histograms in plain characters ---------------------------------------------------------------------------------------
 
@@ -110,7 +113,7 @@ def _cell(column: str, value: Any, decimals: int | None) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def _histogram(table: Any) -> str:
+def _histogram(table: "pandas.DataFrame") -> str:
     """Bars for the probabilities of whole numbers."""
     return bars(table.index.to_numpy(), table["probability"].to_numpy(), _BAR_WIDTH)
 

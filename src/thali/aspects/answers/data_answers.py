@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.data.judged import Judged
+    from thali.data.similarities import Similarities
+    from thali.data.triplets import Triplets
+
 
 class DataAnswers:
     """Answers of posteriors of one kind of data; what a kind of data has no answer for is refused."""
@@ -95,7 +99,7 @@ class DataAnswers:
             return add_convergence(features_table(tree, min_probability), tree)
         return matched_table(tree, matched(similar, min_probability))
 
-    def data(self, tree: "xarray.DataTree") -> Any:
+    def data(self, tree: "xarray.DataTree") -> "Judged":
         """What the model was fitted to, as far as the posterior holds it."""
         raise NotImplementedError
 
@@ -155,7 +159,7 @@ class OfSimilarities(DataAnswers):
     def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
         return similarity_check_table(tree, random_seed)
 
-    def data(self, tree: "xarray.DataTree") -> Any:
+    def data(self, tree: "xarray.DataTree") -> "Similarities":
         return measured_similarities(tree)
 
     def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
@@ -176,7 +180,7 @@ class OfTriplets(DataAnswers):
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
         return predicted_pairs(tree, sets, return_se)
 
-    def data(self, tree: "xarray.DataTree") -> Any:
+    def data(self, tree: "xarray.DataTree") -> "Triplets":
         return answered(tree)
 
 
@@ -217,7 +221,7 @@ class OfGroups(DataAnswers):
     ) -> "pandas.DataFrame":
         return group_features_table(tree, min_probability, similar)
 
-    def data(self, tree: "xarray.DataTree") -> Any:
+    def data(self, tree: "xarray.DataTree") -> Groups:
         return Groups({name: self.one.data(tree_of_group(tree, name)) for name in Posterior(tree).groups})
 
 

@@ -46,6 +46,8 @@ from .features import (
 if TYPE_CHECKING:
     import pandas
 
+    from ..models.additive import AdditiveClustering
+
 
 # Observed similarities beside fitted ones -----------------------------------------------------------------------------
 
@@ -92,7 +94,7 @@ _POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "co
 MAX_OBJECTS = 30  # that a plane shows
 
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
     if model._engine.is_point:
         return OF_A_POINT
@@ -102,19 +104,19 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     return (*_of(model).makers, owners, *LAST)
 
 
-def _of(model: Any) -> "_OfData":
+def _of(model: "AdditiveClustering") -> "_OfData":
     """What is said of the data of the fit, or of each of its groups."""
     kind = Posterior(model.posterior_).data_kind
     return _OF_DATA[OF_GROUPS.get(kind, kind)]
 
 
-def _similar(model: Any, settings: Settings) -> float | None:
+def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
     """From which Jaccard index on features of different draws are taken for one."""
     return similar_for(model.posterior_["posterior"].sizes["option"], settings.similar)
 
 
 @finding("features", "Which features do the objects share?")
-def features(model: Any, settings: Settings) -> Finding:
+def features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The features that objects share, with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
     table = model.features(similar=_similar(model, settings))
@@ -128,20 +130,20 @@ def features(model: Any, settings: Settings) -> Finding:
 
 
 @finding("membership", "Who has the matched features?", FULL)
-def membership(model: Any, settings: Settings) -> Finding | None:
+def membership(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     """The table of memberships where features were matched."""
     similar = _similar(model, settings)
     return None if similar is None else membership_finding(model, similar)
 
 
 @finding("membership", "Who has features with similar owners?", FILE)
-def picture_of_membership(model: Any, settings: Settings) -> Finding:
+def picture_of_membership(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
     return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
 
 
 @finding("n_features", "How many features are there?")
-def n_features(model: Any, settings: Settings) -> Finding:
+def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The number of features that the data depend on, and of all."""
     posterior = model.posterior_["posterior"]
     shared, every = (posterior[name].to_numpy() for name in ("n_shared_features", "n_features"))
@@ -152,7 +154,7 @@ def n_features(model: Any, settings: Settings) -> Finding:
 
 
 @finding("estimate", "Which set of features describes the similarities?")
-def estimate(model: Any, settings: Settings) -> Finding:
+def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)
     whose = ENGLISH[f"additive.of.{found.kind}"]
@@ -184,7 +186,7 @@ def _with_constant(found: Any, has_constant: bool) -> "pandas.DataFrame":
     return table
 
 
-def _to_read(found: Any, model: Any) -> "pandas.DataFrame":
+def _to_read(found: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
     """The same as people read it."""
     import pandas as pd
 
@@ -194,7 +196,7 @@ def _to_read(found: Any, model: Any) -> "pandas.DataFrame":
 
 
 @finding("similarity", "Which similarities does it predict?", FULL)
-def similarity(model: Any, settings: Settings) -> Finding:
+def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The similarities of the estimate beside those of the data."""
     found = model.estimate(settings.kind)
     caption = ENGLISH["additive.similarity"]
@@ -206,7 +208,7 @@ def similarity(model: Any, settings: Settings) -> Finding:
 
 
 @finding("check", "Does the model describe the data?", chapter=MISSES)
-def check_of_similarities(model: Any, settings: Settings) -> Finding:
+def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed)
     drawn = Picture("check", ENGLISH["additive.check"], (table,))
@@ -214,7 +216,7 @@ def check_of_similarities(model: Any, settings: Settings) -> Finding:
 
 
 @finding("pairs", "Which pairs are most similar?")
-def pairs(model: Any, settings: Settings) -> Finding | None:
+def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     """The pairs of objects in the order of their similarity, where there are not too many."""
     n = len(labels_of(model))
     if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
@@ -229,7 +231,7 @@ def pairs(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
-def parameters(model: Any, settings: Settings) -> Finding:
+def parameters(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
     rows = model.summary()
     notes = [said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
@@ -239,7 +241,7 @@ def parameters(model: Any, settings: Settings) -> Finding:
     return Finding(notes=(*notes, *_of(model).assumed(model, rows), density))
 
 
-def _assumed_of_answers(model: Any, rows: "pandas.DataFrame") -> list[Text]:
+def _assumed_of_answers(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
     """How answers depend on what is shared, and how often they are blind."""
     link = said(
         ENGLISH, "additive.link", link=ENGLISH[f"additive.link.{model.link}"], setting=Setting("link", model.link)
@@ -247,12 +249,12 @@ def _assumed_of_answers(model: Any, rows: "pandas.DataFrame") -> list[Text]:
     return [link, said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
 
 
-def _assumed_of_similarities(model: Any, rows: "pandas.DataFrame") -> list[Text]:
+def _assumed_of_similarities(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
     """The error of a similarity, and the prior of the weights."""
     return [deviation(model, rows), _weight_prior(model)]
 
 
-def deviation(model: Any, rows: "pandas.DataFrame") -> Text:
+def deviation(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
     """The standard deviation of the similarities, and where it is from."""
     several = bool((judgements_of(model.posterior_) != 1).any())
     of = ENGLISH["additive.sigma.judgement" if several else "additive.sigma.similarity"]
@@ -269,11 +271,11 @@ def deviation(model: Any, rows: "pandas.DataFrame") -> Text:
     return said(ENGLISH, "additive.sigma.data", of=of, value=f"{_first(model, 'sigma'):.3g}")
 
 
-def _first(model: Any, name: str) -> float:
-    return float(model.posterior_["posterior"][name][0, 0])
+def _first(model: "AdditiveClustering", name: str) -> float:
+    return float(model.posterior_["posterior"].dataset[name][0, 0])
 
 
-def _weight_prior(model: Any) -> Text:
+def _weight_prior(model: "AdditiveClustering") -> Text:
     shape, rate = model.weight_prior_
     whose = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
     numbers = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
@@ -281,7 +283,7 @@ def _weight_prior(model: Any) -> Text:
 
 
 @finding("tempering", "Do the chains change between families of features?", chapter=STATISTICS)
-def tempering(model: Any, settings: Settings) -> Finding:
+def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The temperatures, and how often neighbours swapped."""
     stats = model.posterior_["sample_stats"].to_dataset()
     if "temperature" not in stats:
@@ -303,7 +305,7 @@ def tempering(model: Any, settings: Settings) -> Finding:
 
 
 @finding("features", "Which features do the objects share?")
-def best_features(model: Any, settings: Settings) -> Finding:
+def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The most probable set of features alone, which has no intervals and nothing to check."""
     found = model.features()
     table = found.drop(columns=_POINTLESS, errors="ignore")
@@ -319,13 +321,13 @@ def best_features(model: Any, settings: Settings) -> Finding:
 
 
 @finding("parameters", "What else was found?", chapter=STATISTICS)
-def point(model: Any, settings: Settings) -> Finding:
+def point(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
     likelihood = f"{_first(model, 'log_likelihood'):.3f}"
     return Finding(notes=(*_of(model).explained(model), said(ENGLISH, "additive.point.likelihood", value=likelihood)))
 
 
-def _explained_of_similarities(model: Any) -> list[Text]:
+def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
     """The constant, the share of the variance, and the error."""
     notes: list[Text] = []
     if model.constant:
@@ -337,7 +339,7 @@ def _explained_of_similarities(model: Any) -> list[Text]:
 # how a paper says what was done -------------------------------------------------------------------------------
 
 
-def modelled(model: Any) -> tuple[Text, ...]:
+def modelled(model: "AdditiveClustering") -> tuple[Text, ...]:
     """How the similarities, or the answers, were modelled."""
     rule, fixed = _of(model).modelled(model)
     sentences: list[Text] = [rule]
@@ -352,13 +354,13 @@ def modelled(model: Any) -> tuple[Text, ...]:
     return (*sentences, prior, fixed, *shared)
 
 
-def _of_answers(model: Any) -> tuple[Text, Text]:
+def _of_answers(model: "AdditiveClustering") -> tuple[Text, Text]:
     """How triplets were modelled, and what was fixed."""
     rule = said(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
     return rule, said(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
 
 
-def _of_similarities(model: Any) -> tuple[Text, Text]:
+def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
     """How similarities were modelled, and their error."""
     key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
     rule = said(ENGLISH, key, source=Cite("shepard1979"))

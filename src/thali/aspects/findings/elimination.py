@@ -22,22 +22,24 @@ from .features import check, features_finding, membership, number_finding, place
 if TYPE_CHECKING:
     import pandas
 
+    from ..models.elimination import EliminationByAspects
+
 _NAMED, _MIN_RANKED = 3, 3
 _SURE = 0.95  # probability from which on an option is called the best
 
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, or to kinds of people."""
     return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[Posterior(model.posterior_).population]
 
 
-def is_plain(model: Any) -> bool:
+def is_plain(model: "EliminationByAspects") -> bool:
     """Whether each option has its own aspect and no other."""
     posterior = model.posterior_["posterior"]
     return posterior.sizes["feature"] == 0 or bool((posterior["n_features"] == 0).all())
 
 
-def _asked(model: Any) -> Text:
+def _asked(model: "EliminationByAspects") -> Text:
     """What is asked of a model with these aspects."""
     if is_plain(model):
         return ENGLISH["elimination.asked.plain"]
@@ -47,11 +49,11 @@ def _asked(model: Any) -> Text:
 
 
 @finding("features", "By which aspects do people choose?")
-def aspects(model: Any, settings: Settings) -> Finding | None:
+def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The aspects, with their probabilities and weights, and who has them."""
     if is_plain(model) and model.aspects == "unique":
         return None
-    table = model.features(similar=settings.similar)
+    table: Any = model.features(similar=settings.similar)
     notes: tuple[str, ...] = ()
     if len(table) and "place" in table:
         notes += (place_sentence(model, model.aspects, "aspect", "options"),)
@@ -61,7 +63,7 @@ def aspects(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("n_features", "How many aspects are there?")
-def n_features(model: Any, settings: Settings) -> Finding | None:
+def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The number of latent aspects, where there may be any."""
     if is_plain(model) and model.aspects == "unique":
         return None
@@ -70,7 +72,7 @@ def n_features(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("ranks", "Which options do people prefer?")
-def ranks(model: Any, settings: Settings) -> Finding:
+def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The ranks of the options by utility."""
     table = model.ranks(every_rank=True)
     (best, first), (worst, last) = ((str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1))
@@ -95,7 +97,7 @@ def best_sentence(table: Any) -> str:
 
 
 @finding("unique_weights", "How much does each option have alone?")
-def unique_weights(model: Any, settings: Settings) -> Finding:
+def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weight of what each option has alone."""
     table = model.unique_weights()
     shown = table.sort_values("weight", ascending=False, kind="stable")
@@ -103,7 +105,7 @@ def unique_weights(model: Any, settings: Settings) -> Finding:
 
 
 @finding("covariates", "What else decides a choice?")
-def covariates(model: Any, settings: Settings) -> Finding | None:
+def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
         return None
@@ -119,7 +121,7 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
 
 
 @finding("choice_probabilities", "How often is each option chosen?", FULL)
-def choice_probabilities(model: Any, settings: Settings) -> Finding:
+def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     tree = of_choices(model.posterior_, "The prediction")
     return predictions_finding(answers_of(tree).predictions(tree))
@@ -132,7 +134,7 @@ def predictions_finding(table: "pandas.DataFrame") -> Finding:
 
 
 @finding("option_similarity", "Which options are alike?", FULL)
-def option_similarity(model: Any, settings: Settings) -> Finding | None:
+def option_similarity(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """How much of what options have they share."""
     n = model.posterior_["posterior"].sizes["option"]
     if is_plain(model) or not _MIN_RANKED <= n <= groups.MAX_RANKED:
@@ -152,7 +154,7 @@ def option_similarity(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
-def parameters(model: Any, settings: Settings) -> Finding:
+def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters of the model that are not of single options."""
     rows = model.summary()
     notes = [
@@ -166,7 +168,7 @@ def parameters(model: Any, settings: Settings) -> Finding:
 # how a paper says what was done -------------------------------------------------------------------------------
 
 
-def modelled(model: Any) -> tuple[Text, ...]:
+def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     """How the choices of one person or group were modelled."""
     ends = (*_ties(model), *_covariates(model), said(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}"))
     if is_plain(model):
@@ -201,12 +203,12 @@ def ties_sentence(prior: str = "") -> Text:
     return said(ENGLISH, "methods.ties", source=Cite("davidson1970", inside=True), prior=prior)
 
 
-def _ties(model: Any) -> tuple[Text, ...]:
+def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
     has_none = Posterior(model.posterior_).tie is None
     return () if has_none else (ties_sentence(ENGLISH["methods.ties.prior"]),)
 
 
-def _covariates(model: Any) -> tuple[Text, ...]:
+def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model.covariates_
     return (said(ENGLISH, "methods.covariates", names=listed(names)),) if names else ()
 

@@ -17,15 +17,17 @@ from .features import by_member, check, labels_of, number_finding, row_in_words
 from .groups import MAX_GROUPS, ranks_finding
 
 if TYPE_CHECKING:
+    from ..models.elimination import EliminationByAspects
+
     pass
 
 _LIKED = 3
 
 
 @finding("kinds", "Which kinds of people are there?")
-def kinds(model: Any, settings: Settings) -> Finding:
+def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The kinds, how many people are of each, and what they like."""
-    sizes = model.kind_sizes()
+    sizes: Any = model.kind_sizes()
     numbers = sizes.attrs["n_kinds"]
     likeliest = max(numbers, key=numbers.get)
     how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
@@ -47,7 +49,7 @@ def kinds(model: Any, settings: Settings) -> Finding:
 
 
 @finding("features", "How much does each aspect weigh for each kind?")
-def features(model: Any, settings: Settings) -> Finding:
+def features(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The aspects with their weight in each kind."""
     table, labels = model.features(similar=settings.similar), labels_of(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
@@ -64,13 +66,13 @@ def features(model: Any, settings: Settings) -> Finding:
 
 
 @finding("n_features", "How many aspects are there?")
-def n_features(model: Any, settings: Settings) -> Finding:
+def n_features(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The number of aspects."""
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", "aspects")
 
 
 @finding("ranks", "Which options does each kind prefer?")
-def ranks(model: Any, settings: Settings) -> Finding:
+def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The ranks of the options for each kind, one kind after the other."""
     numbers = range(1, len(model.kind_sizes()) + 1)
     found = {kind: model.of_kind(kind).ranks(every_rank=True) for kind in numbers}
@@ -78,7 +80,7 @@ def ranks(model: Any, settings: Settings) -> Finding:
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
-def parameters(model: Any, settings: Settings) -> Finding:
+def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
     rows, kappa = model.summary(), Posterior(model.posterior_).kappa
     notes: list[Text] = []
@@ -94,18 +96,18 @@ def parameters(model: Any, settings: Settings) -> Finding:
 
 
 @finding("assignment", "Of which kind is everybody?", FILE)
-def assignment(model: Any, settings: Settings) -> Finding:
+def assignment(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The kind of each person."""
     return Finding(table=model.assignment())
 
 
 @finding("same_kind", "Who is of the same kind?", FILE)
-def same_kind(model: Any, settings: Settings) -> Finding:
+def same_kind(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The probability that two people are of the same kind."""
     return Finding(table=model.same_kind())
 
 
-def modelled(model: Any) -> tuple[Text, ...]:
+def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     """How the kinds were modelled."""
     how = ENGLISH["kinds.methods.similar" if model.weights == SIMILAR else "kinds.methods.free"]
     matched = said(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))

@@ -1,6 +1,6 @@
 """What elimination by aspects finds out by maximum likelihood."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thali.model.common_findings import asked, data, methods, verdict
 from thali.model.finding import FULL, MAX_ROWS, MISSES, Finding, Maker, Picture, Text, finding
@@ -19,16 +19,19 @@ from .elimination import (
 )
 from .english import ENGLISH
 
+if TYPE_CHECKING:
+    from ..models.elimination import EliminationByAspects
+
 _BEST, _WORST = 3, 3
 
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     return MAKERS
 
 
 @finding("weights", "How much does each aspect weigh?")
-def weights(model: Any, settings: Settings) -> Finding:
+def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weights of the aspects; some may be at the boundary."""
     table = model.summary(settings.ci)
     table.attrs |= {"interval": settings.ci}
@@ -53,7 +56,7 @@ def _by_size(table: Any, column: str) -> Any:
 
 
 @finding("utility_scale", "Which options do people prefer?")
-def utility_scale(model: Any, settings: Settings) -> Finding:
+def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The utility of each option, the sum of the weights of its aspects."""
     table = utility_table(model.estimates_, settings.ci)
     scale = model.utility_scale_.sort_values(ascending=False, kind="stable")
@@ -70,7 +73,7 @@ def utility_scale(model: Any, settings: Settings) -> Finding:
 
 
 @finding("covariates", "What else decides a choice?")
-def covariates(model: Any, settings: Settings) -> Finding | None:
+def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
         return None
@@ -79,13 +82,13 @@ def covariates(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("choice_probabilities", "How often is each option chosen?", FULL)
-def choice_probabilities(model: Any, settings: Settings) -> Finding:
+def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     return predictions_finding(estimated_predictions(model.estimates_))
 
 
 @finding("fit", "Does the model describe the data?", chapter=MISSES)
-def fit(model: Any, settings: Settings) -> Finding:
+def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The test of fit, the likelihood and what is derived from it."""
     import pandas as pd
 
@@ -105,9 +108,9 @@ def fit(model: Any, settings: Settings) -> Finding:
 
 
 @finding("residuals", "What does it predict worst?", chapter=MISSES)
-def residuals(model: Any, settings: Settings) -> Finding:
+def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The residual of each pair or choice, the largest first."""
-    table = model.residuals()
+    table: Any = model.residuals()
     shown = table.loc[table["residual"].abs().sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
     worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
     of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
@@ -124,7 +127,7 @@ def residuals(model: Any, settings: Settings) -> Finding:
     )
 
 
-def modelled(model: Any) -> tuple[Text, ...]:
+def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     """How the choices were modelled."""
     key, source = "ml.methods.elimination", Cite("tversky1972")
     if isinstance(model.aspects, str):

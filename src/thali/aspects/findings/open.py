@@ -1,6 +1,6 @@
 """What the open combination of a prior and a likelihood finds out."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thali.data.kinds import OWN, SIMILARITIES
 from thali.model.common_findings import asked, data, methods, summary, verdict
@@ -15,37 +15,40 @@ from ..draws.similarities import measured_similarities
 from .english import ENGLISH
 from .features import check, features_finding, number_finding
 
+if TYPE_CHECKING:
+    from ..models.open import LatentFeatureModel
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+
+def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
     checked = _CHECKS.get(Posterior(model.posterior_).data_kind, check)
     return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), verdict)
 
 
-def _asked(model: Any) -> Any:
+def _asked(model: "LatentFeatureModel") -> Any:
     spec = spec_of(model)
     return said(ENGLISH, "open.asked", answers="what the data say" if spec is None else spec.answers)
 
 
 @finding("features", "Which features are there?")
-def features(model: Any, settings: Settings) -> Finding:
+def features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The features, with their probabilities and weights, and who has them."""
     return features_finding(model, model.features(), "feature")
 
 
 @finding("n_features", "How many features are there?")
-def n_features(model: Any, settings: Settings) -> Finding:
+def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The number of features."""
     return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "feature", "features")
 
 
 @finding("check", "Does the model describe the data?", chapter=MISSES)
-def explained(model: Any, settings: Settings) -> Finding:
+def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """How much of the similarities is explained."""
     return Finding(said(ENGLISH, "additive.explained", whose=ENGLISH["additive.of.expectation"], share=_share(model)))
 
 
-def _share(model: Any) -> str:
+def _share(model: "LatentFeatureModel") -> str:
     """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs, in percent."""
     measured = measured_similarities(model.posterior_)
     residuals = measured.values - fitted_draws(model.posterior_, measured)[0].mean(axis=(0, 1))
@@ -54,7 +57,7 @@ def _share(model: Any) -> str:
 
 
 @finding("check", "Does the model describe the data?", chapter=MISSES)
-def unknown(model: Any, settings: Settings) -> Finding:
+def unknown(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """That no replicates are drawn of a likelihood of the user's own."""
     return Finding(ENGLISH["open.unknown"])
 

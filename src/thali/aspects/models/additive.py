@@ -31,6 +31,8 @@ from .held_out_sigma import can_choose, sigma_scores
 from .open import LatentFeatureModel
 
 if TYPE_CHECKING:
+    import pandas
+
     from ..answers.estimate import Estimate
 
 
@@ -194,6 +196,8 @@ class AdditiveClustering(AdditiveAnswers):
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": BY_CHAINS, "map": POINT}
     _matrix: ClassVar[str] = "Similarities"
     _FINDINGS: ClassVar[str] = "thali.aspects.findings.additive"
+
+    sigma_scores_: "pandas.Series"
 
     def __init__(
         self,

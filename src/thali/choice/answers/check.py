@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.design import Design
+
 REPLICATES = 100  # at most, at evenly spaced draws
 LEVEL, PLACE, PEOPLE = "share of level", "share of place", "spread between people"
 _MAX_PLACES = 12
@@ -57,7 +60,7 @@ class HasChoiceCheck:
         return choice_check(design, replicates)
 
 
-def choice_check(design: Any, replicates: np.ndarray) -> "pandas.DataFrame":
+def choice_check(design: "ChoiceExperiment | Design", replicates: np.ndarray) -> "pandas.DataFrame":
     """Shares of levels and places, and how far people differ, against replicates (draws, tasks) of `design.chosen`."""
     from thali._tables import Table
 
@@ -97,7 +100,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     return f"{sentence}. The worst: {'; '.join(worst)}."
 
 
-def _indicators(design: Any) -> tuple[list[tuple[str, str]], np.ndarray]:
+def _indicators(design: "ChoiceExperiment | Design") -> tuple[list[tuple[str, str]], np.ndarray]:
     """What is counted, and which rows of the tasks count, shape (rows, numbers); then the same between people."""
     products = design.products[design.row_product]
     named, columns = [], []
@@ -114,7 +117,7 @@ def _indicators(design: Any) -> tuple[list[tuple[str, str]], np.ndarray]:
     return [*named, *between], np.column_stack(columns).astype(np.float64)
 
 
-def _statistics(design: Any, of_rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _statistics(design: "ChoiceExperiment | Design", of_rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Shares of all choices, and standard deviations over people of their shares of the levels."""
     counted = of_rows[design.first_row[:-1] + chosen]
     levels = sum(map(len, design.scheme.levels.values()))

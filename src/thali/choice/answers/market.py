@@ -274,7 +274,7 @@ def _by_query(chooser: "Chooser", query: str) -> np.ndarray:
     return found
 
 
-def _table(chooser: "Chooser") -> Any:
+def _table(chooser: "Chooser") -> "pandas.DataFrame":
     """What is known of people, a row a respondent."""
     import pandas
 
@@ -283,7 +283,7 @@ def _table(chooser: "Chooser") -> Any:
     return pandas.DataFrame(index=pandas.Index(chooser.data.respondents, name="respondent"))
 
 
-def _column(chooser: "Chooser", name: str, argument: Argument) -> Any:
+def _column(chooser: "Chooser", name: str, argument: Argument) -> np.ndarray:
     table = _table(chooser)
     if name not in table.columns:
         raise ArgumentError(

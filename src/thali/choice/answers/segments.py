@@ -9,6 +9,8 @@ from thali.data.experiments.scheme import INSIDE
 from thali.people.segments import Preferences, Segments, segments_of
 
 if TYPE_CHECKING:
+    from thali.data.experiments import ChoiceExperiment
+
     from ..coding import Coding
 
 MAX_DRAWS = 100
@@ -40,7 +42,7 @@ def by_levels(by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple
     return found
 
 
-def of_tastes(tastes: np.ndarray, coding: "Coding", data: Any) -> Preferences:
+def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") -> Preferences:
     r"""Preferences of tastes (draws, people, p): the probability of one of two products that differ in one attribute.
 
     .. math:: P(b \succ a) = 1 \Big/ \big(1 + e^{(x_a - x_b)^T \beta_n}\big)
@@ -65,12 +67,12 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: Any) -> Preferences:
     return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))
 
 
-def _first_real(data: Any) -> int:
+def _first_real(data: "ChoiceExperiment") -> int:
     """The least number of the first attribute in a product that is not the no-choice option."""
     return 1 if data.scheme.has_inside else 0
 
 
-def _seen_levels(data: Any) -> Mapping[str, list[int]]:
+def _seen_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:
     """Attribute -> its levels that some product has."""
     return {
         name: [level for level in range(len(levels)) if (data.products[:, place] == level).any()]

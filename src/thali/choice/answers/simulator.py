@@ -21,6 +21,9 @@ from .market import markets_of
 if TYPE_CHECKING:
     import pandas
 
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.design import Design
+
     from .chooser import Chooser
 
 
@@ -90,7 +93,7 @@ def held(draws: int, people: int, respondents: int) -> np.ndarray:
 MAX_PRODUCTS = 8  # of the first task
 
 
-def attributes_of(design: Any) -> tuple[MarketAttribute, ...]:
+def attributes_of(design: "ChoiceExperiment | Design") -> tuple[MarketAttribute, ...]:
     """The levels of the attributes, those included that no product had."""
     real = np.ones(len(design.products), bool)
     if design.scheme.none:
@@ -112,7 +115,7 @@ def attributes_of(design: Any) -> tuple[MarketAttribute, ...]:
     return tuple(found)
 
 
-def none_of(design: Any) -> Product | None:
+def none_of(design: "ChoiceExperiment | Design") -> Product | None:
     """The no-choice option, which lacks every attribute but "inside"."""
     if not design.scheme.none:
         return None
@@ -120,7 +123,7 @@ def none_of(design: Any) -> Product | None:
     return (0, *missing) if design.scheme.has_inside else missing
 
 
-def first_task_of(design: Any) -> tuple[Product, ...]:
+def first_task_of(design: "ChoiceExperiment | Design") -> tuple[Product, ...]:
     """The products of the first task, without the no-choice option."""
     rows = design.products[design.row_product[: design.first_row[1]]].tolist()
     products = [tuple(None if level < 0 else level for level in row) for row in rows]

@@ -1,6 +1,6 @@
 """What the latent-class logit finds out."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
@@ -12,8 +12,11 @@ from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, check, segments_of
 from .fit import FOLDS
 
+if TYPE_CHECKING:
+    from .model import LatentClassLogit
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+
+def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     held = set(model.membership_.to_numpy().argmax(axis=1))  # whose classes are the segments, if each holds somebody
     usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
@@ -21,7 +24,7 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
 
 
 @finding("classes", "Which classes of people are there?")
-def classes(model: Any, settings: Settings) -> Finding:
+def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The classes, their sizes and what they want."""
     shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
     several = model.n_classes_ > 1
@@ -37,7 +40,7 @@ def classes(model: Any, settings: Settings) -> Finding:
 
 
 @finding("numbers_of_classes", "How many classes are there?")
-def numbers_of_classes(model: Any, settings: Settings) -> Finding | None:
+def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """The numbers of classes that were tried."""
     tried = model.choice_
     shown = tried.dropna(axis=1, how="all")
@@ -45,19 +48,19 @@ def numbers_of_classes(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("membership", "Of which class is everybody?", FULL)
-def membership(model: Any, settings: Settings) -> Finding:
+def membership(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The probability of each respondent's class."""
     shown = model.membership_.rename(columns=lambda k: f"class {k}")
     return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
 
 
 @finding("summary", "How sure is each quantity?", FULL, chapter=STATISTICS)
-def estimates(model: Any, settings: Settings) -> Finding | None:
+def estimates(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """The coefficients with their errors, which a terminal shows beside each other."""
     return summary(model, settings)
 
 
-def modelled(model: Any) -> tuple[Text, ...]:
+def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     """How a paper says it."""
     sentence = said(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
     if len(model.choice_) < 2:

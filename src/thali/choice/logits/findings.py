@@ -1,6 +1,6 @@
 """What the multinomial and the hierarchical logit find out."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FULL, MISSES, Finding, Maker, Text, finding
@@ -12,8 +12,11 @@ from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
 from .hierarchical import HierarchicalLogit
 
+if TYPE_CHECKING:
+    from .multinomial import MultinomialLogit
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+
+def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
         people = (population, individuals, *segments_of(settings))
@@ -22,31 +25,31 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
 
 
 @finding("population", "What do people want on average?", FULL)
-def population(model: Any, settings: Settings) -> Finding:
+def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population()
     return Finding(title=ENGLISH["logit.population"], table=table.rename_axis(table.index.name or "coefficient"))
 
 
 @finding("individuals", "What does each person want?", FULL)
-def individuals(model: Any, settings: Settings) -> Finding:
+def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """The posterior mean of the tastes of each respondent."""
     table = model.individual_.rename_axis("respondent")
     return Finding(title=ENGLISH["logit.individuals"], table=table)
 
 
 @finding("check", "Does the model describe the data?", FULL, chapter=MISSES)
-def no_check(model: Any, settings: Settings) -> Finding:
+def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
     """Why an estimate is not checked."""
     return Finding(ENGLISH["logit.no_check"], notes=(ENGLISH["logit.compare"],))
 
 
-def _multinomial(model: Any) -> tuple[Text, ...]:
+def _multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
     """How a paper says it of the multinomial logit."""
     return (said(ENGLISH, "logit.methods", source=Cite("mcfadden1974")),)
 
 
-def _hierarchical(model: Any) -> tuple[Text, ...]:
+def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """How a paper says it of the hierarchical logit."""
     df = "p + 3" if model.df is None else f"{model.df:g}"
     signs, covariates = model.signs or {}, model._covariates_.names

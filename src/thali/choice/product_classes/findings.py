@@ -1,7 +1,7 @@
 """What product classes find out."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FILE, STATISTICS, Finding, Maker, Picture, Text, finding
@@ -15,16 +15,19 @@ from .posterior import trace_of
 from .reports.chooser import MAX_PEOPLE
 from .reports.class_table import STABLE
 
+if TYPE_CHECKING:
+    from .model import ProductClasses
+
 _LONGEST = 100  # letters of the name of a class in a line
 
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "ProductClasses", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     return (*_FIRST, *segments_of(settings), *_LAST)
 
 
 @finding("classes", "Which classes of products do people care about?")
-def classes(model: Any, settings: Settings) -> Finding:
+def classes(model: "ProductClasses", settings: Settings) -> Finding:
     """The classes of products of which most chains say the same, the most important first."""
     table = model.classes(**settings.given("similar"))
     if not len(table):
@@ -60,7 +63,7 @@ def _to_read(table: Any) -> Any:
 
 
 @finding("evidence", "How probable are the data?", chapter=STATISTICS)
-def evidence(model: Any, settings: Settings) -> Finding | None:
+def evidence(model: "ProductClasses", settings: Settings) -> Finding | None:
     """The log evidence, where it was computed, and what the run has to say."""
     if not math.isfinite(model.log_evidence_):
         return Finding(notes=tuple(model.messages_)) if model.messages_ else None
@@ -73,14 +76,14 @@ def evidence(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("people", "Who is like whom?", FILE)
-def people(model: Any, settings: Settings) -> Finding | None:
+def people(model: "ProductClasses", settings: Settings) -> Finding | None:
     """How many classes two people share, where they are not too many."""
     if len(model._data_of_fit().respondents) > MAX_PEOPLE:
         return None
     return Finding(table=model.people().rename_axis("respondent"))
 
 
-def modelled(model: Any) -> tuple[Text, ...]:
+def modelled(model: "ProductClasses") -> tuple[Text, ...]:
     """How a paper says it."""
     sentences = [said(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")]
     if model.monotone:
