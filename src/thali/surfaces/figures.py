@@ -1,7 +1,8 @@
 """Pictures drawn: each figure once, for a page and for files alike; the same bytes for the same picture."""
 
 import io
-from typing import Any
+from types import ModuleType
+from typing import Any, Protocol
 
 # Text stays text in SVG and PDF; the fonts of the reader have the widths of those that matplotlib reckons with.
 STYLE: Any = {
@@ -18,6 +19,13 @@ KINDS = tuple(_UNDATED)
 _DOTS = 150
 
 
+class Drawable(Protocol):
+    """A `Picture`, or what else draws axes."""
+
+    def draw(self, plots: ModuleType, /) -> Any:
+        """The axes."""
+
+
 class Figures:
     """The figures of pictures, kept open until the block ends, so that what shows one twice draws it once.
 
@@ -31,7 +39,7 @@ class Figures:
     """
 
     def __init__(self) -> None:
-        self._drawn: dict[int, tuple[Any, Any, Any]] = {}  # the picture, so that its number is of no other
+        self._drawn: dict[int, tuple[Drawable, Any, Any]] = {}  # the picture, so that its number is of no other
 
     def __enter__(self) -> "Figures":
         return self
@@ -43,7 +51,7 @@ class Figures:
             pyplot.close(figure)
         self._drawn.clear()
 
-    def saved(self, picture: Any, kind: str, dots: int = _DOTS) -> bytes:
+    def saved(self, picture: Drawable, kind: str, dots: int = _DOTS) -> bytes:
         """A `Picture`, or what else draws axes, as a file of that kind, with `dots` per inch where it has any."""
         import matplotlib
 
@@ -53,7 +61,7 @@ class Figures:
             figure.savefig(content, format=kind, dpi=dots, bbox_inches=box, metadata=_UNDATED[kind])
         return content.getvalue()
 
-    def _of(self, picture: Any) -> tuple[Any, Any]:
+    def _of(self, picture: Drawable) -> tuple[Any, Any]:
         """The figure of a picture, laid out, and the part of it that is drawn on, in inches."""
         import matplotlib
         import numpy as np

@@ -118,4 +118,5 @@ def _histogram(table: "pandas.DataFrame") -> str:
     return bars(table.index.to_numpy(), table["probability"].to_numpy(), _BAR_WIDTH)
 
 
-_DRAWN: dict[str, Callable[[Any], str]] = {"n_features": _histogram}  # pictures that plain characters draw as well
+# pictures that plain characters draw as well
+_DRAWN: "dict[str, Callable[[pandas.DataFrame], str]]" = {"n_features": _histogram}

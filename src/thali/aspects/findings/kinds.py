@@ -51,7 +51,8 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
 @finding("features", "How much does each aspect weigh for each kind?")
 def features(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The aspects with their weight in each kind."""
-    table, labels = model.features(similar=settings.similar), labels_of(model)
+    table: Any = model.features(similar=settings.similar)
+    labels = labels_of(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written, several = by_member(table, labels), len(model.kind_sizes())
     if not len(shared):

@@ -18,7 +18,8 @@ import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, TextIO
 
 import typer
 
@@ -175,7 +176,7 @@ def main(what: str, folder: str, cores: str, how: str = "") -> None:
         study.write(f"{what}.end", carried_out(do, study, int(cores)))
 
 
-def _stop(frame: Any, *words: str) -> None:
+def _stop(frame: FrameType | None, *words: str) -> None:
     """Note it where it is waited for; else begin anew, to end with what the job holds."""
     handler: Any = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
@@ -204,7 +205,14 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
     said: list[str] = []
     named: list[str] = []
 
-    def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in said:
             said.append(sentence)
 

@@ -437,7 +437,7 @@ class Server:
         return name
 
     @contextlib.asynccontextmanager
-    async def tending(self, app: Any) -> AsyncIterator[None]:
+    async def tending(self, app: Starlette) -> AsyncIterator[None]:
         """While the server runs, what waits is begun."""
 
         async def tend() -> None:
@@ -529,7 +529,7 @@ async def _form(request: Request) -> dict[str, str]:
     return found
 
 
-def _http_problem(request: Request, error: Any) -> Response:
+def _http_problem(request: Request, error: HTTPException) -> Response:
     said = _SAID.get(error.status_code)
     return _problem(getattr(_speech(request).said.refused, said) if said else error.detail, error.status_code)
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
 
-from thali.errors import ThaliError
+from thali.errors import ThaliError, Words
 from thali.model.registry import SPECS
 from thali.model.spec import ModelSpec, Option
 
@@ -245,7 +245,7 @@ class AppWords(OptionWords):
         return next((self._speech.title(spec) for spec in SPECS if spec.cls.endswith(f":{name}")), name)
 
 
-def said_and_named(error: ThaliError, words: Any) -> tuple[str, list[str]]:
+def said_and_named(error: ThaliError, words: Words) -> tuple[str, list[str]]:
     """What is wrong in words of the page, and the arguments that it speaks of, where the sentence belongs.
 
     Examples

@@ -14,7 +14,7 @@ from thali.errors import ArgumentError, DataError, ThaliError
 from thali.inference.files import cannot_write, write_together
 from thali.model.finding import FILE, FILES, Findings, Picture
 
-from ..figures import KINDS, Figures
+from ..figures import KINDS, Drawable, Figures
 from .boundary import notify
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[
     return list(contents)
 
 
-def drawn(figures: Figures, picture: Any, kind: str) -> bytes:
+def drawn(figures: Figures, picture: Drawable, kind: str) -> bytes:
     """A picture as a file of that kind."""
     return figures.saved(picture, kind)
 

@@ -129,7 +129,7 @@ def _lead(shown: list[Finding]) -> Finding:
     return min(answers, key=lambda found: (_ORDER[found.leads], not (found.sentence and found.picture)))
 
 
-def _pictures(found: Finding) -> tuple[Any, ...]:
+def _pictures(found: Finding) -> tuple[Picture, ...]:
     return () if found.picture is None else (found.picture,)
 
 
