@@ -158,8 +158,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         ----------
         data : ChoiceExperiment
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the starts, of the parts of people that are left out, and of the draws that intervals come from.
+            The same seed gives the same draws; None takes a fresh one. It is the seed of the starts, of the parts of
+            people that are left out, and of the draws that intervals come from.
         progressbar : bool
+            Whether to show how far the run is.
 
         Returns
         -------
