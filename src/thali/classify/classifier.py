@@ -136,7 +136,7 @@ class Classifier(Predictions, RunByChains):
         """Weights of classes, as the user gave them."""
         return None
 
-    def _said(self, warning: ThaliWarning) -> ThaliWarning:
+    def _worded(self, warning: ThaliWarning) -> ThaliWarning:
         """In one text for every fit, so that Python shows it once for the many fits of a search."""
         if not isinstance(warning, ConvergenceWarning):
             return warning

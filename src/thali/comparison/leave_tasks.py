@@ -85,7 +85,7 @@ class ChoicesOutOfSets(OfTasks):
     def __init__(self, data: Choices) -> None:
         Splitter.__init__(self, data)
         self.tasks = Occasions(data)
-        self.told_apart = self.tasks.told_apart
+        self.knows_people = self.tasks.knows_people
 
     @classmethod
     def drawn_of_groups(
@@ -124,7 +124,7 @@ class Choosers(ChoicesOutOfSets):
 
     def __init__(self, data: Choices) -> None:
         super().__init__(data)
-        if not self.told_apart:
+        if not self.knows_people:
             raise DataError(
                 "The choices do not say who made them; leave out choices, or name the column of respondents."
             )
@@ -156,7 +156,7 @@ class Occasions:
     worst: np.ndarray | None
     who: np.ndarray
     set: np.ndarray
-    told_apart: bool
+    knows_people: bool
     respondents: tuple[str, ...]
     respondent_of_task: np.ndarray
 
@@ -170,8 +170,8 @@ class Occasions:
     def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray, worst: np.ndarray | None) -> "Occasions":
         self.data, self.who, self.place, self.worst = data, who, place, worst
         self.set = data.set_of[place]
-        self.told_apart = bool(data.respondents)
-        if self.told_apart:
+        self.knows_people = bool(data.respondents)
+        if self.knows_people:
             there, self.respondent_of_task = np.unique(who, return_inverse=True)
             self.respondents = tuple(data.respondents[k] for k in there)
         else:

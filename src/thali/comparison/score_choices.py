@@ -79,7 +79,7 @@ class ChoiceScorer(HitScorer):
 
     def attrs(self, found: Scores) -> dict[str, Any]:
         splitter = found.splitter
-        unit = "respondent" if splitter.told_apart else "choice"
+        unit = "respondent" if splitter.knows_people else "choice"
         return super().attrs(found) | {"leave_out": splitter.leave_out, "unit": unit}
 
     def left_out(self, table: Any) -> str:
@@ -134,8 +134,8 @@ class PeopleScorer(ChoiceScorer):
             f"{name} {-row['together_difference']:.3f} less (standard error {row['together_difference_se']:.3f})"
             for name, row in table.loc[scores.index[1:]].iterrows()
         ]
-        said = "; ".join([f"All choices of a person together are predicted best by {best}", *less[:_MAX_NAMED]])
-        return [f"{said}.", *super().remarks(table, ranked)]
+        sentence = "; ".join([f"All choices of a person together are predicted best by {best}", *less[:_MAX_NAMED]])
+        return [f"{sentence}.", *super().remarks(table, ranked)]
 
 
 class TripletScorer(HitScorer):

@@ -129,12 +129,12 @@ class Scorer(ABC):
         """A row of `attrs["predictions"]` in words."""
         raise NotImplementedError
 
-    def impossible(self, table: Any, ranked: list[str], said: str) -> list[str]:
+    def impossible(self, table: Any, ranked: list[str], event: str) -> list[str]:
         """A sentence about every model that gave probability 0 to what was observed."""
         scores = table.attrs[self.units][ranked].dropna()
         zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
         return [
-            f"{name} gave probability 0 to {said.format(count=count, n=len(scores))}."
+            f"{name} gave probability 0 to {event.format(count=count, n=len(scores))}."
             for name, count in zeros.items()
             if count
         ]

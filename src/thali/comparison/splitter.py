@@ -25,7 +25,7 @@ class Splitter(ABC):
     what: ClassVar[str]  # what is left out together, in the singular, in messages
     alone: ClassVar[str]  # that a group has only one of them, in messages
     part: ClassVar[str] = "part"  # what a part is called, in records and in messages
-    told_apart: bool = True  # whether it is known who answered
+    knows_people: bool = True  # whether it is known who answered
     usual: ClassVar[dict[str, int | None]] = {}  # draws, tune, chains and thin of fits unless the user says otherwise
 
     def __init__(self, data: Any) -> None:
@@ -121,7 +121,7 @@ class Grouped(Splitter):
         super().__init__(data)
         self.of_one, self.of_group = of_one, of_one.of_groups(data)
         self.leave_out, self.part, self.usual = of_one.leave_out, of_one.part, of_one.usual  # type: ignore[misc]
-        self.told_apart = all(each.told_apart for each in self.of_group.values())
+        self.knows_people = all(each.knows_people for each in self.of_group.values())
         self._counts = {name: each.count for name, each in self.of_group.items()}
         if few := [name for name, count in self._counts.items() if count < 2]:
             raise DataError(f"Group {few[0]!r} {of_one.alone} without it nothing of the group would be left.")

@@ -33,7 +33,7 @@ def estimate(draws: np.ndarray) -> str:
     return f"{number(float(draws.mean()))} ({interval_name()} {number(low)} to {number(high)})"
 
 
-def said(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:
+def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:
     """The sentence of that key with its facts; a message where one of them is spelled differently by each reader.
 
     Examples

@@ -185,7 +185,7 @@ def repeats_table(features: Any, quantities: Any, repeats: list[dict[Any, Any]])
 def remarks(design: Design, model: AdditiveClustering, table: Any) -> list[str]:
     """Differences between the tables and the paper's."""
     unstated = "" if design.name == "additive-numbers" else " and, for these data, alpha"
-    said = [
+    sentences = [
         f"The paper does not state its Gamma prior of the weights{unstated}; shape 1, rate {RATE:g} and alpha {ALPHA} "
         f"come nearest to its tables. sigma = {design.sigma} as printed. Each pair is counted once (by eq. 1 it would "
         "count twice), and the constant has the prior of the weights.",
@@ -195,8 +195,8 @@ def remarks(design: Design, model: AdditiveClustering, table: Any) -> list[str]:
         _on_convergence(model),
     ]
     if sentence := _on_long_run(design, table):
-        said.append(sentence)
-    return said
+        sentences.append(sentence)
+    return sentences
 
 
 def _on_features(design: Design, table: Any) -> str:

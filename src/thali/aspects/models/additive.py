@@ -222,7 +222,7 @@ class AdditiveClustering(AdditiveAnswers):
         self.lapse = lapse
         self.weights = weights
 
-    _kept_as = {"features": "_features"}
+    _stored_as = {"features": "_features"}
 
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; another estimate than the usual one is refused for data that have no other."""

@@ -14,7 +14,7 @@ from thali.model.base import Job, Model
 
 from ..answers.check import HasChoiceCheck
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import HasSegments, draws_kept, of_tastes
+from ..answers.segments import HasSegments, of_tastes, spaced_draws
 from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
 from .fit import BIC, DRAWS, HELD_OUT, ClassDraws, Fit, chosen, fits, fitted_attributes, numbers_of, panel_of
 
@@ -347,7 +347,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     def _preferences(self) -> "Preferences":
         self._require_fitted()
         data = self._data_
-        kept = draws_kept(len(self._draws_.sizes), data.n_respondents, sum(map(len, data.levels.values())))
+        kept = spaced_draws(len(self._draws_.sizes), data.n_respondents, sum(map(len, data.levels.values())))
         return of_tastes(self._individual_draws()[kept], self._coding_, data)
 
     def _individual_draws(self) -> np.ndarray:

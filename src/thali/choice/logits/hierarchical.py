@@ -17,7 +17,7 @@ from thali.people.columns import Covariates, covariates_of
 
 from ..answers.check import HasChoiceCheck, HasReportedRows
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import HasSegments, draws_kept, of_tastes
+from ..answers.segments import HasSegments, of_tastes, spaced_draws
 from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
 from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, probabilities, tasks_of
 from .hierarchical_draws import (
@@ -294,7 +294,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         if data is None:
             raise DataError("Segments need the data of the fit, which the file of the model could not hold.")
         flat = beta.reshape(-1, *beta.shape[2:])
-        kept = draws_kept(len(flat), data.n_respondents, sum(map(len, data.levels.values())))
+        kept = spaced_draws(len(flat), data.n_respondents, sum(map(len, data.levels.values())))
         return of_tastes(flat[kept], self._coding_, data)
 
     def summary(self) -> "pd.DataFrame":

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     from .model import PlackettLuceRegression
 
-_APART = (
+_STUCK = (
     "the chains stay in different supports of the weights, and more draws will hardly help: take more chains, or ",
     "fix ",
     Argument("a"),
     " at a larger value",
 )
-ADVICE = Advice(apart=_APART)
+ADVICE = Advice(stuck=_STUCK)
 _STEP = 4096  # rows predicted at a time
 
 

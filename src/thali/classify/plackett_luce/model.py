@@ -159,7 +159,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     # An attribute `transform` would make scikit-learn take the model for a transformer; what is no argument it does not
     # want to find in `vars`.
     __slots__ = ("_transform",)
-    _kept_as = {"transform": "_transform"}
+    _stored_as = {"transform": "_transform"}
     _learned = "weights"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 

@@ -105,9 +105,9 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
         number = str(k + 1) if ends is None else str(int(ends[0]))
         if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
             return k
-    said = f"{text!r} is" if text else "Nothing stands"
+    subject = f"{text!r} is" if text else "Nothing stands"
     raise DataError(
-        f"{said} {where}, which is none of the options there, {shorten([each for each in offered if each])}."
+        f"{subject} {where}, which is none of the options there, {shorten([each for each in offered if each])}."
     )
 
 

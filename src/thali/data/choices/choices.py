@@ -91,8 +91,8 @@ def example_of(data: "Choices") -> str:
     best, worst = (data.labels[data.members[place[row]]] for place in (data.choice, data.worst))
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
-    said = plural(short_number(data.times[same].sum()), "time")
-    return f"{best!r} best and {worst!r} worst out of {shorten(data.sets[set_])} {said} of {short_number(total):,}"
+    times = plural(short_number(data.times[same].sum()), "time")
+    return f"{best!r} best and {worst!r} worst out of {shorten(data.sets[set_])} {times} of {short_number(total):,}"
 
 
 class Choices(Judged):

@@ -254,6 +254,6 @@ def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     total = found.count.sum()
     how += f": {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
     if partial := sum(len(order) < len(found.labels) for order in found.orders):
-        said = "were offered and are worse" if unranked == WORSE else "were not offered"
-        how += f"; options that a ranking does not name (in {partial:,} of them) {said}"
+        meaning = "were offered and are worse" if unranked == WORSE else "were not offered"
+        how += f"; options that a ranking does not name (in {partial:,} of them) {meaning}"
     return how

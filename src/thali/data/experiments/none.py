@@ -72,8 +72,8 @@ def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", altern
     known = [text for text in distinct_texts(column(frame, name))[1] if text]
     if len(where) == 1 and name == alternative:
         return f"No alternative is called {label!r}, as none= says; they are {shorten(known)}.{suggest(label, known)}"
-    said = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
-    return f"No row has {said}, by which none= marks the no-choice option."
+    cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
+    return f"No row has {cells}, by which none= marks the no-choice option."
 
 
 def _empty(series: "pd.Series") -> np.ndarray:

@@ -117,8 +117,8 @@ def of_list(
     try:
         chosen, rejected, tied = _counted(frame, columns, weights)
     except DataError as error:
-        said = None if weights or len(columns.times) < 2 else _shares(frame, columns)
-        raise DataError(error, f" {said}" if said else "") from None
+        hint = None if weights or len(columns.times) < 2 else _shares(frame, columns)
+        raise DataError(error, f" {hint}" if hint else "") from None
 
     def where(row: int, is_first: bool) -> str:
         return f"in row {frame.index[row]}, column {a if is_first else b!r}"

@@ -85,8 +85,8 @@ def _outcomes(
 
     cells = [pd.factorize(frame[name]) for name in pairs]
     texts = [[as_label(value) for value in values] for _, values in cells]
-    said = {text for each in texts for text in each if text}
-    by_text, how = _code(said, pairs, coding)
+    texts_found = {text for each in texts for text in each if text}
+    by_text, how = _code(texts_found, pairs, coding)
     outcome = np.full((len(frame), len(pairs)), np.nan)
     for k, ((name, pair), (codes, _), own) in enumerate(zip(pairs.items(), cells, texts, strict=True)):
         meaning = by_text if by_text is not None else {pair[0]: FIRST, pair[1]: SECOND}
@@ -105,12 +105,12 @@ def _outcomes(
 
 
 def _code(
-    said: set[str], pairs: dict[str, Pair], coding: Mapping[Any, str] | None
+    texts_found: set[str], pairs: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[dict[str, float] | None, str]:
     """What the texts mean in every column, None if they are labels; and the same in words."""
     if coding is not None:
         return meanings(coding), "by the coding given"
-    answers = {text for text in said if plain(text) not in TIE_WORDS}
+    answers = {text for text in texts_found if plain(text) not in TIE_WORDS}
     if answers and answers <= {label for pair in pairs.values() for label in pair} and not answers <= {"1", "2"}:
         return None, "the label chosen"
     if answers <= set(_SIGNS):
@@ -128,7 +128,7 @@ def _code(
                         )
                     )
                 )
-            return code, "; ".join(f"{text} {_NAMES[value]}" for text, value in code.items() if text in said)
+            return code, "; ".join(f"{text} {_NAMES[value]}" for text, value in code.items() if text in texts_found)
     if answers <= {"0", "1"}:
         raise DataError(
             f"The columns of pairs hold {' and '.join(sorted(answers)) or 'ties'} alone, which does not say which "

@@ -32,7 +32,7 @@ from ..cli.commands.report import UNTITLED
 from .reading import what_was_read
 from .runs import REFUSED
 from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Study
-from .words import said_and_named, speech_in
+from .words import sentence_and_names, speech_in
 
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
@@ -201,12 +201,12 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
     """How it ended: a code as at the command line, what should be known, and which arguments a refusal names."""
     speech = speech_in(study.language)
     terminal = Terminal(speech.words([]), speech.words)
-    said: list[str] = []
+    shown: list[str] = []
     named: list[str] = []
 
     def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-        if isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in said:
-            said.append(sentence)
+        if isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in shown:
+            shown.append(sentence)
 
     code, message = _FINE, ""
     with warnings.catch_warnings():
@@ -217,7 +217,7 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
         try:
             do(study, terminal, cores)
         except ThaliError as error:
-            code, (message, named) = REFUSED, said_and_named(error, terminal.words)
+            code, (message, named) = REFUSED, sentence_and_names(error, terminal.words)
         except typer.Exit as left:
             code = left.exit_code
         except OSError as error:
@@ -229,7 +229,7 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
         except Exception:
             traceback.print_exc()
             code, message = _BROKEN, "thali met an error of its own; the record of the run has the details."
-    return {"code": code, "message": message, "named": named, "warnings": said}
+    return {"code": code, "message": message, "named": named, "warnings": shown}
 
 
 def _formats() -> tuple[str, ...]:

@@ -89,5 +89,5 @@ def _kind(study: Study) -> str:
 
 def _taken_over(study: Study) -> dict[str, Any]:
     """What was said of the table, and some of what was asked of the fit."""
-    said, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
-    return {word: value for word, value in (fitted | said).items() if word in said or word in _OF_MODELS}
+    typed, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
+    return {word: value for word, value in (fitted | typed).items() if word in typed or word in _OF_MODELS}

@@ -59,10 +59,10 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
     options = data_options(study.read(READ).get("kind", ""))
     terminal.know(options)
     words = speech_in(study.language).words(options)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         shown = _what_was_read(study, words)
-    notes = [each.message.render(words) for each in said if isinstance(each.message, DataWarning)]
+    notes = [each.message.render(words) for each in warned if isinstance(each.message, DataWarning)]
     return shown | {"notes": list(dict.fromkeys(notes))}
 
 

@@ -34,9 +34,9 @@ def match(
     if found is not None and table.square is not None and (found.shape == LONG or not table.square.bare):
         return None
     how = "rankings" if found is None else shown(found)
-    said = unranked or "absent"
+    others = unranked or "absent"
     roles = None if found is None else _roles(found)
-    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, said, weights), roles=roles)
+    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, others, weights), roles=roles)
 
 
 def _roles(found: RankingColumns) -> ColumnsRead:
