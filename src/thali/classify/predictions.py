@@ -406,7 +406,7 @@ class Predictions(ScikitLearn):
 
 
 class _OtherNames(DataError):
-    """Columns are not those of the fit; said in the words and lines of scikit-learn, which its checks look for."""
+    """Columns are not those of the fit; in the words and lines of scikit-learn, which its checks look for."""
 
     def render(self, words: Words) -> str:
         """The difference, in lines."""

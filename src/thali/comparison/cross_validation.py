@@ -51,7 +51,7 @@ def cross_validate(
     from thali.comparison.scorer import BASE
 
     try:
-        with warnings.catch_warnings():  # the fault tells of both
+        with warnings.catch_warnings():  # the error names both
             warnings.simplefilter("ignore", InterruptedWarning)
             warnings.simplefilter("ignore", IncompleteWarning)
             table = run_comparison(

@@ -172,7 +172,7 @@ class ObjectPairs(Splitter):
 
 
 class PairSets(Splitter):
-    """Leaves out random sets, a fifth of them unless told otherwise; a part is a mask of sets, a unit an answer."""
+    """Leaves out random sets, a fifth of them by default; a part is a mask of sets, a unit an answer."""
 
     leave_out = what = "set"
     data: Triplets

@@ -138,7 +138,7 @@ class Occasions:
     """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
 
     The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not
-    told apart, every occasion counts as one of its own.
+    known, every occasion counts as one of its own.
 
     Parameters
     ----------

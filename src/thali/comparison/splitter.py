@@ -196,7 +196,7 @@ def random_groups(count: int, what: str, hold_out: Any, folds: Any, rng: np.rand
 
 
 def hold_out_wanted(hold_out: Any, count: int, what: str) -> int:
-    """How many are left out once: a fifth, unless said otherwise."""
+    """How many are left out at a time: a fifth by default."""
     wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
     if wanted >= count:
         raise ArgumentError(Setting("hold_out", wanted), f" leaves none of {count} {what}s to fit.")

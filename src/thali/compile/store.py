@@ -237,7 +237,7 @@ def native_folder() -> Folder:
 
 
 def usable_folder() -> Folder | None:
-    """The same if it can be used; else None, and why is said once."""
+    """The same if it can be used; else None, with one warning that says why."""
     folder = native_folder()
     if not folder.path.is_dir():
         try:

@@ -61,7 +61,7 @@ def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
 
 
 def _percentages(counts: np.ndarray, where: Callable[[int], str]) -> str | None:
-    """What is said of numbers that are no counts, if they are percentages or proportions."""
+    """A hint for numbers that are no counts, if they are percentages or proportions."""
     try:
         values = checked_counts(counts, where, weights=True).reshape(counts.shape)
     except DataError:

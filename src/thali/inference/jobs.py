@@ -200,7 +200,7 @@ class Snapshot(NamedTuple):
 
     states: list[Arrays]
     draws: list[Arrays]
-    place: dict[str, Any]  # where the run was, as `FitFolder.write` was told
+    place: dict[str, Any]  # where the run was, as `FitFolder.write` was given it
     has_ended: bool
 
 

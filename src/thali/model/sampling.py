@@ -77,7 +77,7 @@ class Continuation(NamedTuple):
     run: Run
     draws: int  # of each chain in the posterior
     first: int  # draws of the posterior after which those in `states` begin, if there are any
-    tempered: bool  # whether the run started anew with tempering
+    tempered: bool  # whether the run began again with tempering
     states: np.ndarray  # bytes of an npz file: the state of each chain, and its draws where the posterior lacks some
 
 

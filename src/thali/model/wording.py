@@ -38,7 +38,7 @@ def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Mes
 
     Examples
     --------
-    >>> said({"best": "{option} is the best ({p})."}, "best", option="tea", p=".97")
+    >>> phrase({"best": "{option} is the best ({p})."}, "best", option="tea", p=".97")
     'tea is the best (.97).'
     """
     parts: list[Any] = []

@@ -199,7 +199,7 @@ class Interview:
         if self._path is not None:
             check_place(self._path)
         self.answers: list[Answer] = [] if self._path is None else read_log(self._path, self.options, shown)
-        self._fitted = 0  # answers that the model has seen; 0: none, or it is to be fitted anew
+        self._fitted = 0  # answers that the model has seen; 0: none, or it is to be fitted again
         self._question: tuple[str, ...] | None = None
 
     @property

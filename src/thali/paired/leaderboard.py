@@ -120,7 +120,7 @@ class Leaderboard(Printed):
     tie : float
         nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu). NaN without ties.
     data : PairedComparisons
-        What was counted; those who answered are not told apart.
+        What was counted, without those who answered.
     """
 
     order: "pandas.DataFrame"

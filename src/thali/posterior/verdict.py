@@ -35,7 +35,7 @@ class Advice(NamedTuple):
     besides: tuple[Any, ...] = ()  # what helps, too, besides a longer run
     stuck: tuple[Any, ...] = (_STUCK,)  # where chains stay apart and no longer run would help
     longer_if_stuck: bool = False  # whether ten times as long a run is advised with `stuck`
-    note: tuple[Any, ...] = ()  # what is said after every verdict
+    note: tuple[Any, ...] = ()  # what stands after every verdict
 
 
 NO_ADVICE = Advice()

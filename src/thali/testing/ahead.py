@@ -28,7 +28,7 @@ class Fitted:
     name : str
         Of the row.
     error : str
-        The last line that the process said; empty if it ended well.
+        The last line that the process printed; empty if it ended well.
     """
 
     name: str

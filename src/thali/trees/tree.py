@@ -449,7 +449,7 @@ class Tree(Described):
     __delattr__ = __setattr__
 
     def __reduce__(self) -> Any:
-        # NumPy does not pickle the read-only flag, so the copy is frozen anew.
+        # NumPy does not pickle the read-only flag, so the copy is frozen again.
         return frozen, (self.labels, self._nodes())
 
     def _nodes(self) -> Nodes:

@@ -103,7 +103,7 @@ def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
 
 
 def _of(model: Any) -> "_OfData":
-    """What is said of the data of the fit, or of each of its groups."""
+    """Facts of the data of the fit, or of each of its groups."""
     kind = Posterior(model.posterior_).data_kind
     return _OF_DATA[OF_GROUPS.get(kind, kind)]
 
@@ -397,7 +397,7 @@ OF_TRIPLETS = (
 
 
 class _OfData(NamedTuple):
-    """What is said of data of one kind."""
+    """Facts of data of one kind."""
 
     makers: tuple[Maker, ...]
     counted: str  # keys of sentences

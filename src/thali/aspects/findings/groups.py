@@ -19,14 +19,14 @@ from .features import by_member, labels_of, number_finding, row_in_words
 if TYPE_CHECKING:
     import pandas
 
-MAX_GROUPS = 7  # whose weights one picture shows: so many colours are told apart
+MAX_GROUPS = 7  # whose weights one picture shows: so many colours can be distinguished
 MAX_RANKED = 60  # options, above which ranks are left to the table
 _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
 def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
-    """The makers of the findings but for how it is said in a paper; `word`: aspect or feature; `check`: of the data."""
+    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `check`: of the data."""
 
     @finding("features", f"Do the groups attend to the same {word}s?")
     def features(model: Any, settings: Settings) -> Finding:

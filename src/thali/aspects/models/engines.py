@@ -160,7 +160,7 @@ def _refuse_several(method: str, source: Any, more: bool = False) -> None:
 def sampling_of_parts(
     population: Any, source: Any, run: Run, parts: dict[str, Any], tempered_later: bool = False
 ) -> Sampling[Any]:
-    """The run of chains of these parts; `anew`: chains without tempering stayed apart."""
+    """The run of chains of these parts; `tempered_later`: chains without tempering disagreed."""
     task = population.task(source, run.least_draws, run.tune, run.thin, parts)
     task.pilot = PILOT if run.thin is None and len(task.temperatures) == 1 and run.tune >= PILOT else 0
 

@@ -286,7 +286,7 @@ def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
         if len(model._data_of_fit().respondents) < _MIN_RESPONDENTS:
             return None
         if not kept:
-            kept.append(None)  # which stays where there are none, so that a fault is said once
+            kept.append(None)  # which stays where there are none, so that a fault is named once
             kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
         return kept[0]
 

@@ -31,7 +31,7 @@ class Occasions:
     chosen: np.ndarray  # (rows,) bool
     available: np.ndarray  # (rows,) bool
     respondents: tuple[str, ...]
-    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not told
+    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not known
     count: np.ndarray  # (rows,) how many such occasions there were
     name: Callable[[int], str]  # of an occasion, for errors
     people: "pd.DataFrame | None" = None  # a row a respondent

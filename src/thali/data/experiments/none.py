@@ -83,7 +83,7 @@ def _empty(series: "pd.Series") -> np.ndarray:
 
 
 def refuse_unnamed_none(frame: "pd.DataFrame", names: list[str], rows: Rows) -> None:
-    """Refuse a row a task, at most, that lacks several attributes which all others have: nobody said what it is."""
+    """Refuse a row a task, at most, that lacks several attributes which all others have: `none` does not name it."""
     empty = np.array([_empty(column(frame, name)) for name in names])
     lacking = empty.any(axis=1)
     looks = empty[lacking].all(axis=0)

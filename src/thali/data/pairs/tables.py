@@ -147,7 +147,7 @@ def of_list(
 
 
 def _shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
-    """What is said of numbers that are no counts, if they are percentages or proportions."""
+    """A hint for numbers that are no counts, if they are percentages or proportions."""
     try:
         return percentages(*_counted(frame, columns, weights=True))
     except DataError:

@@ -161,7 +161,7 @@ def positions(array: np.ndarray, labels: Iterable[Any] | None, where: Where) -> 
 
 
 def times_of(counts: Any, rows: int, where: Where) -> np.ndarray:
-    """How often each question was answered so; once each if nothing is said."""
+    """How often each question was answered so; once each by default."""
     if counts is None:
         return np.ones(rows)
     times = checked_counts(counts, where)

@@ -5,7 +5,7 @@ what that can, in the words of the app. SIGTERM is to it what Ctrl-C is at a ter
 
 Python lets a signal raise between any two instructions: in an import, which then holds its lock for ever, or where an
 exception is lost. So SIGTERM raises nothing. What can be stopped half-way notes it (`held_back`); anything else is
-given up on the spot, and the process begins anew as `python -m thali.surfaces.app.child WHAT FOLDER CORES stopped`,
+given up on the spot, and the process begins again as `python -m thali.surfaces.app.child WHAT FOLDER CORES stopped`,
 which reports what the job holds.
 """
 
@@ -176,7 +176,7 @@ def main(what: str, folder: str, cores: str, how: str = "") -> None:
 
 
 def _stop(frame: Any, *words: str) -> None:
-    """Note it where it is waited for; else begin anew, to end with what the job holds."""
+    """Note it where it is waited for; else begin again, to end with what the job holds."""
     handler: Any = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         os.execv(sys.executable, [sys.executable, "-P", "-m", "thali.surfaces.app.child", *words, STOPPED])

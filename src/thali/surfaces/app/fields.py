@@ -60,7 +60,7 @@ def models_for(kind: str) -> list[ModelSpec]:
 
 
 def data_options(kind: str) -> list[Option]:
-    """What can be said of a table of this kind; of any kind if it is unknown."""
+    """What can be asked about a table of this kind; of any kind if it is unknown."""
     found: dict[str, Option] = {}
     for spec in TYPED:
         if not kind or kind in spec.data:
@@ -76,12 +76,12 @@ def shown_of_data(kind: str) -> list[Option]:
 
 
 def given_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[str, Any]:
-    """What was said of a table, by the words that these options have for it; the rest is left out.
+    """What was typed about a table, by the words that these options have for it; the rest is left out.
 
     Examples
     --------
     >>> from thali.model.options import SUBJECT
-    >>> said_of_data({"respondent": "VP", "alternative": "food"}, [SUBJECT])
+    >>> given_of_data({"respondent": "VP", "alternative": "food"}, [SUBJECT])
     {'subject': 'VP'}
     """
     own, name_of = {option.word for option in options}, {option.word: option.name for option in data_options("")}

@@ -142,7 +142,7 @@ class Pages:
         return ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
 
     def _data(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
-        """What the table was read as, and what may be said of its columns."""
+        """What the table was read as, and what may be typed about its columns."""
         reading, asked = nothing_read(speech.texts.data.not_read) | study.read("reading"), study.read(READ)
         kind, typed, named = reading["kind"], asked.get("typed", {}), reading["named"]
         columns, offered = reading["columns"], _offered(reading)
@@ -170,7 +170,7 @@ class Pages:
         }
 
     def _ask(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
-        """The questions that models answer, with what may be said of each; after a fit that was refused, why."""
+        """The questions that models answer, with the fields of each; after a fit that was refused, why."""
         reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
         before, given = study.read(FIT) or study.read("draft"), study.files()
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
@@ -178,7 +178,7 @@ class Pages:
         for spec in models_for(reading["kind"]):
             first, others = model_options(spec, reading["kind"], GROUP in asked.get("typed", {}))
             typed = before.get("typed", {})
-            if before.get("model") != spec.name:  # what is said of the method holds for it alone
+            if before.get("model") != spec.name:  # what is typed about the method holds for it alone
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
             of_model = shown, reading["attributes"], spec.methods, offered
@@ -390,7 +390,7 @@ def _is_impossible(study: Study, name: str) -> bool:
 
 
 def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
-    """Whether a fit has chains, and nobody said how long they are."""
+    """Whether a fit has chains, whose length nobody typed."""
     spec, _ = model_named(model)
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     words = {option.word for option in spec.options_of(method)}

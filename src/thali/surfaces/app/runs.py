@@ -34,7 +34,7 @@ class Progress(NamedTuple):
     done: int
     total: int
     unit: str
-    left: float | None  # seconds, if that can be said yet
+    left: float | None  # seconds, if that is known yet
 
 
 class Draws(NamedTuple):
@@ -81,7 +81,7 @@ class Runs:
             self.tend()
 
     def tend(self) -> None:
-        """Begin what waits, as far as there are processors; kill what was told to stop long ago."""
+        """Begin what waits, as far as there are processors; kill what was asked to stop long ago."""
         for (study_name, name), deadline in list(self._stopping.items()):
             study = self._studies.named(study_name)
             if study is None or self.state(study, name) != RUNNING:
@@ -102,7 +102,7 @@ class Runs:
 
     @contextmanager
     def reporting(self, path: Path) -> Iterator[None]:
-        """What goes wrong with one folder is said once, and costs the others nothing."""
+        """Print what goes wrong with one folder once, and go on with the others."""
         try:
             yield
         except Exception as error:
@@ -204,7 +204,7 @@ def was_refused(study: Study) -> bool:
 
 
 def why_it_died(study: Study, name: str) -> str:
-    """What a table's child said last, where it left no end."""
+    """The last line that a table's child printed, where it left no end."""
     lines = study.log(name).splitlines()
     return f"The table could not be read: {lines[-1]}" if lines else "The table could not be read in time or in memory."
 

@@ -134,7 +134,7 @@ class Server:
         return await self._read(self.studies.new(name, dataset=name, language=_speech(request).language), {})
 
     async def read(self, request: Request) -> Response:
-        """Read the table again, with what was said of its columns."""
+        """Read the table again, with what was typed about its columns."""
         study, form = self._study(request), await _form(request)
         if not is_open(self.runs, study):
             return _problem(_speech(request).texts.refused.fitted, 409)
@@ -203,7 +203,7 @@ class Server:
         return _go(self.interviews.begin(self.studies, options, form["goal"], int(shown), speech))
 
     async def answer(self, request: Request) -> Response:
-        """An answer of an interview: the number of the question, and what was said."""
+        """An answer of an interview: the number of the question, and what was chosen."""
         study, (number, _, answer) = self._study(request), (await _form(request)).get("name", "").partition(" ")
         if not number.isdecimal() or answer not in (*WORDS, "tie", "undo") or not study.read(INTERVIEW):
             raise HTTPException(400)
@@ -496,13 +496,13 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
 
 
 def _given(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
-    """What a form says of a table, by the words of the options."""
+    """What a form holds about a table, by the words of the options."""
     given = [(option, text) for option in options if (text := form.get(option.word, "").strip())]
     return {option.word: text.splitlines() if option.several else text for option, text in given}
 
 
 def _questions(typed: dict[str, Any], options: Sequence[Option]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What was said of a table that asks something of the data, and what says how they are read."""
+    """What was typed about a table: what asks something of the data, and what says how they are read."""
     words = {option.word for option in options if option.name in QUESTIONS}
     asked = {word: value for word, value in typed.items() if word in words}
     return asked, {word: value for word, value in typed.items() if word not in asked}

@@ -109,7 +109,7 @@ class Speech:
         return text if self.language == ENGLISH else text.translate({ord(","): ".", ord("."): ","})
 
     def plain_number(self, text: str, is_whole: bool = False) -> str:
-        """A number that somebody wrote, as Python reads it; of whole ones the thousands may be told apart.
+        """A number that somebody wrote, as Python reads it; of whole ones the thousands may be separated.
 
         Examples
         --------
@@ -251,7 +251,7 @@ def sentence_and_names(error: ThaliError, words: Any) -> tuple[str, list[str]]:
     Examples
     --------
     >>> from thali.errors import Argument, ArgumentError
-    >>> said_and_named(ArgumentError(Argument("draws"), " must be a whole number; got 'x'."), AppWords([]))
+    >>> sentence_and_names(ArgumentError(Argument("draws"), " must be a whole number; got 'x'."), AppWords([]))
     ("“Draws of each chain” must be a whole number; got 'x'.", ['draws'])
     """
     own = words if isinstance(words, AppWords) else AppWords([])
