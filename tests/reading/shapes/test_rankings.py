@@ -63,7 +63,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_gives_the_same_choices(shape):
     reading = recognise(table(SHAPES[shape], "x.soc" if "preflib" in shape else "x.csv"))
-    assert reading.shape == rankings.NAME
+    assert reading.shape == rankings.RANKINGS.name
     data, sentence = reading.build()
     assert chosen(data) == CHOSEN
     assert "4 rankings of 3 options: 3 options, 3 sets of 2 to 3, 8 choices" in sentence
@@ -113,7 +113,7 @@ def test_best_and_worst_of_three(cells):
     first, second = cells.split()
     text = f"option_a,option_b,option_c,best,worst\ntea,milk,water,{first}\ntea,milk,water,{second}\n"
     reading = recognise(table(text))
-    assert reading.shape == best_worst.NAME
+    assert reading.shape == best_worst.BEST_WORST_TABLE.name
     data = reading.build()[0]
     assert data.worst is not None and chosen(data.as_rankings()) == BEST_WORST
 
@@ -123,7 +123,7 @@ LONG = "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1\n
 
 def test_a_row_for_each_option_of_a_set():
     reading = recognise(table(LONG))
-    assert reading.shape == best_worst.NAME and "marked in 'best' and 'worst'" in reading.how
+    assert reading.shape == best_worst.BEST_WORST_TABLE.name and "marked in 'best' and 'worst'" in reading.how
     data = reading.build()[0]
     assert chosen(data.as_rankings()) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {
         ("milk", "water"): {"milk": 1},

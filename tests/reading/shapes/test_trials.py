@@ -40,7 +40,7 @@ def rows(header, cells):
 )
 def test_trials(header, cells, how):
     reading = recognise(table(rows(header, cells)))
-    assert reading.shape == trials.NAME
+    assert reading.shape == trials.TRIAL_TABLE.name
     data, sentence = reading.build()
     assert counted(data) == (2, 1, 1)
     first, second, chosen = header.split(",")
@@ -67,7 +67,7 @@ def test_trials(header, cells, how):
 )
 def test_results(header, cells):
     reading = recognise(table(rows(header, cells)))
-    assert reading.shape == results.NAME
+    assert reading.shape == results.RESULTS_OF_GAMES.name
     assert counted(reading.build()[0]) == (2, 1, 1)
 
 

@@ -1,5 +1,7 @@
 """The shapes of table that hold choices out of sets."""
 
-from . import best_worst, long_choices, rankings
+from .best_worst import BEST_WORST_TABLE
+from .long_choices import LONG_TABLE
+from .rankings import RANKINGS
 
-SHAPES = tuple(each.SHAPE for each in (long_choices, rankings, best_worst))
+SHAPES = LONG_TABLE, RANKINGS, BEST_WORST_TABLE

@@ -13,10 +13,10 @@ from thali.errors import DataError
 from ...shape import Lack, Reading, Shape
 from ...table import Table
 
-NAME = "table of best-worst choices"
+_BEST_WORST = "table of best-worst choices"
 
 
-def match(
+def match_best_worst(
     table: Table,
     best: str | None = None,
     worst: str | None = None,
@@ -28,31 +28,35 @@ def match(
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     marked = long_columns(table.frame, {**given, "subject": respondent})
     if marked is not None:
-        return _reading(table, given, weights, str(marked), _roles(marked, marked.option, marked.task))
+        return _best_worst_reading(
+            table, given, weights, str(marked), _best_worst_roles(marked, marked.option, marked.task)
+        )
     try:
         found = best_worst_columns(table.frame, {**given, "subject": respondent})
     except DataError:
         if best is None and worst is None:
             return None
-        return _reading(table, given, weights, NAME, None)
-    return _reading(table, given, weights, str(found), _roles(found, *found.options))
+        return _best_worst_reading(table, given, weights, _BEST_WORST, None)
+    return _best_worst_reading(table, given, weights, str(found), _best_worst_roles(found, *found.options))
 
 
-def _reading(table: Table, given: dict[str, Any], weights: bool, how: str, roles: ColumnsRead | None) -> Reading:
-    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, weights, how), roles=roles)
+def _best_worst_reading(
+    table: Table, given: dict[str, Any], weights: bool, how: str, roles: ColumnsRead | None
+) -> Reading:
+    return Reading(CHOICES, _BEST_WORST, how, table, lambda: _read_best_worst(table, given, weights, how), roles=roles)
 
 
-def _roles(found: Any, *options: str) -> ColumnsRead:
+def _best_worst_roles(found: Any, *options: str) -> ColumnsRead:
     """The columns that are read."""
     return ColumnsRead(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.subject)
 
 
-def _converted(table: Table, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:
+def _read_best_worst(table: Table, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:
     data = Choices.from_best_worst(table.frame, **given, weights=weights)
     return data, f"{how}: {data}"
 
 
-def lacks(table: Table) -> Lack | None:
+def best_worst_lacks(table: Table) -> Lack | None:
     """The options beside the best and the worst."""
     own = by_plain_name(table.names)
     best, worst = BEST.among(own), WORST.among(own)
@@ -65,10 +69,10 @@ def lacks(table: Table) -> Lack | None:
     return None
 
 
-SHAPE = Shape(
-    NAME,
+BEST_WORST_TABLE = Shape(
+    _BEST_WORST,
     CHOICES,
-    match,
+    match_best_worst,
     expected=(
         "a set of options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' "
         "and 'worst' (most, least); or a row an option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
@@ -76,6 +80,6 @@ SHAPE = Shape(
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("weights",),
     named_by=("best", "worst"),
-    lacks=lacks,
+    lacks=best_worst_lacks,
     main=("best", "worst", "respondent"),
 )

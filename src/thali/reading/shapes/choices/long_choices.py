@@ -13,30 +13,32 @@ from thali.errors import DataError
 from ...shape import Lack, Reading, Shape
 from ...table import Table
 
-NAME = "long table of choices"
+_LONG = "long table of choices"
 _NEEDED = (
     ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the occasions", "choice_id")),
     ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
     ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
 )
-NAMED_BY = ("choice_id", "alternative")
+_LONG_NAMED_BY = ("choice_id", "alternative")
 
 
-def match(table: Table, **columns: str | None) -> Reading | None:
+def match_long(table: Table, **columns: str | None) -> Reading | None:
     """A table of which a column was named, or whose columns have the usual names; sure if their cells say so, too."""
     named = {role: name for role, name in columns.items() if name is not None}
-    asked = any(columns.get(name) is not None for name in NAMED_BY)
+    asked = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
     try:
         found = roles(table.frame, dict.fromkeys(LONG) | named)
     except DataError:
         if not asked:
             return None
-        return Reading(CHOICES, NAME, "long table", table, lambda: _converted(table, named))
+        return Reading(CHOICES, _LONG, "long table", table, lambda: _read_long(table, named))
     sure = asked or is_long_table(table.frame)
-    return Reading(CHOICES, NAME, _how(found), table, lambda: _converted(table, named), sure, roles=_roles(found))
+    return Reading(
+        CHOICES, _LONG, _long_sentence(found), table, lambda: _read_long(table, named), sure, roles=_long_roles(found)
+    )
 
 
-def _roles(found: dict[str, str | None]) -> ColumnsRead:
+def _long_roles(found: dict[str, str | None]) -> ColumnsRead:
     """The columns that are read; an occasion of everybody's own says who answered."""
 
     def named(*roles: str) -> tuple[str, ...]:
@@ -47,16 +49,16 @@ def _roles(found: dict[str, str | None]) -> ColumnsRead:
     )
 
 
-def _converted(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
+def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
     found = roles(table.frame, dict.fromkeys(LONG) | named)
     fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
     data = Choices(table.frame, **fractional | named)
     further = [name for name in table.names if name not in found.values()]
     ignored = f"; not read: {shorten(further)}" if further else ""
-    return data, f"{_how(found)}: {data}{ignored}"
+    return data, f"{_long_sentence(found)}: {data}{ignored}"
 
 
-def _how(found: dict[str, str | None]) -> str:
+def _long_sentence(found: dict[str, str | None]) -> str:
     how = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, occasions {found['choice_id']!r}"
     if found["respondent"] not in (None, found["choice_id"]):
         how += f" of respondents {found['respondent']!r}"
@@ -65,23 +67,23 @@ def _how(found: dict[str, str | None]) -> str:
     return how
 
 
-def lacks(table: Table) -> Lack | None:
+def long_lacks(table: Table) -> Lack | None:
     """The column that is missing where the two others are there."""
     own = by_plain_name(table.names)
     missing = [lack for roles, lack in _NEEDED if all(role.among(own) is None for role in roles)]
     return missing[0]._replace(near=2) if len(missing) == 1 else None
 
 
-SHAPE = Shape(
-    NAME,
+LONG_TABLE = Shape(
+    _LONG,
     CHOICES,
-    match,
+    match_long,
     expected=(
         "one row for each alternative of an occasion, with the columns 'choice_id', 'alternative' and 'chosen' (task, "
         "obsID; alt, option; choice)"
     ),
     roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
-    named_by=NAMED_BY,
-    lacks=lacks,
+    named_by=_LONG_NAMED_BY,
+    lacks=long_lacks,
     main=("choice_id", "alternative", "chosen"),
 )

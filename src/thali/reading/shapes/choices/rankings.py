@@ -11,11 +11,11 @@ from thali.data.roles import COUNT, OPTION, RANK, RESPONDENT, by_plain_name
 from ...shape import Lack, Reading, Shape
 from ...table import Table
 
-NAME = "table of rankings"
-NAMED_BY = ("option", "rank", "unranked")
+_RANKINGS = "table of rankings"
+_RANKINGS_NAMED_BY = ("option", "rank", "unranked")
 
 
-def match(
+def match_rankings(
     table: Table,
     option: str | None = None,
     rank: str | None = None,
@@ -35,22 +35,22 @@ def match(
         return None
     how = "rankings" if found is None else shown(found)
     others = unranked or "absent"
-    roles = None if found is None else _roles(found)
-    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, given, others, weights), roles=roles)
+    roles = None if found is None else _rankings_roles(found)
+    return Reading(CHOICES, _RANKINGS, how, table, lambda: _read_rankings(table, given, others, weights), roles=roles)
 
 
-def _roles(found: RankingColumns) -> ColumnsRead:
+def _rankings_roles(found: RankingColumns) -> ColumnsRead:
     """The columns that are read."""
     options, counts = ((*found.columns, found.group), (found.count,))
     return ColumnsRead(tuple(filter(None, options)), (), tuple(filter(None, counts)), found.subject)
 
 
-def _converted(table: Table, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:
+def _read_rankings(table: Table, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:
     data, how = Choices._of_rankings(table.frame, None, given, unranked, weights=weights)
     return data, f"{how}: {data}"
 
 
-def lacks(table: Table) -> Lack | None:
+def rankings_lack(table: Table) -> Lack | None:
     """The option beside the rank, or the rank beside the option."""
     own = by_plain_name(table.names)
     option, rank = OPTION.among(own), RANK.among(own)
@@ -59,17 +59,17 @@ def lacks(table: Table) -> Lack | None:
     return None
 
 
-SHAPE = Shape(
-    NAME,
+RANKINGS = Shape(
+    _RANKINGS,
     CHOICES,
-    match,
+    match_rankings,
     expected=(
         "a ranking a row with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or a column an option "
         "that holds its rank, or an option of a ranking a row with the columns 'subject', 'option' and 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
-    named_by=NAMED_BY,
-    lacks=lacks,
+    named_by=_RANKINGS_NAMED_BY,
+    lacks=rankings_lack,
     main=("respondent",),
 )

@@ -1,5 +1,6 @@
 """The shapes of table that hold choice experiments."""
 
-from . import experiment, wide_experiment
+from .experiment import LONG_TABLE
+from .wide_experiment import WIDE
 
-SHAPES = experiment.SHAPE, wide_experiment.SHAPE
+SHAPES = LONG_TABLE, WIDE

@@ -11,10 +11,10 @@ from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_R
 from ...shape import Reading, Shape
 from ...table import Table
 
-NAME = "choice experiment"
+_LONG = "choice experiment"
 
 
-def match(table: Table, known: bool = False, **options: Any) -> Reading | None:
+def match_long(table: Table, known: bool = False, **options: Any) -> Reading | None:
     """A long table of choices with columns that describe the alternatives; any table if these are `known` to be one.
 
     The options are those of `ChoiceExperiment.from_frame`.
@@ -23,10 +23,10 @@ def match(table: Table, known: bool = False, **options: Any) -> Reading | None:
     if not known and not described:
         return None
     how = f"choices of one alternative out of several, which are described by {shorten(described)}"
-    return Reading(EXPERIMENTS, NAME, how, table, lambda: _converted(table, options), sure=bool(described))
+    return Reading(EXPERIMENTS, _LONG, how, table, lambda: _read_long(table, options), sure=bool(described))
 
 
-def _converted(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
+def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
     data = ChoiceExperiment.from_frame(table.frame, **options)
     return data, str(data)
 
@@ -42,10 +42,10 @@ def describing_columns(table: Table) -> list[str]:
     return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
 
 
-SHAPE = Shape(
-    NAME,
+LONG_TABLE = Shape(
+    _LONG,
     EXPERIMENTS,
-    match,
+    match_long,
     expected=(
         "one row for each alternative of a task, with the columns 'respondent', 'task', 'chosen' and those that "
         "describe the alternatives"

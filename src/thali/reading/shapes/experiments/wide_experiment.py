@@ -11,10 +11,10 @@ from thali.data.roles import CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
 from ...shape import Lack, Reading, Shape
 from ...table import Table
 
-NAME = "choice experiment with a row a task"
+_WIDE = "choice experiment with a row a task"
 
 
-def match(
+def match_wide(
     table: Table,
     respondent: str | None = None,
     task: str | None = None,
@@ -31,19 +31,19 @@ def match(
         return None
     return Reading(
         EXPERIMENTS,
-        NAME,
+        _WIDE,
         str(found),
         table,
-        lambda: _converted(table, given | {"alternatives": alternatives} | more, str(found)),
+        lambda: _read_wide(table, given | {"alternatives": alternatives} | more, str(found)),
     )
 
 
-def _converted(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
+def _read_wide(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
     data = ChoiceExperiment.from_wide(table.frame, **options)
     return data, f"{how}: {data}"
 
 
-def lacks(table: Table) -> Lack | None:
+def wide_lacks(table: Table) -> Lack | None:
     """The choice beside columns that are called by attribute and alternative."""
     described = numbered_attributes(table.names)
     return (
@@ -51,13 +51,13 @@ def lacks(table: Table) -> Lack | None:
     )
 
 
-SHAPE = Shape(
-    NAME,
+WIDE = Shape(
+    _WIDE,
     EXPERIMENTS,
-    match,
+    match_wide,
     expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     settings=("alternatives", "levels", "none", "bins"),
-    lacks=lacks,
+    lacks=wide_lacks,
     main=("respondent", "task", "chosen"),
 )

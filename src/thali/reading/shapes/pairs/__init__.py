@@ -1,5 +1,10 @@
 """The shapes of table that hold paired comparisons."""
 
-from . import pair_list, results, square_of_counts, squares_by_sheet, trials, wide_pairs
+from .pair_list import LIST
+from .results import RESULTS_OF_GAMES
+from .square_of_counts import SQUARE
+from .squares_by_sheet import SHEETS
+from .trials import TRIAL_TABLE
+from .wide_pairs import WIDE
 
-SHAPES = tuple(each.SHAPE for each in (square_of_counts, squares_by_sheet, pair_list, trials, results, wide_pairs))
+SHAPES = SQUARE, SHEETS, LIST, TRIAL_TABLE, RESULTS_OF_GAMES, WIDE

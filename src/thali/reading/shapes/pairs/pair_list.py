@@ -23,10 +23,10 @@ from thali.data.similarities.listed import tells_similarities
 from ...shape import Lack, Reading, Shape
 from ...table import Table
 
-NAME = "list of comparisons"
+_LIST = "list of comparisons"
 
 
-def match(
+def match_list(
     table: Table,
     chosen: str | None = None,
     rejected: str | None = None,
@@ -43,7 +43,7 @@ def match(
     given = {"count": count, "losses": losses, "subject": respondent, "covariates": covariates}
     if rejected is not None and covariates is None:
         found = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
-        return _reading(table, found, given, weights)
+        return _list_reading(table, found, given, weights)
     found = choice_columns(table.names, (count, losses, respondent)) if table.named and chosen is None else []
     if covariates is not None:
         found = [columns for columns in found if columns.in_order and len(columns.times) == 2]
@@ -53,19 +53,19 @@ def match(
     # squares come first: among the options of one may be I, J and N, which would also make a list
     if table.square is not None and not (table.square.bare and table.square.has_diagonal):
         return None
-    return _reading(table, found, given, weights)
+    return _list_reading(table, found, given, weights)
 
 
-def _reading(table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool) -> Reading:
+def _list_reading(table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool) -> Reading:
     for name in ("count", "losses", "subject"):
         if given[name] is not None:
             column(table.frame, given[name])
     how = "; or ".join(map(str, found))
-    convert = partial(_converted, table, found, given, weights)
+    convert = partial(_read_list, table, found, given, weights)
     one = _completed(found[0], table, given)
     counts = tuple(filter(None, (*one.times, one.ties)))
     roles = ColumnsRead(one.options, (), counts, one.subject) if len(found) == 1 else None
-    return Reading(PAIRS, NAME, how, table, convert, counted=_counted(found, given), roles=roles)
+    return Reading(PAIRS, _LIST, how, table, convert, counted=_counted(found, given), roles=roles)
 
 
 def _completed(columns: PairColumns, table: Table, given: dict[str, Any]) -> PairColumns:
@@ -88,7 +88,7 @@ def _counted(found: list[PairColumns], given: dict[str, Any]) -> tuple[tuple[str
     return (*one.options, *counts), tuple(counts)
 
 
-def _converted(
+def _read_list(
     table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
     """The comparisons in a list, and how it was read."""
@@ -108,16 +108,16 @@ def _converted(
     return data, f"{columns}{named}: {data}{ignored}"
 
 
-def lacks(table: Table) -> Lack | None:
+def list_lacks(table: Table) -> Lack | None:
     """The column that is missing beside one of a pair."""
     found = lacking(table.names)
     return None if found is None else Lack(*found)
 
 
-SHAPE = Shape(
-    NAME,
+LIST = Shape(
+    _LIST,
     PAIRS,
-    match,
+    match_list,
     expected=(
         "the columns 'chosen' and 'rejected' (winner, loser; i, j) and 'count' (n, freq, weight) if rows stand for "
         "several, or 'a', 'b', 'a_over_b', 'b_over_a' (item1, item2, wins1, wins2) and 'ties'"
@@ -125,6 +125,6 @@ SHAPE = Shape(
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
     settings=("weights", "covariates"),
     named_by=("rejected", "losses"),
-    lacks=lacks,
+    lacks=list_lacks,
     main=("chosen", "rejected", "count"),
 )

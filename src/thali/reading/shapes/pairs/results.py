@@ -7,28 +7,28 @@ from thali.data.roles import AWAY, COUNT, HOME, RESPONDENT, RESULT
 
 from ...shape import Reading, Shape
 from ...table import Table
-from .trials import GAMES_BY, lacks_of, matched
+from .trials import GAMES_BY, _match_sides, _sides_lack
 
-NAME = "table of results"
+_RESULTS = "table of results"
 
 
-def match(
+def match_results(
     table: Table, coding: Any = None, weights: bool = False, covariates: Any = None, **columns: str | None
 ) -> Reading | None:
     """A table with two columns of sides and their result, some of them named perhaps."""
-    return matched(NAME, True, table, columns, coding, weights, covariates)
+    return _match_sides(_RESULTS, True, table, columns, coding, weights, covariates)
 
 
-SHAPE = Shape(
-    NAME,
+RESULTS_OF_GAMES = Shape(
+    _RESULTS,
     PAIRS,
-    match,
+    match_results,
     expected=(
         "a game a row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of either"
     ),
     roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates"),
     named_by=GAMES_BY,
-    lacks=lambda table: lacks_of(table, True),
+    lacks=lambda table: _sides_lack(table, True),
     main=("home", "away", "result"),
 )

@@ -16,11 +16,11 @@ from ...shape import Reading, Shape
 from ...square import Square, other_labels
 from ...table import Table
 
-NAME = "square of counts"
-HOW = "square count matrix, row over column"
+_SQUARE = "square of counts"
+_SQUARE_HOW = "square count matrix, row over column"
 
 
-def match(table: Table, weights: bool = False) -> Reading | None:
+def match_square(table: Table, weights: bool = False) -> Reading | None:
     """A square of numbers that are not surely similarities; `weights`: fractional counts are meant."""
     square = table.square
     if table.sheets and square is not None and not square.holds_similarities:
@@ -28,23 +28,23 @@ def match(table: Table, weights: bool = False) -> Reading | None:
     if square is None:
         if not (wrong := other_labels(table.frame)):
             return None
-        return Reading(PAIRS, NAME, HOW, table, lambda: _refuse(wrong), sure=False)
+        return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: _refuse(wrong), sure=False)
     if square.holds_similarities and not weights:
         return None
     # a list of counts may have as many columns of numbers as rows, and then its "diagonal" holds numbers
     sure = not (square.bare and table.named and square.has_diagonal)
     doubtful = square.numbers is not None and (square.is_symmetric or not square.holds_counts)
     could_be = SIMILARITIES if doubtful else ""
-    return Reading(PAIRS, NAME, HOW, table, lambda: _converted(table, square, weights), sure, could_be)
+    return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: _read_square(table, square, weights), sure, could_be)
 
 
-def _converted(table: Table, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
+def _read_square(table: Table, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
     if not weights:
         refuse_thousands(table.frame, *table.names)
     values, left_out = _without_diagonal(square)
     data = PairedComparisons(values, square.labels, weights=weights)
     warn_of(left_out, percentages(data.wins, data.losses))
-    return data, f"{HOW}: {data}"
+    return data, f"{_SQUARE_HOW}: {data}"
 
 
 def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
@@ -66,10 +66,10 @@ def _refuse(wrong: str) -> Any:
     raise DataError(wrong)
 
 
-SHAPE = Shape(
-    NAME,
+SQUARE = Shape(
+    _SQUARE,
     PAIRS,
-    match,
+    match_square,
     expected="a square table of counts (row over column; the first column repeats the labels of the header)",
     settings=("weights",),
 )

@@ -10,19 +10,19 @@ from thali.errors import DataError
 from ...shape import Reading, Shape
 from ...table import Table
 
-NAME = "workbook with a square a subject"
+_SHEETS = "workbook with a square a subject"
 
 
-def match(table: Table, weights: bool = False) -> Reading | None:
+def match_sheets(table: Table, weights: bool = False) -> Reading | None:
     """Several sheets that hold squares of counts."""
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.holds_similarities for square in squares):
         return None
     how = f"{plural(len(squares), 'sheet')}, one a subject, each a square count matrix, row over column"
-    return Reading(PAIRS, NAME, how, table, lambda: _converted(table, how, weights))
+    return Reading(PAIRS, _SHEETS, how, table, lambda: _read_sheets(table, how, weights))
 
 
-def _converted(table: Table, how: str, weights: bool) -> tuple[PairedComparisons, str]:
+def _read_sheets(table: Table, how: str, weights: bool) -> tuple[PairedComparisons, str]:
     """Each sheet is checked by itself, and all are added up."""
     rows, labels = [], None
     for title, sheet in table.sheets:
@@ -38,10 +38,10 @@ def _converted(table: Table, how: str, weights: bool) -> tuple[PairedComparisons
     return data, f"{how}: {data}"
 
 
-SHAPE = Shape(
-    NAME,
+SHEETS = Shape(
+    _SHEETS,
     PAIRS,
-    match,
+    match_sheets,
     expected="a workbook with such a square for every subject, a sheet each",
     settings=("weights",),
 )

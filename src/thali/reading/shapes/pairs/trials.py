@@ -13,18 +13,18 @@ from thali.errors import DataError
 from ...shape import Lack, Reading, Shape
 from ...table import Table
 
-NAME = "table of trials"
+_TRIALS = "table of trials"
 OPTIONS = ("first", "second", "chosen", "respondent", "count")
 
 
-def match(
+def match_trials(
     table: Table, coding: Any = None, weights: bool = False, covariates: Any = None, **columns: str | None
 ) -> Reading | None:
     """A table with two columns of options and one that says which was chosen, some of them named perhaps."""
-    return matched(NAME, False, table, columns, coding, weights, covariates)
+    return _match_sides(_TRIALS, False, table, columns, coding, weights, covariates)
 
 
-def matched(
+def _match_sides(
     name: str,
     game: bool,
     table: Table,
@@ -41,7 +41,7 @@ def matched(
     except DataError:
         if not named or not table.named:
             return None
-        return Reading(PAIRS, name, name, table, partial(_converted, table, given, game, coding, weights, covariates))
+        return Reading(PAIRS, name, name, table, partial(_read_trials, table, given, game, coding, weights, covariates))
     if found.game != game or (table.square is not None and not named):
         return None
     how = f"{found.first!r} against {found.second!r}, won by {found.verdict[-1]!r}"
@@ -49,12 +49,12 @@ def matched(
     counts = () if found.count is None else (found.count,)
     described = [column for column in covariates or () if column in table.names]
     counted = (found.first, found.second, *found.verdict, *described, *counts), counts
-    convert = partial(_converted, table, given, game, coding, weights, covariates)
+    convert = partial(_read_trials, table, given, game, coding, weights, covariates)
     roles = ColumnsRead((found.first, found.second), found.verdict, counts, found.subject, judged=not game)
     return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles)
 
 
-def _converted(
+def _read_trials(
     table: Table, given: dict[str, str | None], game: bool, coding: Any, weights: bool, covariates: Any
 ) -> tuple[PairedComparisons, str]:
     data, how = PairedComparisons._of_trials(table.frame, given, game, coding, weights=weights, covariates=covariates)
@@ -67,12 +67,12 @@ TRIALS_BY, GAMES_BY = ("first", "second"), ("home", "away", "result")
 TRIALS, GAMES = "one trial a row", "one game a row"
 
 
-def lacks(table: Table) -> Lack | None:
+def trials_lack(table: Table) -> Lack | None:
     """The column that says which was chosen, beside two of options."""
-    return lacks_of(table, False)
+    return _sides_lack(table, False)
 
 
-def lacks_of(table: Table, game: bool) -> Lack | None:
+def _sides_lack(table: Table, game: bool) -> Lack | None:
     """What trials or games lack: the outcome, one of the two options, or their names."""
     found = near_trials(table.frame, game)
     if found is None:
@@ -81,10 +81,10 @@ def lacks_of(table: Table, game: bool) -> Lack | None:
     return Lack(found.what, options[ROLES.index(found.role)], found.near)
 
 
-SHAPE = Shape(
-    NAME,
+TRIAL_TABLE = Shape(
+    _TRIALS,
     PAIRS,
-    match,
+    match_trials,
     expected=(
         "a trial a row, with the columns 'left', 'right' (a, b; option1, option2; model_a, model_b) and 'chosen' "
         "(winner, response), which holds an option, its side or 'tie'"
@@ -92,6 +92,6 @@ SHAPE = Shape(
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates"),
     named_by=TRIALS_BY,
-    lacks=lacks,
+    lacks=trials_lack,
     main=("first", "second", "chosen"),
 )

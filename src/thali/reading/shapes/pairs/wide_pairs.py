@@ -15,10 +15,10 @@ from thali.data.roles import COUNT, RESPONDENT
 from ...shape import Lack, Reading, Shape
 from ...table import Table
 
-NAME = "table with a column a pair"
+_WIDE = "table with a column a pair"
 
 
-def match(
+def match_wide(
     table: Table, respondent: str | None = None, count: str | None = None, coding: Any = None, weights: bool = False
 ) -> Reading | None:
     """A table whose columns are called like pairs, or hold answers to pairs; sure if it is their names."""
@@ -35,17 +35,17 @@ def match(
         return None
     how = f"a column a pair, {shorten(list(found.pairs), 3)}"
     roles = ColumnsRead(tuple(found.pairs), (), tuple(filter(None, (found.count,))), found.subject)
-    convert = partial(_converted, table, found, coding, weights)
-    return Reading(PAIRS, NAME, how, table, convert, sure=found.order == "named", roles=roles)
+    convert = partial(_read_wide, table, found, coding, weights)
+    return Reading(PAIRS, _WIDE, how, table, convert, sure=found.order == "named", roles=roles)
 
 
-def _converted(table: Table, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:
+def _read_wide(table: Table, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:
     data, how = PairedComparisons._of_outcomes(outcomes_of_wide(table.frame, found, coding, None, weights))
     row = "one subject a row" if data.subjects else "one pattern of answers a row"
     return data, f"{row}, {how}: {data}"
 
 
-def lacks(table: Table) -> Lack | None:
+def wide_lacks(table: Table) -> Lack | None:
     """What columns lack that are called like pairs, or hold codes of answers."""
     if called := called_like_pairs(table.names):
         return Lack(f"answers in {shorten(called, 3)} such as 1 and 2; 1, -1 and 0; or the label chosen", near=3)
@@ -56,16 +56,16 @@ def lacks(table: Table) -> Lack | None:
     return None
 
 
-SHAPE = Shape(
-    NAME,
+WIDE = Shape(
+    _WIDE,
     PAIRS,
-    match,
+    match_wide,
     expected=(
         "a subject a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, "
         "-1 and 0 for a tie, or the label chosen"
     ),
     roles=(RESPONDENT, COUNT),
     settings=("coding", "weights"),
-    lacks=lacks,
+    lacks=wide_lacks,
     main=("respondent",),
 )

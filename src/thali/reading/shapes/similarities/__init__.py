@@ -1,5 +1,7 @@
 """The shapes of table that hold similarities."""
 
-from . import similarities_by_sheet, similarity_list, similarity_square
+from .similarities_by_sheet import SHEETS
+from .similarity_list import LIST
+from .similarity_square import SQUARE
 
-SHAPES = similarity_square.SHAPE, similarities_by_sheet.SHAPE, similarity_list.SHAPE
+SHAPES = SQUARE, SHEETS, LIST

@@ -11,10 +11,10 @@ from thali.errors import DataError
 from ...shape import Reading, Shape
 from ...table import Table
 
-NAME = "workbook with a square of similarities a subject"
+_SHEETS = "workbook with a square of similarities a subject"
 
 
-def match(table: Table, symmetrize: str | None = None) -> Reading | None:
+def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
     """Several sheets that hold squares, symmetric or triangles, and not all counts."""
     squares = {title: sheet.square for title, sheet in table.sheets}
     if not any(square is not None and square.holds_similarities for square in squares.values()):
@@ -26,10 +26,10 @@ def match(table: Table, symmetrize: str | None = None) -> Reading | None:
             f"Sheets {shorten(similar)} hold similarities, sheets {shorten(counts)} do not; keep those of one kind."
         )
     how = f"{plural(len(squares), 'sheet')}, one a subject, each a square of similarities"
-    return Reading(SIMILARITIES, NAME, how, table, lambda: _converted(table, how, symmetrize))
+    return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
 
 
-def _converted(table: Table, how: str, symmetrize: str | None) -> tuple[Similarities, str]:
+def _read_sheets(table: Table, how: str, symmetrize: str | None) -> tuple[Similarities, str]:
     """Each sheet is checked by itself; the data are the means, with the number of subjects of each."""
     matrices = []
     for title, sheet in table.sheets:
@@ -47,10 +47,10 @@ def _converted(table: Table, how: str, symmetrize: str | None) -> tuple[Similari
     return data, f"{how}: {data}, the means over subjects; the diagonals were not read"
 
 
-SHAPE = Shape(
-    NAME,
+SHEETS = Shape(
+    _SHEETS,
     SIMILARITIES,
-    match,
+    match_sheets,
     expected="a workbook with such a square of similarities for every subject, a sheet each",
     settings=("symmetrize",),
     triangle=True,

@@ -10,10 +10,10 @@ from thali.data.similarities.listed import pair_columns, tells_similarities
 from ...shape import Reading, Shape
 from ...table import Table
 
-NAME = "list of similarities"
+_LIST = "list of similarities"
 
 
-def match(table: Table, known: bool = False, symmetrize: str | None = None) -> Reading | None:
+def match_list(table: Table, known: bool = False, symmetrize: str | None = None) -> Reading | None:
     """A table whose columns have the names of such a list.
 
     `known`: these are similarities, so that a column of dissimilarities, or two of similarities, is what is wrong.
@@ -24,7 +24,7 @@ def match(table: Table, known: bool = False, symmetrize: str | None = None) -> R
         own = by_plain_name(names)
         if not known or all(role.among(own) is None for role in (SIMILARITY, DISSIMILARITY)):
             return None
-        return Reading(SIMILARITIES, NAME, "table of pairs", table, lambda: _converted(table), sure=False)
+        return Reading(SIMILARITIES, _LIST, "table of pairs", table, lambda: _read_list(table), sure=False)
     square = table.square
     if square is not None and square.is_symmetric:
         return None
@@ -33,10 +33,10 @@ def match(table: Table, known: bool = False, symmetrize: str | None = None) -> R
     sure = not both_ways and tells_similarities(names, vaguely=not choices)
     if square is not None and square.numbers is not None:
         sure &= square.bare and square.has_diagonal
-    return Reading(SIMILARITIES, NAME, str(pair_columns(names)), table, lambda: _converted(table), sure)
+    return Reading(SIMILARITIES, _LIST, str(pair_columns(names)), table, lambda: _read_list(table), sure)
 
 
-def _converted(table: Table) -> tuple[Similarities, str]:
+def _read_list(table: Table) -> tuple[Similarities, str]:
     columns = pair_columns(table.names)
     data = Similarities.from_frame(table.frame, *columns)
     unused = [name for name in table.names if name not in columns and not name.startswith("column ")]
@@ -44,10 +44,10 @@ def _converted(table: Table) -> tuple[Similarities, str]:
     return data, f"{data}, {columns}{ignored}"
 
 
-SHAPE = Shape(
-    NAME,
+LIST = Shape(
+    _LIST,
     SIMILARITIES,
-    match,
+    match_list,
     expected=(
         "the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row and column; sim, "
         "rating, proximity) and, if rows stand for several judgements, 'count'"

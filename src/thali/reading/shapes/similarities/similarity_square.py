@@ -12,10 +12,10 @@ from ...shape import Reading, Shape
 from ...square import Square, other_labels
 from ...table import Table
 
-NAME = "square of similarities"
+_SQUARE = "square of similarities"
 
 
-def match(table: Table, symmetrize: str | None = None) -> Reading | None:
+def match_square(table: Table, symmetrize: str | None = None) -> Reading | None:
     """A square of numbers; sure if it is symmetric or a triangle, and they are not all counts.
 
     `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ.
@@ -26,14 +26,16 @@ def match(table: Table, symmetrize: str | None = None) -> Reading | None:
     listed = table.named and tells_similarities(table.names, vaguely=True)
     if square is None:
         wrong = "" if listed or not table.named else other_labels(table.frame)
-        return Reading(SIMILARITIES, NAME, "square table", table, lambda: _refuse(wrong), sure=False) if wrong else None
+        return (
+            Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: _refuse(wrong), sure=False) if wrong else None
+        )
     if listed and not square.is_symmetric:
         return None
     sure = square.holds_similarities
-    return Reading(SIMILARITIES, NAME, "square table", table, lambda: _converted(square, symmetrize), sure)
+    return Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: _read_square(square, symmetrize), sure)
 
 
-def _converted(square: Square, symmetrize: str | None) -> tuple[Similarities, str]:
+def _read_square(square: Square, symmetrize: str | None) -> tuple[Similarities, str]:
     found = measured_pairs(square.cells, square.labels, symmetrize)
     data = Similarities._of(found)
     how = found.layout
@@ -48,10 +50,10 @@ def _refuse(wrong: str) -> Any:
     raise DataError(wrong)
 
 
-SHAPE = Shape(
-    NAME,
+SQUARE = Shape(
+    _SQUARE,
     SIMILARITIES,
-    match,
+    match_square,
     expected=(
         "a square table of similarities (the first column repeats the labels of the header), whole or one triangle of "
         "it"
