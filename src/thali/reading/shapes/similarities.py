@@ -17,7 +17,6 @@ from ..shape import Reading, Shape
 from ..square import Square, other_labels
 from ..table import Table
 
-
 # Similarities as a square table, whole or one triangle of it ----------------------------------------------------------
 
 
