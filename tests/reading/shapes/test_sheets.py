@@ -3,7 +3,7 @@
 import pytest
 
 from thali.reading.recognise import recognise
-from thali.reading.shapes.pairs.squares_by_sheet import SHEETS
+from thali.reading.shapes.pairs import SHEETS
 from thali.reading.table import load
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")

@@ -7,7 +7,8 @@ from typed_tables import made, table
 import thali as th
 from thali.data.side_columns import side_columns
 from thali.reading.recognise import recognise
-from thali.reading.shapes.pairs import results, trials
+from thali.reading.shapes import pairs as results
+from thali.reading.shapes import pairs as trials
 
 WINS = (2, 1, 1)  # the first option won, lost, tied
 

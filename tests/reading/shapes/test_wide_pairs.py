@@ -8,7 +8,7 @@ import thali as th
 from thali.data.pairs.wide_columns import number_of_options, prefmod_pairs
 from thali.errors import DataWarning
 from thali.reading.recognise import recognise
-from thali.reading.shapes.pairs.wide_pairs import WIDE
+from thali.reading.shapes.pairs import WIDE
 
 PAIRS = [("tea", "milk"), ("tea", "water"), ("milk", "water")]
 FIRST, SECOND, TIE = range(3)
