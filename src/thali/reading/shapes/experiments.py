@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.choices.long import LONG, is_long_table, roles
+from thali.data.choices.long import LONG_ROLES, is_long_table, roles
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.wide import numbered_attributes, wide_tasks
 from thali.data.kinds import EXPERIMENTS
@@ -39,7 +39,7 @@ def describing_columns(table: Table) -> list[str]:
     """The columns of a long table of choices whose values differ between the alternatives of an occasion."""
     if not is_long_table(table.frame):
         return []
-    found = roles(table.frame, dict.fromkeys(LONG))
+    found = roles(table.frame, dict.fromkeys(LONG_ROLES))
     keys = dict.fromkeys(found[role] for role in ("respondent", "choice_id") if found[role] is not None)
     occasions = table.frame.groupby(list(keys), sort=False)
     further = [name for name in table.names if name not in found.values()]

@@ -4,7 +4,7 @@ from typing import Any
 
 from thali._labels import shorten
 from thali.data.choices import Choices
-from thali.data.choices.long import LONG, is_long_table, roles
+from thali.data.choices.long import LONG_ROLES, is_long_table, roles
 from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import CHOICES
 from thali.data.roles import ALTERNATIVE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, WEIGHTS, by_plain_name, plain
@@ -27,7 +27,7 @@ def match_long(table: Table, **columns: str | None) -> Reading | None:
     named = {role: name for role, name in columns.items() if name is not None}
     asked = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
     try:
-        found = roles(table.frame, dict.fromkeys(LONG) | named)
+        found = roles(table.frame, dict.fromkeys(LONG_ROLES) | named)
     except DataError:
         if not asked:
             return None
@@ -50,7 +50,7 @@ def _long_roles(found: dict[str, str | None]) -> ColumnsRead:
 
 
 def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
-    found = roles(table.frame, dict.fromkeys(LONG) | named)
+    found = roles(table.frame, dict.fromkeys(LONG_ROLES) | named)
     fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
     data = Choices(table.frame, **fractional | named)
     further = [name for name in table.names if name not in found.values()]
