@@ -7,7 +7,8 @@ from typed_tables import made, table
 import thali as th
 from thali.errors import DataError
 from thali.reading.recognise import recognise
-from thali.reading.shapes.choices import best_worst, rankings
+from thali.reading.shapes import choices as best_worst
+from thali.reading.shapes import choices as rankings
 
 ORDERS = [["tea", "milk", "water"], ["milk", "water", "tea"], ["tea", "water", "milk"], ["tea", "milk", "water"]]
 # sets, and how often each member was chosen: of all three, and of the two left
