@@ -1,6 +1,6 @@
 """A shape to copy: a table with a row for each pair and, in words, which of the two was preferred.
 
-A new shape of table is a section like this file in `thali/reading/shapes/KIND.py`, its name in `SHAPES` there, and a test.
+A new shape is a section like this file in `thali/reading/shapes/KIND.py`, with a name in `SHAPES` there, and a test.
 """
 
 from thali.data.kinds import PAIRS
