@@ -8,8 +8,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali._late import carried_out_by
-from thali.data.rows import Observations
-from thali.data.training_data import TrainingData, merged, unmerged
+from thali.data.rows import Observations, TrainingData, merged, unmerged
 from thali.errors import (
     ConvergenceWarning,
     DataError,

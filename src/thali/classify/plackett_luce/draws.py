@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.data.training_data import TrainingData
+    from thali.data.rows import TrainingData
 
     from .gibbs import Chain, Settings
     from .state import Prior

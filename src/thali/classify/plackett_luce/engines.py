@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 from thali.model.base import Job
 from thali.model.engine import Chains, Engine

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.inference.chains import Run
 from thali.inference.warn import is_quiet
 from thali.model.base import Job

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.compile.jit import scalar, vectorised
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.errors import DataError, Setting
 from thali.inference.numerics.logarithm import fast_log
 

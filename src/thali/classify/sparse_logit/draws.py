@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.data.training_data import TrainingData
+    from thali.data.rows import TrainingData
 
     from ..input import Standard
     from .approximation import NormalChain

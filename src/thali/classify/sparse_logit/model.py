@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.inference.chains import Run
 from thali.model.base import Job
 from thali.model.engine import Engine
