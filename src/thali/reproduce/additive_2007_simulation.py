@@ -15,7 +15,7 @@ from thali.aspects.priors.ibp import IndianBuffet
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
 from thali.inference.progress import Progress
 
-from .additive_2007_studies import ESTIMATORS, PAPER
+from .additive_2007_tables import ESTIMATORS, PAPER
 from .entry import Entry, Reproduction, Settings
 from .finished import finished_parts
 
