@@ -33,8 +33,7 @@ from thali.inference import jobs
 from thali.inference import threads as _threads
 from thali.inference.arrays import from_bytes, to_bytes
 from thali.inference.interrupts import held_back
-from thali.inference.pieces import _Piece, in_threads
-from thali.inference.threads import Sliced, run_in_threads
+from thali.inference.threads import Sliced, _Piece, in_threads, run_in_threads
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 

@@ -28,8 +28,7 @@ from thali.errors import (
 from thali.inference import chains, jobs, threads
 from thali.inference.arrays import from_bytes, to_bytes
 from thali.inference.chains import checked_run
-from thali.inference.pieces import _Piece
-from thali.inference.threads import Sliced
+from thali.inference.threads import Sliced, _Piece
 from thali.model import sampling
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

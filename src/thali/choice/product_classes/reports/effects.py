@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.compile.jit import allocating
-from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
+from thali.inference.threads import in_threads
 from thali.people.segments import Preferences
 
 from ...answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
