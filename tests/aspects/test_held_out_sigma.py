@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.models import additive, held_out_sigma
-from thali.aspects.models.held_out_sigma import can_choose, sigma_scores
+from thali.aspects.models import additive
+from thali.aspects.models import additive as held_out_sigma
+from thali.aspects.models.additive import can_choose, sigma_scores
 from thali.errors import ArgumentError
 
 RUN = {"draws": 20, "tune": 20, "chains": 2, "thin": 2, "random_seed": 1, "progressbar": False}
