@@ -105,7 +105,7 @@ def rewritten(path, change):
 
 
 def test_a_workbook_that_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("thali.reading.excel.HARMLESS", 1 << 20)
+    monkeypatch.setattr("thali.reading.excel.HARMLESS_WORKBOOK", 1 << 20)
     path = rewritten(workbook(tmp_path, ["a", "b"], ["c", "d"]), lambda part: part + b" " * (1 << 22))
     assert path.stat().st_size < 1 << 14
     monkeypatch.setattr("openpyxl.load_workbook", lambda *_, **__: pytest.fail("unpacked"))

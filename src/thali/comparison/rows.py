@@ -1,4 +1,4 @@
-"""Covariates and classes, of which rows are left out in stratified folds."""
+"""Covariates and classes: rows are left out in stratified folds, and their predictions are scored."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 

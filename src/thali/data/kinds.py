@@ -74,7 +74,7 @@ SPECS: tuple[DataSpec, ...] = (
         CLASSES,
         "thali.data.rows:Observations",
         f"{_SHAPES}.covariates:SHAPES",
-        ((f"{_COMPARISON}.leave_rows:Rows", f"{_COMPARISON}.score_rows:ClassScorer"),),
+        ((f"{_COMPARISON}.rows:Rows", f"{_COMPARISON}.rows:ClassScorer"),),
         example="PlackettLuceRegression()",
         compared="plackett-luce,sparse-logit",
         by_name=TARGET.name,

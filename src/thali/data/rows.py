@@ -1,4 +1,4 @@
-"""Rows of covariates, each of one of several classes."""
+"""Rows of covariates, each of one of several classes: as they are read, and as a classifier is fitted to them."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 

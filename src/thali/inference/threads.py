@@ -1,4 +1,4 @@
-"""Chains as threads in one process, in slices short enough for a progress bar and Ctrl-C."""
+"""Work on threads and processes: chains in slices short enough for Ctrl-C, tasks over joblib, pieces of a sum."""
 
 import os
 import threading

@@ -11,7 +11,7 @@ from thali.errors import DataError
 from .cells import MAX_CELLS, Cells, assembled
 
 # A workbook unpacks to some 5 to 20 times its size; one that unpacks to far more was made to fill the memory.
-HARMLESS, MAX_TIMES, MAX_BYTES = 1 << 25, 100, 1 << 30
+HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 # A cell whose formula has no value beside it; t="str" with an empty value is one whose value is no text.
@@ -31,7 +31,7 @@ def excel_sheets(content: bytes) -> dict[str, Cells]:
         archive = ZipFile(io.BytesIO(content))
     except (BadZipFile, OSError, ValueError) as error:
         raise DataError(f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV.") from None
-    _refuse_bomb(archive, len(content))
+    _refuse_workbook_bomb(archive, len(content))
     try:
         book: Any = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = {sheet.title: _sheet_rows(sheet) for sheet in book.worksheets}
@@ -56,10 +56,10 @@ def _header(rows: list[tuple[int, list[str]]]) -> set[str]:
     return {cell.strip() for cell in rows[0][1]}
 
 
-def _refuse_bomb(archive: ZipFile, packed: int) -> None:
+def _refuse_workbook_bomb(archive: ZipFile, packed: int) -> None:
     """Raise if the parts unpack to more than a table can hold; no part unpacks to more than the directory says."""
     unpacked = sum(part.file_size for part in archive.infolist())
-    if unpacked > MAX_BYTES or (unpacked > HARMLESS and unpacked > MAX_TIMES * packed):
+    if unpacked > MAX_WORKBOOK or (unpacked > HARMLESS_WORKBOOK and unpacked > MAX_UNPACKED * packed):
         raise DataError(
             f"This workbook of {packed:,} bytes would unpack to {unpacked:,}, which is more than a table needs; save "
             "the sheet as CSV."

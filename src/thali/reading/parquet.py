@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # A file of some kilobytes may hold any number of equal rows, and a long text for each at the room of one.
-HARMLESS, MAX_CELLS, MAX_TIMES = 1 << 24, 1 << 29, 100  # cells of any file; of one; of a byte
+HARMLESS, MAX_PARQUET_CELLS, MAX_TIMES = 1 << 24, 1 << 29, 100  # cells of any file; of one; of a byte
 MAX_BYTES = 1 << 28  # to which any file may unpack
 
 
@@ -23,7 +23,7 @@ def parquet_frame(content: bytes) -> "pd.DataFrame":
     except ImportError:
         raise DataError('Parquet files need pyarrow: pip install "thali[files]", or save as CSV.') from None
     try:
-        _refuse_bomb(content)
+        _refuse_parquet_bomb(content)
         frame = pd.read_parquet(io.BytesIO(content), engine="pyarrow")
     except DataError:
         raise
@@ -38,7 +38,7 @@ def parquet_frame(content: bytes) -> "pd.DataFrame":
     return frame.set_axis([as_label(name) for name in frame.columns], axis=1)
 
 
-def _refuse_bomb(content: bytes) -> None:
+def _refuse_parquet_bomb(content: bytes) -> None:
     """Raise if the cells, or their texts, take far more room than a table of that many bytes needs."""
     import pyarrow.parquet
 
@@ -46,7 +46,7 @@ def _refuse_bomb(content: bytes) -> None:
     groups = [claimed.row_group(group) for group in range(claimed.num_row_groups)]
     parts = [(group, each.column(k)) for group, each in enumerate(groups) for k in range(each.num_columns)]
     cells = sum(part.num_values for _, part in parts)
-    if cells > min(MAX_CELLS, max(HARMLESS, MAX_TIMES * packed)):
+    if cells > min(MAX_PARQUET_CELLS, max(HARMLESS, MAX_TIMES * packed)):
         raise DataError(
             f"The file of {packed:,} bytes holds {cells:,} cells, more than fit into memory; leave out what the model "
             "does not need."

@@ -1,5 +1,4 @@
-"""The files of PrefLib: complete and incomplete orders (.soc, .soi), and those with ties (.toc, .toi), if there are "
-"none."""
+"""The files of PrefLib: complete and incomplete orders (.soc, .soi), and those with ties (.toc, .toi)."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables of a fitted additive clustering beside those of Navarro & Griffiths (2007), and what they say."""
+"""The figures of Navarro & Griffiths (2007), tables of a fit beside them, and what the two say."""
 
 import dataclasses
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -299,7 +299,7 @@ def repeats_table(features: Any, quantities: Any, repeats: list[dict[Any, Any]])
     return pd.DataFrame(rows, columns=names)
 
 
-# remarks --------------------------------------------------------------------------------------------------
+# What is remarked below the tables -----------------------------------------------------------------------------------
 
 
 def remarks(design: Design, model: AdditiveClustering, table: Any) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 DEPTH = 45.0
 NODES = 640
 # Elements for which `_log_integral` works at once: 20 MiB.
-BLOCK = 4096
+_GRID_BLOCK = 4096
 
 
 def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.ndarray:
@@ -64,8 +64,8 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
     t = np.where(z > 0, 0.5 * (z + root), 2 * shape / (root - np.minimum(z, 0.0)))
     top = shape * (np.log(t) - 1.0) + 0.5 * t**2
     total = np.empty(z.shape)
-    for start in range(0, z.size, BLOCK):
-        part = slice(start, start + BLOCK)
+    for start in range(0, z.size, _GRID_BLOCK):
+        part = slice(start, start + _GRID_BLOCK)
         steps, width = log_grid(shape[part], t[part])
         # z t = t^2 - shape at the mode
         growth = np.expm1(steps)

@@ -1,4 +1,4 @@
-"""Additive clustering: features from a matrix of similarities, or from triplets."""
+"""Additive clustering: features from a matrix of similarities, or from triplets; how it chooses sigma."""
 
 import math
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROLES = ("subject", "count")  # columns that say the same in all rows of a set
-_MARKS = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
+_CHOSEN = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
 _BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
 
 
@@ -45,7 +45,7 @@ def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Long
     if best is None or worst is None or task is None or option is None:
         return None
     cells = {as_label(value).lower() for name in (best, worst) for value in column(frame, name)}
-    if not cells <= set(_MARKS) | set(_BLANKS):
+    if not cells <= set(_CHOSEN) | set(_BLANKS):
         return None
     subject = given.get("subject") or RESPONDENT.among(own, (best, worst, task, option))
     count = given.get("count") or COUNT.among(own, (best, worst, task, option, subject))
@@ -62,7 +62,7 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
         key = key * len(names) + people
     labels = np.array([as_label(value) for value in frame[columns.option]], object)
     marks = {
-        name: np.array([_MARKS.get(as_label(value).lower(), False) for value in frame[name]])
+        name: np.array([_CHOSEN.get(as_label(value).lower(), False) for value in frame[name]])
         for name in (columns.best, columns.worst)
     }
     further = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}

@@ -1,4 +1,4 @@
-"""Rankings as chains of choices: the best of all, the best of the rest, and so on."""
+"""Rankings in tables, and as chains of choices: the best of all, the best of the rest, and so on."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Which columns of a table hold rankings: a column a rank, a column an option, or a row for each option of a " ---------
-# "ranking.
+# Which columns of a table hold rankings: a column a rank, a column an option, or a row for each option of a ranking ---
 
 
 RANKS, OPTIONS, LONG = "ranks", "options", "long"

@@ -18,7 +18,7 @@ _TWO_DIGITS = re.compile(r"([^\W\d]*)[_.]?(\d)[_.,]?(\d)")
 _TWO_NUMBERS = re.compile(r"([^\W\d]*)[_.]?(\d+)[_.,](\d+)")
 _NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
 MAX_DIFFERENT = 1_000  # different cells of a column, which then holds no answers, whatever the others are
-_CODES = ({"1", "2"}, {"1", "0", "-1"}, {"0", "1", "2"})
+_TYPICAL = ({"1", "2"}, {"1", "0", "-1"}, {"0", "1", "2"})
 
 Pair = tuple[str, str]
 
@@ -162,7 +162,7 @@ def _is_complete(pairs: Mapping[str, Pair]) -> bool:
 
 def _answers(texts: set[str], pair: Pair) -> bool:
     """Whether a column may hold answers about the two options."""
-    if any(texts <= codes for codes in _CODES):
+    if any(texts <= codes for codes in _TYPICAL):
         return True
     labels = {text for text in texts if plain(text) not in TIE_WORDS}
     return labels <= set(pair) or labels <= {">", "<"} or labels <= {"first", "second"} or labels <= {"left", "right"}

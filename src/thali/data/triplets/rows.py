@@ -81,9 +81,9 @@ def added_up(n: int, parts: Iterable[Questions]) -> tuple[np.ndarray, np.ndarray
 def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The number of each row among the distinct ones, in lexicographic order, and one row of each."""
     code = np.zeros(len(rows), np.int64)
-    for column in rows.T:
-        _, column = np.unique(column, return_inverse=True)
-        _, code = np.unique(code * (int(column.max()) + 1) + column, return_inverse=True)
+    for values in rows.T:
+        _, values = np.unique(values, return_inverse=True)
+        _, code = np.unique(code * (int(values.max()) + 1) + values, return_inverse=True)
     _, shown = np.unique(code, return_index=True)
     return code, shown
 
