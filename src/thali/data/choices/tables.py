@@ -11,8 +11,7 @@ from thali.errors import DataError
 
 from ..frames import as_frame
 from ..suspicious import alike_labels, totals_for_options, warn_of
-from .best_worst import best_worst_columns, occasions_of_best_worst
-from .best_worst_long import long_columns, widened
+from .best_worst import best_worst_columns, long_columns, occasions_of_best_worst, widened
 from .long import Occasions, wide_occasions
 from .rankings import (
     ABSENT,

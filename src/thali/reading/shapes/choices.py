@@ -4,8 +4,7 @@ from typing import Any
 
 from thali._labels import shorten
 from thali.data.choices import Choices
-from thali.data.choices.best_worst import best_worst_columns, series
-from thali.data.choices.best_worst_long import long_columns
+from thali.data.choices.best_worst import best_worst_columns, long_columns, series
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
 from thali.data.choices.rankings import LONG, RankingColumns, ranking_columns, shown
 from thali.data.described_columns import ColumnsRead
