@@ -5,7 +5,7 @@ import pytest
 from typed_tables import made, table
 
 import thali as th
-from thali.data.pairs.wide_columns import number_of_options, prefmod_pairs
+from thali.data.pairs.wide import number_of_options, prefmod_pairs
 from thali.errors import DataWarning
 from thali.reading.recognise import recognise
 from thali.reading.shapes.pairs import WIDE

@@ -17,8 +17,7 @@ from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_
 from .columns import PairColumns, subject_column, the_columns, uncounted
 from .covariates import Columns, Covariates, covariate_columns
 from .trials import Outcomes, outcomes_of_trials, trial_columns
-from .wide import outcomes_of_wide
-from .wide_columns import WideColumns, wide_columns
+from .wide import WideColumns, outcomes_of_wide, wide_columns
 
 if TYPE_CHECKING:
     import pandas as pd
