@@ -9,9 +9,8 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
-from thali.aspects.answers import feature_gain
-from thali.aspects.answers.feature_gain import log_feature_gain
-from thali.aspects.answers.set_search import Terms, argmax_weights, log_evidence
+from thali.aspects.answers import set_search as feature_gain
+from thali.aspects.answers.set_search import Terms, argmax_weights, log_evidence, log_feature_gain
 from thali.aspects.priors import IndianBuffet
 
 PRINTED = [

@@ -12,8 +12,7 @@ from thali.inference.chains import Run
 from thali.inference.seeds import streams
 from thali.model.sampling import Sampling
 
-from ..answers.feature_gain import log_feature_gain
-from ..answers.set_search import Best, Problem, evidence_of, feature_sets, search
+from ..answers.set_search import Best, Problem, evidence_of, feature_sets, log_feature_gain, search
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.columns import Columns, columns_of_chains
 from ..draws.tree import log_prior_of
