@@ -1,4 +1,4 @@
-"""The cells of an Excel workbook, as text."""
+"""Tables in files of other formats than text: Excel, Parquet, PrefLib."""
 
 import io
 import re

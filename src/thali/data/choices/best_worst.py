@@ -1,4 +1,4 @@
-"""Best-worst choices: of each set the best and the worst option."""
+"""Best-worst choices: of each set the best and the worst option, in wide and in long tables."""
 
 import re
 from collections.abc import Mapping, Sequence
