@@ -142,14 +142,19 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single features."""
-    rows, kappa = model.summary(), Posterior(model.posterior_).kappa
+    return Finding(notes=parameter_notes(model, model.summary(), "groups"))
+
+
+def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple[Text, ...]:
+    """The parameters in words, from the rows of the summary; `several`: "groups" or "kinds" of people."""
+    kappa = Posterior(model.posterior_).kappa
     notes: list[Text] = []
     if "alpha" in rows.index:
         notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
     if kappa is not None:
-        notes.append(phrase(ENGLISH, "groups.kappa", estimate=estimate(kappa.to_numpy())))
-    notes.append(phrase(ENGLISH, "groups.log_likelihood", value=row_in_words(rows, "log_likelihood")))
-    return Finding(notes=tuple(notes))
+        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa.to_numpy())))
+    notes.append(phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood")))
+    return tuple(notes)
 
 
 def modelled(model: Any, word: str) -> Text:

@@ -1,23 +1,19 @@
 """What a fit to kinds of people whose members are not known finds out."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thali.model.common_findings import asked, data, summary
 from thali.model.finding import FILE, STATISTICS, Finding, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import estimate, listed, number, phrase, probability
+from thali.model.wording import listed, number, phrase, probability
 from thali.posterior.interval import interval_name
-from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
 from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
 from .features import by_member, check, labels_of, number_finding, row_in_words
-from .groups import MAX_GROUPS, ranks_finding
-
-if TYPE_CHECKING:
-    pass
+from .groups import MAX_GROUPS, parameter_notes, ranks_finding
 
 _LIKED = 3
 
@@ -80,17 +76,12 @@ def ranks(model: Any, settings: Settings) -> Finding:
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
-    rows, kappa = model.summary(), Posterior(model.posterior_).kappa
-    notes: list[Text] = []
+    rows = model.summary()
+    of_kinds: tuple[Text, ...] = ()
     if "n_kinds" in rows.index:
-        notes.append(phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_kinds")))
-        notes.append(phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "kind_agreement")))
-    if "alpha" in rows.index:
-        notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
-    if kappa is not None:
-        notes.append(phrase(ENGLISH, "kinds.kappa", estimate=estimate(kappa.to_numpy())))
-    notes.append(phrase(ENGLISH, "kinds.log_likelihood", value=row_in_words(rows, "log_likelihood")))
-    return Finding(notes=tuple(notes))
+        number_of_kinds = phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_kinds"))
+        of_kinds = number_of_kinds, phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "kind_agreement"))
+    return Finding(notes=(*of_kinds, *parameter_notes(model, rows, "kinds")))
 
 
 @finding("assignment", "Of which kind is everybody?", FILE)
