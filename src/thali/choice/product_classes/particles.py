@@ -1,4 +1,4 @@
-"""The draws of a fit of product classes: what predictions and reports read, and their posterior as a tree."""
+"""The draws of a fit of product classes: what predictions and reports read."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
