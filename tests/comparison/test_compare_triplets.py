@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.comparison.leave_pairs import PairSets
+from thali.comparison.pairs import PairSets
 from thali.comparison.score_choices import TripletScorer
 from thali.errors import ArgumentError, DataError
 
