@@ -1,4 +1,4 @@
-"""Choices and choice experiments, of which tasks, choices or respondents are left out."""
+"""Choices and choice experiments: tasks, choices or respondents are left out, and their predictions are scored."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar

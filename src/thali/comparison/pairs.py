@@ -1,4 +1,4 @@
-"""Paired comparisons, similarities and triplets, of which pairs of options, pairs of objects or sets are left out."""
+"""Paired comparisons, similarities and triplets: what is left out, and how predictions of pairs are scored."""
 
 import math
 from collections.abc import Mapping
