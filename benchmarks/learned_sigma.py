@@ -41,7 +41,7 @@ import pandas as pd
 
 import thali as th
 from thali.aspects.likelihoods import additive
-from thali.comparison.score_pairs import GaussianScorer
+from thali.comparison.pairs import GaussianScorer
 from thali.inference.warn import without_warnings
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

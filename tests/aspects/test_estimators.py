@@ -13,8 +13,7 @@ from similarity_columns import columns_of_sets, similarities
 
 from thali.aspects.answers import set_search
 from thali.aspects.answers.estimate import KINDS, estimate
-from thali.aspects.answers.feature_gain import log_feature_gain
-from thali.aspects.answers.set_search import feature_sets
+from thali.aspects.answers.set_search import feature_sets, log_feature_gain
 from thali.aspects.draws.similarities import similarity_draws
 from thali.aspects.priors import FiniteFeatures, Given, IndianBuffet
 from thali.errors import ArgumentError, DataWarning, EstimateWarning

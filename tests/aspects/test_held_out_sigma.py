@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.models import additive, held_out_sigma
-from thali.aspects.models.held_out_sigma import can_choose, sigma_scores
+from thali.aspects.models import additive
+from thali.aspects.models.additive import can_choose, sigma_scores
 from thali.errors import ArgumentError
 
 RUN = {"draws": 20, "tune": 20, "chains": 2, "thin": 2, "random_seed": 1, "progressbar": False}
@@ -64,7 +64,7 @@ def test_the_score_of_a_chain_without_features():
         mean, sd = rest.mean() - sigma**2 / len(rest), sigma * np.sqrt(1 + 1 / len(rest))
         expected += (-0.5 * ((left - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)).sum()
     assert held_out.index[0] == sigma
-    raw = held_out_sigma._smoothed([1.0, 2.0, 3.0])
+    raw = additive._smoothed([1.0, 2.0, 3.0])
     np.testing.assert_allclose(raw, [1.25, 2.0, 2.75])
     assert held_out.iloc[0] > expected / TABLE.n_pairs - 0.3  # averaged with the next, which is a better one or worse
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.answers.feature_gain import log_feature_gain
+from thali.aspects.answers.set_search import log_feature_gain
 from thali.aspects.draws.counts import log_coefficients
 from thali.aspects.likelihoods.residuals import lay_out
 from thali.aspects.models.point import Landscape, best_state, climbed, runs_of_triplets

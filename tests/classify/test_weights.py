@@ -15,7 +15,7 @@ from sparse_logit_runs import METHODS, Chain, Prior, mcse, problem_of
 from test_classifier import Nearest, plackett_luce, small
 
 from thali.classify.scikit_learn import seed_from
-from thali.data.training_data import merged
+from thali.data.rows import merged
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 from thali.inference.numerics import polya_gamma
 

@@ -6,7 +6,7 @@ from best_worst_data import ranked_answers
 
 import thali as th
 from thali.aspects.likelihoods.best_worst import answer_probabilities
-from thali.comparison.leave_tasks import Occasions
+from thali.comparison.choices import Occasions
 
 RULES = ("ranking", "reversed")
 WORTH = np.array([4.0, 2.0, 1.0, 0.5, 0.25])

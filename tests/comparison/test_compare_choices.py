@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali.comparison.leave_tasks import Occasions
+from thali.comparison.choices import Occasions
 from thali.comparison.scorer import mean_and_error
 from thali.comparison.sentences import sentences
 from thali.errors import ArgumentError, DataError

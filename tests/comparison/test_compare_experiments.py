@@ -9,8 +9,7 @@ from experiment_data import simulated
 
 import thali as th
 from thali.comparison import engine
-from thali.comparison.leave_tasks import Respondents, Tasks
-from thali.comparison.score_choices import scores
+from thali.comparison.choices import Respondents, Tasks, scores
 from thali.comparison.scorer import mean_and_error
 from thali.comparison.sentences import sentences
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning

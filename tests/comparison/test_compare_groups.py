@@ -5,7 +5,7 @@ import pytest
 from problems import random_comparisons
 
 import thali as th
-from thali.comparison.leave_pairs import Pairs
+from thali.comparison.pairs import Pairs
 from thali.comparison.sentences import sentences
 from thali.comparison.splitter import Grouped
 from thali.errors import ArgumentError, DataError

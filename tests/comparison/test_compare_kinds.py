@@ -13,8 +13,8 @@ from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import thali as th
-from thali.comparison.leave_rows import fold_of_rows
-from thali.comparison.naming import named_models
+from thali.comparison.compare import named_models
+from thali.comparison.rows import fold_of_rows
 from thali.comparison.sentences import sentences
 from thali.comparison.ways import WAYS, usual_way
 from thali.data.kinds import OF_GROUPS

@@ -7,9 +7,9 @@ from problems import random_similarities
 from set_problems import random_choices
 
 import thali as th
+from thali.comparison.choices import ChoicesOutOfSets, Choosers
 from thali.comparison.findings import findings_of
-from thali.comparison.leave_pairs import ObjectPairs
-from thali.comparison.leave_tasks import ChoicesOutOfSets, Choosers
+from thali.comparison.pairs import ObjectPairs
 from thali.comparison.sentences import sentences
 from thali.comparison.splitter import Grouped
 from thali.data.pairs.parts import of_subjects

@@ -28,7 +28,7 @@ REMEMBERED = {
     "thali.compile.reached": {"_MARKS"},  # how functions are compiled, as modules come
     "thali.aspects.likelihoods.custom": {"_CLASSES"},  # by what their functions take
     "thali.data.observed": {"_WITHOUT_LABELS"},  # by their fields
-    "thali.plots._fonts": {"_said"},  # characters that were warned of
+    "thali.plots._fonts": {"_warned"},  # characters that were warned of
 }
 _OF_PYTHON = {"__warningregistry__", "__slotnames__", "__annotations_cache__", "__annotate_func__"}
 _OF_XARRAY = "decode_timedelta"  # the message of a filter of warnings, set whenever a file is read

@@ -15,7 +15,7 @@ from thali.classify.plackett_luce.state import (
     ClassRows,
     Prior,
     class_rows,
-    empty_kept,
+    empty_draws,
     state_from,
 )
 from thali.classify.plackett_luce.sweep import published, recommended
@@ -87,7 +87,7 @@ def joint_scores(W, n_classes: int, sampler: str, a, rounds: int, seed: int) -> 
     rng = np.random.default_rng(seed)
     rows, p = full_rows(W, n_classes), W.shape[1]
     state = state_from(np.log(rng.standard_exponential((n_classes, p))), 0.5 * (low + high), rows)
-    motion, nothing = motion_from(state), empty_kept(0, n_classes, p)
+    motion, nothing = motion_from(state), empty_draws(0, n_classes, p)
     state.real[STEP] = 0.6 if sampler == "hamiltonian" else 1.0
     log_a, log_mass, logs = np.empty(rounds), np.empty(rounds), np.empty((rounds, n_classes, p))
     for place in range(rounds):

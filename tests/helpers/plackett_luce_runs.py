@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.classify.plackett_luce.gibbs import chains_of, settings_of
 from thali.inference.chains import run_chains
-from thali.inference.pieces import Silent
+from thali.inference.threads import Silent
 
 
 class Quiet(Silent):

@@ -16,7 +16,7 @@ from ctrl_c import pressed
 from interrupted_fits import KINDS, draws_of, fitted
 from patience import PATIENCE
 
-from thali.choice.product_classes.engines.annealed import kept_after
+from thali.choice.product_classes.engines.annealed import recorded_sweeps
 from thali.choice.product_classes.state import (
     FREE,
     HOLES,
@@ -33,8 +33,7 @@ from thali.inference import jobs
 from thali.inference import threads as _threads
 from thali.inference.arrays import from_bytes, to_bytes
 from thali.inference.interrupts import held_back
-from thali.inference.pieces import _Piece, in_threads
-from thali.inference.threads import Sliced, run_in_threads
+from thali.inference.threads import Sliced, _Piece, in_threads, run_in_threads
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 
@@ -276,7 +275,7 @@ RESUMED = ["annealed product classes", "particles"]
 
 def agrees_where_both_drew(model, unbroken) -> bool:
     """Whether draws after the same sweep are the same: the first are dropped, of a longer fit more of them."""
-    numbers = [kept_after(int(each.posterior_.attrs["sweeps"])) for each in (model, unbroken)]
+    numbers = [recorded_sweeps(int(each.posterior_.attrs["sweeps"])) for each in (model, unbroken)]
     _, of_stopped, of_whole = np.intersect1d(*numbers, return_indices=True)
     stopped, whole = draws_of(model), draws_of(unbroken)
     if stopped["n_classes"].shape[1] != len(numbers[0]):  # stopped at once: the state in place of draws

@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+from common_arguments import COMMON, OWN, arguments, described, places
 
 import thali as th
 from thali.classify.classifier import Classifier
@@ -18,6 +19,17 @@ def test_every_fit_takes_a_seed_and_a_progress_bar(model):
     where = made if issubclass(model, Classifier) else of_fit
     assert {"random_seed", "progressbar"} <= set(where)
     assert not set(of_fit) & set(made) - {"self"}  # no argument has two places
+
+
+@pytest.mark.parametrize("name", places())
+def test_every_fit_describes_the_common_arguments_alike(name):
+    place = places()[name]
+    assert described(name, place, inspect.getsource(place)) == inspect.getsource(place)
+
+
+def test_what_a_model_describes_otherwise_is_an_argument_of_it():
+    assert set(OWN) <= {(name, argument) for name, place in places().items() for argument in arguments(place)}
+    assert set(COMMON) == {argument for place in places().values() for argument in arguments(place)}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)

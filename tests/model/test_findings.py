@@ -17,7 +17,7 @@ from thali.model.columns import described, heading
 from thali.model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
 from thali.model.registry import SPECS
 from thali.model.settings import USUAL, Settings
-from thali.model.wording import said
+from thali.model.wording import phrase
 from thali.surfaces.readable import readable
 from thali.surfaces.text import cells, part_of
 
@@ -169,8 +169,8 @@ def test_a_terminal_gives_small_numbers_the_decimals_that_they_need():
 
 def test_a_sentence_with_facts_is_spelled_by_its_reader():
     templates = {"plain": "{a} of {b}.", "fact": "Set {setting}."}
-    assert said(templates, "plain", a=1, b="two") == "1 of two."
-    assert str(said(templates, "fact", setting=Setting("link", "exp"))) == "Set link='exp'."
+    assert phrase(templates, "plain", a=1, b="two") == "1 of two."
+    assert str(phrase(templates, "fact", setting=Setting("link", "exp"))) == "Set link='exp'."
 
 
 # every model --------------------------------------------------------------------------------------------------

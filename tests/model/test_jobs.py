@@ -28,8 +28,7 @@ from thali.errors import (
 from thali.inference import chains, jobs, threads
 from thali.inference.arrays import from_bytes, to_bytes
 from thali.inference.chains import checked_run
-from thali.inference.pieces import _Piece
-from thali.inference.threads import Sliced
+from thali.inference.threads import Sliced, _Piece
 from thali.model import sampling
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -372,13 +371,13 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
             np.testing.assert_array_equal(draws_of(one)[name], values, err_msg=name)
 
     same(model, tempered)
-    job, start_anew = tmp_path / "job", jobs.FitFolder.start_anew
+    job, restart = tmp_path / "job", jobs.FitFolder.restart
     for moment in ("before", "after"):  # the first snapshot of the new run
 
         def stop(folder, moment=moment):
             if moment == "before":
                 raise MemoryError
-            start_anew(folder)
+            restart(folder)
             write = folder.write
 
             def write_and_stop(*args, **more):
@@ -388,7 +387,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
             folder.write = write_and_stop
 
         with monkeypatch.context() as patch, pytest.raises(MemoryError):
-            patch.setattr(jobs.FitFolder, "start_anew", stop)
+            patch.setattr(jobs.FitFolder, "restart", stop)
             th.EliminationByAspects().fit(data, job=job, **how)
     assert jobs.read_index(job)["place"]["tempered"]
     segments = [entry["file"] for entry in jobs.read_index(job)["segments"]]

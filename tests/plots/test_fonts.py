@@ -15,7 +15,7 @@ NOWHERE = "\U0010fffd"  # a character for private use that no font has
 
 @pytest.fixture(autouse=True)
 def closed(monkeypatch):
-    monkeypatch.setattr("thali.plots._fonts._said", set())
+    monkeypatch.setattr("thali.plots._fonts._warned", set())
     yield
     plt.close("all")
 

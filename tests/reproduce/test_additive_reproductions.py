@@ -25,7 +25,7 @@ from thali.reproduce import Settings
 from thali.reproduce import additive_2007 as paper
 from thali.reproduce import additive_2007_simulation as section_5
 from thali.reproduce import additive_2007_tables as tables
-from thali.reproduce.additive_2007_studies import COUNTRIES, LETTERS, NUMBERS
+from thali.reproduce.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
 from thali.testing.naive import additive_log_likelihood
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")

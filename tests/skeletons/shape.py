@@ -1,6 +1,6 @@
 """A shape to copy: a table with a row for each pair and, in words, which of the two was preferred.
 
-A new shape of table is one file like this one in `thali/reading/shapes`, one line in its tuple `SHAPES`, and a test.
+A new shape is a section like this file in `thali/reading/shapes/KIND.py`, with a name in `SHAPES` there, and a test.
 """
 
 from thali.data.kinds import PAIRS

@@ -10,13 +10,13 @@ from thali._labels import shorten
 from thali.compile.jit import compiled
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
-from thali.inference.chains import BLOCK, IndependentDraws, Run, kept_of
+from thali.inference.chains import BLOCK, IndependentDraws, Run, recorded_of
 from thali.inference.numerics.logarithm import fast_log
 from thali.inference.optimise.newton import Slope, Target, newton
 from thali.inference.seeds import streams
 from thali.model.sampling import Sampling
 
-from .answers.stored_layout import APPROXIMATE, STARTED_ANEW
+from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
 from .likelihoods.elimination import as_pairs
 from .priors.given import Given
 from .samplers.record import ChainDraws
@@ -406,7 +406,7 @@ class WorthChain(IndependentDraws):
 # The fit of worths by Laplace's approximation: a run of chains whose draws are independent ---------------------------
 
 
-ATTRIBUTES = {"thin": 1, "tuning_steps": 0, STARTED_ANEW: 0, APPROXIMATE: 1}  # of the posterior
+ATTRIBUTES = {"thin": 1, "tuning_steps": 0, TEMPERED_LATER: 0, APPROXIMATE: 1}  # of the posterior
 
 
 def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
@@ -448,7 +448,7 @@ def sampling_of_worths(source: Any, run: Run, parts: dict[str, Any], task: "Task
     def tree(chains: Sequence[WorthChain]) -> "xarray.DataTree":
         from .draws.tree import to_datatree
 
-        numbers, count = kept_of(chains)
+        numbers, count = recorded_of(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
         return to_datatree(draws, source, likelihood, learned_alpha=False, attrs=ATTRIBUTES, task=task)
 

@@ -1,4 +1,4 @@
-"""What is said of the latent-feature models without loading them."""
+"""What the latent-feature models are called, take and answer, without loading them."""
 
 from functools import partial
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali._late import carried_out_by
-from thali.data.rows import Observations
-from thali.data.training_data import TrainingData, merged, unmerged
+from thali.data.rows import Observations, TrainingData, merged, unmerged
 from thali.errors import (
     ConvergenceWarning,
     DataError,
@@ -136,7 +135,7 @@ class Classifier(Predictions, RunByChains):
         """Weights of classes, as the user gave them."""
         return None
 
-    def _said(self, warning: ThaliWarning) -> ThaliWarning:
+    def _worded(self, warning: ThaliWarning) -> ThaliWarning:
         """In one text for every fit, so that Python shows it once for the many fits of a search."""
         if not isinstance(warning, ConvergenceWarning):
             return warning

@@ -11,7 +11,7 @@ from thali.model.finding import FILE, MISSES, SHOWN, STATISTICS, Finding, Maker,
 from thali.model.references import Cite
 from thali.model.registry import spec_of
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, probability, said
+from thali.model.wording import listed, number, phrase, probability
 from thali.posterior.interval import TAILS, interval_name
 
 from .input import other_classes, varying_names
@@ -143,13 +143,13 @@ def cross_validation(model: Any, settings: Settings) -> Finding | None:
     notes: list[Text] = []
     if scores.fault:
         fault = scores.fault.rstrip(".")
-        notes.append(said(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault))
+        notes.append(phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault))
     if not len(scores.errors):
         return Finding(notes=tuple(notes), stopped=scores.fault == STOPPED)
     if impossible := int(np.isinf(scores.losses).sum()):
-        notes.append(said(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
+        notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
     name = _name(model)
-    title = said(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
+    title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
     return Finding(
         _comparison(name, scores),
         title=str(title),
@@ -198,8 +198,8 @@ def _comparison(name: str, scores: Scores) -> Text:
     mean, error = _mean(scores.base_errors - scores.errors)
     shown = {"name": name, "error": f"{error:.3f}"}
     if not abs(mean) > _ESTABLISHED * error or mean == 0:
-        return said(ENGLISH, "cv.open", mean=f"{mean:.3f}", **shown)
-    return said(ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **shown)
+        return phrase(ENGLISH, "cv.open", mean=f"{mean:.3f}", **shown)
+    return phrase(ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **shown)
 
 
 def _name(model: Any) -> str:
@@ -218,7 +218,7 @@ def weights(model: Any, settings: Settings) -> Finding:
     every = model.weights_.size
     key = "weights.all" if len(table) == every else "weights.some"
     key = key if model._engine.is_point else "weights.means"
-    title = said(ENGLISH, key, shown=f"{len(table):,}", every=f"{every:,}")
+    title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{every:,}")
     notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
     return Finding(_largest(table, "weight", "weights"), str(title), table, _last_named(shown), notes=notes)
 
@@ -229,9 +229,9 @@ def coefficients(model: Any, settings: Settings) -> Finding:
     table = importance(model)
     if model._engine.is_point:
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
-        title = said(ENGLISH, "coef.some", reference=model.reference_, **counts)
+        title = phrase(ENGLISH, "coef.some", reference=model.reference_, **counts)
     else:
-        title = said(ENGLISH, "coef.all", reference=model.reference_)
+        title = phrase(ENGLISH, "coef.all", reference=model.reference_)
     return Finding(_largest(table, "coef", "coefficients"), str(title), table, _last_named(table))
 
 
@@ -245,9 +245,9 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
     """The largest of them in a sentence."""
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
-        return said(ENGLISH, "weights.none", words=words)
+        return phrase(ENGLISH, "weights.none", words=words)
     named = listed([f"{row['column']} for {row['class']} ({number(row[value])})" for row in rows])
-    return said(ENGLISH, "weights", words=words, named=named)
+    return phrase(ENGLISH, "weights", words=words, named=named)
 
 
 @finding("summary", "How sure is each quantity?", chapter=STATISTICS)
@@ -267,58 +267,58 @@ def parameters(model: Any, settings: Settings) -> Finding:
 
 
 def _of_weights(model: Any) -> list[Text]:
-    notes = [said(ENGLISH, "shape", value=_shape(model))]
+    notes = [phrase(ENGLISH, "shape", value=_shape(model))]
     if model._posterior is not None:
         return [*notes, _likelihood_drawn(model)]
     value = f"{model.log_likelihood_:.3f}"
     if not model._engine.is_point:
-        bound = said(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
-        return [*notes, bound, said(ENGLISH, "log_likelihood", value=value)]
+        bound = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
+        return [*notes, bound, phrase(ENGLISH, "log_likelihood", value=value)]
     objective = f"{model.objective_:.3f}"
     key = "log_likelihood" if model.a <= 1 else "log_likelihood.weights"
-    likelihood = said(ENGLISH, key, value=value, objective=objective)
-    return [*notes, likelihood, said(ENGLISH, "sweeps", sweeps=f"{model.n_passes_:,}")]
+    likelihood = phrase(ENGLISH, key, value=value, objective=objective)
+    return [*notes, likelihood, phrase(ENGLISH, "sweeps", sweeps=f"{model.n_passes_:,}")]
 
 
 def _of_coefficients(model: Any) -> list[Text]:
     if model.prior == "horseshoe":
         draws = model.posterior_["posterior"]
         tau, slab = _in_digits(np.log(draws["tau"].to_numpy())), _in_digits(draws["slab"].to_numpy())
-        notes = [said(ENGLISH, "horseshoe", tau=tau, slab=slab)]
+        notes = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
         learned = "" if model.eta is not None else _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
         value = (
-            said(ENGLISH, "rate.learned", value=learned)
+            phrase(ENGLISH, "rate.learned", value=learned)
             if learned
-            else said(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
+            else phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
         )
-        notes = [said(ENGLISH, "rate", value=value)]
+        notes = [phrase(ENGLISH, "rate", value=value)]
     if model._posterior is not None:
         return [*notes, _likelihood_drawn(model)]
     values = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
-    return [*notes, said(ENGLISH, "log_likelihood.priors", **values)]
+    return [*notes, phrase(ENGLISH, "log_likelihood.priors", **values)]
 
 
 def _rate(model: Any) -> Text:
     if model.eta is not None:
-        return said(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
-    return said(ENGLISH, "rate.learned", value=_in_digits(model.posterior_["posterior"]["eta"].to_numpy()))
+        return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
+    return phrase(ENGLISH, "rate.learned", value=_in_digits(model.posterior_["posterior"]["eta"].to_numpy()))
 
 
 def _likelihood_drawn(model: Any) -> Text:
     """The log-likelihood of a fit with draws."""
     draws = model.posterior_["posterior"]["log_likelihood"].to_numpy()
     mean, low, high = (round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, TAILS)))
-    return said(ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name()} {low:g} to {high:g})")
+    return phrase(ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name()} {low:g} to {high:g})")
 
 
 def _shape(model: Any) -> Text:
     if model.a is not None:
-        return said(ENGLISH, "shape.fixed", value=f"{model.a:g}")
+        return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
     tree = model._posterior
     value = f"{model.a_:.4g}" if tree is None else _in_digits(tree["posterior"]["a"].to_numpy())
-    return said(ENGLISH, "shape.learned", value=value, low=low, high=high)
+    return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 
 def _in_digits(draws: np.ndarray) -> str:
@@ -341,7 +341,7 @@ def unexpected_rows(model: Any, settings: Settings) -> Finding:
     columns = {"row": logs["row"].to_numpy()[order], "class": model.classes_[codes[order]], "probability": p[order]}
     counts = {"rows": f"{len(p):,}", "likely": f"{int((p >= 0.5).sum()):,}", "mean": probability(float(p.mean()))}
     worst = pd.DataFrame(columns).head(_WORST)
-    return Finding(said(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
+    return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
 
 
 @finding("path", "How do the estimates change with the prior?", FILE)
@@ -367,14 +367,14 @@ def decision(model: Any, settings: Settings) -> Finding | None:
 def modelled(model: Any) -> tuple[Text, ...]:
     """How the classes were modelled."""
     if _is_plackett_luce(model):
-        return (said(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
+        return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
     if model._engine.is_point:
-        return (said(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),)
+        return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(model.eta):g}", eta=f"{model.eta:g}"),)
     if law := model._used.law:
-        return (said(ENGLISH, "methods.normal", kind=law),)
+        return (phrase(ENGLISH, "methods.normal", kind=law),)
     by = {"polya-gamma": Cite("polson2013", inside=True), "holmes-held": Cite("holmes2006", inside=True)}
     facts = {"prior": Cite("piironen2017", inside=True), "source": by[model.method_]}
-    return (said(ENGLISH, f"methods.{model.prior}", **facts),)
+    return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
 
 
 _FIRST = (asked(lambda model: ENGLISH["asked"]), cross_validation)

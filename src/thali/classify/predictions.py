@@ -29,40 +29,6 @@ REPLICATES = 1000  # of a fit without draws
 _BLOCK = 2**21  # numbers of a block of rows
 
 
-def calibration_table(model: "Predictions", X: Any, y: Any, bins: Any, random_seed: Any) -> "pandas.DataFrame":
-    """The table; see `model.calibration`."""
-    from thali._tables import Table
-
-    bins = whole("bins", bins, 2)
-    matrix = model._checked(X)
-    codes = _codes_among(labels_of(y, type(model).__name__, matrix.shape[0]), model.classes_)
-    predicted = model._probabilities(matrix)
-    K = predicted.shape[1]
-    places = np.minimum((predicted * bins).astype(np.int64), bins - 1) + bins * np.arange(K)
-    counts, sums, chosen = np.zeros((3, K * bins))
-    np.add.at(counts, places, 1.0)
-    np.add.at(sums, places, predicted)
-    np.add.at(chosen, places[np.arange(len(codes)), codes], 1.0)
-    counts[: 0 if K > 2 else bins] = 0.0  # of two classes the first mirrors the second
-    kept = np.flatnonzero(counts)
-    (rng,) = streams(random_seed, 1)
-    drawn = np.quantile(_replicates(model, matrix, predicted, places, kept, rng), TAILS, axis=0)
-    observed, (low, high) = chosen[kept] / counts[kept], drawn / counts[kept]
-    table = Table(
-        {
-            "class": model.classes_[kept // bins],
-            "rows": counts[kept].astype(np.int64),
-            "predicted": sums[kept] / counts[kept],
-            "observed": observed,
-            "low": low,
-            "high": high,
-            "missed": (observed < low) | (observed > high),
-        }
-    )
-    table.attrs["interval"] = INTERVAL
-    return table
-
-
 def _replicates(
     model: "Predictions", matrix: Any, predicted: np.ndarray, places: np.ndarray, kept: np.ndarray, rng: Any
 ) -> np.ndarray:
@@ -333,8 +299,36 @@ class Predictions(ScikitLearn):
         >>> int(model.calibration(X[200:], y[200:], bins=4)["rows"].sum())
         200
         """
+        from thali._tables import Table
 
-        return calibration_table(self, X, y, bins, random_seed)
+        bins = whole("bins", bins, 2)
+        matrix = self._checked(X)
+        codes = _codes_among(labels_of(y, type(self).__name__, matrix.shape[0]), self.classes_)
+        predicted = self._probabilities(matrix)
+        K = predicted.shape[1]
+        places = np.minimum((predicted * bins).astype(np.int64), bins - 1) + bins * np.arange(K)
+        counts, sums, chosen = np.zeros((3, K * bins))
+        np.add.at(counts, places, 1.0)
+        np.add.at(sums, places, predicted)
+        np.add.at(chosen, places[np.arange(len(codes)), codes], 1.0)
+        counts[: 0 if K > 2 else bins] = 0.0  # of two classes the first mirrors the second
+        kept = np.flatnonzero(counts)
+        (rng,) = streams(random_seed, 1)
+        drawn = np.quantile(_replicates(self, matrix, predicted, places, kept, rng), TAILS, axis=0)
+        observed, (low, high) = chosen[kept] / counts[kept], drawn / counts[kept]
+        table = Table(
+            {
+                "class": self.classes_[kept // bins],
+                "rows": counts[kept].astype(np.int64),
+                "predicted": sums[kept] / counts[kept],
+                "observed": observed,
+                "low": low,
+                "high": high,
+                "missed": (observed < low) | (observed > high),
+            }
+        )
+        table.attrs["interval"] = INTERVAL
+        return table
 
     def plot_calibration(self, X: Any, y: Any, bins: int = 10, *, axes: Any = None) -> Any:
         """Draw the frequency of each class against its predicted probability, in intervals of that probability.
@@ -412,7 +406,7 @@ class Predictions(ScikitLearn):
 
 
 class _OtherNames(DataError):
-    """Columns are not those of the fit; said in the words and lines of scikit-learn, which its checks look for."""
+    """Columns are not those of the fit; in the words and lines of scikit-learn, which its checks look for."""
 
     def render(self, words: Words) -> str:
         """The difference, in lines."""

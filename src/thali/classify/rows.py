@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.posterior.densities import is_pointwise
 
 if TYPE_CHECKING:

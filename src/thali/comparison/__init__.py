@@ -1,17 +1,13 @@
 """Which model predicts best what it has not seen: Splitter x Scorer.
 
-compare.py            `thali.compare`: checks, and hands the rest on
+compare.py            `thali.compare`: the models by name, checks, and hands the rest on
 ways.py               what can be left out of each kind of data, and who scores it
 splitter.py           what every splitter answers, and the splitter of groups of people over that of one group
-leave_pairs.py        paired comparisons: every pair in turn; similarities: pairs of objects; triplets: sets
-leave_tasks.py        choices out of sets and choice experiments: tasks, choices, respondents
-leave_rows.py         covariates and classes: rows in stratified folds
+pairs.py              pairs, similarities and triplets left out; binomial and Gaussian log scores
+choices.py            tasks, choices or respondents left out; log score and hits of choices, people and triplets
+rows.py               covariates and classes: rows in stratified folds; their log loss, accuracy and Brier score
 scorer.py             what every scorer answers, and the columns of its table
-score_pairs.py        binomial log score of pairs, Gaussian log score and squared error of similarities
 scores.py             the log score of one pair, with its Monte Carlo errors
-score_choices.py      log score and hits of choices, people and triplets
-score_rows.py         log loss, accuracy and Brier score of rows
-naming.py             the models by name, and whether they fit the data
 engine.py             runs every left-out fit on whatever joblib backend the user has set, and records it
 left_out.py           one left-out fit: a model without one part, and its scores for that part
 shards.py             the fits of a comparison, and shares of them for several processes

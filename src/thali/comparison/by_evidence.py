@@ -300,28 +300,30 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
     factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
-    not_told = f", though it is not told from that of {', '.join(near)}" if near else ""
-    said = [
+    beside = f", though it is not told from that of {', '.join(near)}" if near else ""
+    sentences = [
         f"{best} has the greatest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
-        f" and, by {equal}, the posterior probability {_probability(row['probability'])}{not_told}."
+        f" and, by {equal}, the posterior probability {_probability(row['probability'])}{beside}."
     ]
     for name in (name for name in found if name != best):
         other, (factor, error) = table.loc[name], factors[name]
         unsure = ", not told from 0" if name in near else ""
-        said.append(
+        sentences.append(
             f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by "
             f"Kass & Raftery (1995) the evidence against {name} is {other['evidence_against']}."
         )
     if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
-        said.append(
+        sentences.append(
             f"No model has greater evidence than {BASE}, which guesses (log {table.loc[BASE, 'log_evidence']:.2f})."
         )
     if len(missing := table.attrs["missing"]):
-        said.append(f"Not found yet is that of {', '.join(missing['model'])}; the probabilities are among the others.")
-    said += [f"{name}: {each.verdict}" for name, each in found.items() if not each.usable]
+        sentences.append(
+            f"Not found yet is that of {', '.join(missing['model'])}; the probabilities are among the others."
+        )
+    sentences += [f"{name}: {each.verdict}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:
-        said.append(_how_sensitive(table, best))
-    return said
+        sentences.append(_how_sensitive(table, best))
+    return sentences
 
 
 def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:

@@ -11,7 +11,7 @@ from thali.errors import Argument, ArgumentError, IncompleteWarning, Interrupted
 
 def check_folds(labels: np.ndarray, folds: int) -> None:
     """Raise an ArgumentError unless rows can be left out in so many folds, or there are to be none."""
-    from thali.comparison.leave_rows import max_folds
+    from .rows import max_folds
 
     most = max_folds(labels)
     if folds and not 2 <= folds <= most:
@@ -46,12 +46,12 @@ def cross_validate(
         Of all folds, or of those that were finished when Ctrl-C was pressed or could be fitted.
     """
     from thali.comparison.engine import run_comparison
-    from thali.comparison.leave_rows import Rows
-    from thali.comparison.score_rows import ClassScorer
     from thali.comparison.scorer import BASE
 
+    from .rows import ClassScorer, Rows
+
     try:
-        with warnings.catch_warnings():  # the fault tells of both
+        with warnings.catch_warnings():  # the error names both
             warnings.simplefilter("ignore", InterruptedWarning)
             warnings.simplefilter("ignore", IncompleteWarning)
             table = run_comparison(

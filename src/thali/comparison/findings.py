@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.model.finding import FILE, FULL, SHOWN, STATISTICS, Finding, Findings, Picture, finding
-from thali.model.wording import said
+from thali.model.wording import phrase
 
 from .by_evidence import EVIDENCE, evidence_sentences
 from .sentences import sentences, unconverged
@@ -49,7 +49,7 @@ def findings_of(table: "pandas.DataFrame") -> Findings:
 @finding("asked", "What was asked?", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     """What was left out."""
-    return Finding(said(ENGLISH, "asked", part=table.attrs["part"]))
+    return Finding(phrase(ENGLISH, "asked", part=table.attrs["part"]))
 
 
 @finding("comparison", "Which model predicts best what was left out?")
@@ -59,11 +59,11 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     scorer = SCORERS[attrs["scorer"]]
     counted = int(table[scorer.counted].iloc[0])
     of_all = f"{counted:,}" if counted == attrs["units"] else f"{counted:,} of {attrs['units']:,}"
-    caption = str(said(ENGLISH, "comparison.caption", unit=attrs["unit"]))
+    caption = str(phrase(ENGLISH, "comparison.caption", unit=attrs["unit"]))
     is_drawn = scorer.units == "pairs" and attrs["best"] is not None
     return Finding(
         found[0],
-        title=str(said(ENGLISH, "comparison.title", units=scorer.called, count=of_all)),
+        title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=of_all)),
         table=table.rename_axis("model"),
         shown=table[[each for each in scorer.shown if each in table]].rename_axis("model"),
         rows=None,
@@ -77,8 +77,8 @@ def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """The score of each unit."""
     unit, units = table.attrs["unit"], table.attrs["units"]
     return Finding(
-        said(ENGLISH, "scores", units=f"{units:,}", unit=unit),
-        title=str(said(ENGLISH, "scores.title", unit=unit)),
+        phrase(ENGLISH, "scores", units=f"{units:,}", unit=unit),
+        title=str(phrase(ENGLISH, "scores.title", unit=unit)),
         table=table.attrs[SCORERS[table.attrs["scorer"]].units].reset_index(),
     )
 
@@ -107,7 +107,7 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
 def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """What evidence is, and what was known before the data."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
-    return Finding(ENGLISH["evidence.asked"], notes=(said(ENGLISH, "evidence.prior", prior=prior),))
+    return Finding(ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),))
 
 
 @finding("comparison", "Which model do the data support?")
@@ -157,9 +157,9 @@ def verdict(table: "pandas.DataFrame", settings: None) -> Finding:
     """Whether the evidence of every model is usable."""
     found = table.attrs["evidence"]
     usable = all(each.usable for each in found.values())
-    said_of_each = tuple(f"{name}: {each.verdict}" for name, each in found.items())
+    verdicts = tuple(f"{name}: {each.verdict}" for name, each in found.items())
     headline = ENGLISH["evidence.good" if usable else "evidence.bad"]
-    return Finding(" ".join(said_of_each), verdict=usable, headline=headline)
+    return Finding(" ".join(verdicts), verdict=usable, headline=headline)
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)

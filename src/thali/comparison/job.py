@@ -56,9 +56,9 @@ def opened_job(
 def _described(model: Any) -> dict[str, Any]:
     """What determines the results of a model, besides data and settings, as JSON."""
     if spec_of(model) is None:
-        is_told = type(model).__repr__ is not object.__repr__
+        has_repr = type(model).__repr__ is not object.__repr__
         parameters = (
-            {"model": repr(model)} if is_told else {name: encoded(each, None) for name, each in vars(model).items()}
+            {"model": repr(model)} if has_repr else {name: encoded(each, None) for name, each in vars(model).items()}
         )
         return {"class": type(model).__name__, "parameters": parameters}
     described = describe(model)

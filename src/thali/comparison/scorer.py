@@ -41,7 +41,7 @@ class Scorer(ABC):
     differences: ClassVar[dict[str, str]] = {}  # columns of differences from the best model, by frame, besides `main`
     counted: ClassVar[str]  # the column that counts the units that every model has finished
     kept: ClassVar[dict[str, str]] = {}  # names in `attrs` of further frames
-    predicted: ClassVar[tuple[str, ...]] = ()  # fields that `attrs["predictions"]` tells of every unit
+    predicted: ClassVar[tuple[str, ...]] = ()  # fields of every unit in `attrs["predictions"]`
     shown: ClassVar[tuple[str, ...]]  # the columns that a reader wants to see
     called: ClassVar[str]  # what units are called in sentences, in the plural
     legend: ClassVar[str]  # what the columns that are shown mean; {unit} is what is left out together
@@ -106,7 +106,7 @@ class Scorer(ABC):
         return kept
 
     def observed(self, found: "Scores") -> dict[str, np.ndarray]:
-        """What `attrs["predictions"]` tells of every unit besides predictions."""
+        """What `attrs["predictions"]` holds of every unit besides predictions."""
         return {}
 
     def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
@@ -129,12 +129,12 @@ class Scorer(ABC):
         """A row of `attrs["predictions"]` in words."""
         raise NotImplementedError
 
-    def impossible(self, table: "pandas.DataFrame", ranked: list[str], said: str) -> list[str]:
+    def impossible(self, table: "pandas.DataFrame", ranked: list[str], event: str) -> list[str]:
         """A sentence about every model that gave probability 0 to what was observed."""
         scores = table.attrs[self.units][ranked].dropna()
         zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
         return [
-            f"{name} gave probability 0 to {said.format(count=count, n=len(scores))}."
+            f"{name} gave probability 0 to {event.format(count=count, n=len(scores))}."
             for name, count in zeros.items()
             if count
         ]

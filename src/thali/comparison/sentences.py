@@ -57,8 +57,8 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     near = [name for name in ranked[1:] if not is_established(difference(ranked[0], name), n)]
     if near:
         headline = f"{headline[:-1]}; that it predicts better than {' and '.join(near)} is not established."
-    said = [headline, *orders(ranked, difference, n, attrs["unit"])]
-    return said + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))
+    sentences = [headline, *orders(ranked, difference, n, attrs["unit"])]
+    return sentences + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))
 
 
 def unlike_lapses(found: dict[str, float]) -> list[str]:
@@ -93,8 +93,8 @@ def orders(
             established.append(f"{a} predicts better than {b} {by}")
         else:
             open_.append(f"{a} and {b} {by}")
-    said = [f"Established by {n} {unit}s: {'; '.join(established)}."] if established else []
-    return said + ([f"Not established by {n} {unit}s is the order of {'; '.join(open_)}."] if open_ else [])
+    sentences = [f"Established by {n} {unit}s: {'; '.join(established)}."] if established else []
+    return sentences + ([f"Not established by {n} {unit}s is the order of {'; '.join(open_)}."] if open_ else [])
 
 
 def is_established(difference: tuple[float, float] | None, n: int) -> bool:
@@ -112,20 +112,20 @@ def unconverged(table: "pandas.DataFrame") -> str | Message:
     if "predictions" not in table.attrs:
         return ""
     main = SCORERS[table.attrs["scorer"]].main
-    said = []
+    sentences = []
     for name, rows in table.attrs["predictions"].dropna(subset=main).groupby("model", sort=False):
         wrong = rows["r_hat"] > HIGHEST_R_HAT
         if wrong.any():
             error = table.loc[name, f"{main}_mcse"]
             score = "" if math.isnan(error) else f", Monte Carlo error of {main} {error:.3f}"
-            said.append(
+            sentences.append(
                 f"{name} in {wrong.sum():,} of {len(rows):,} fits (R-hat up to {rows['r_hat'].max():.3f}{score})"
             )
-    if not said:
+    if not sentences:
         return ""
     return Message(
-        f"Chains do not agree on the pair left out: {'; '.join(said)}; wanted is an R-hat of at most {HIGHEST_R_HAT}. "
-        "Compare again with more ",
+        f"Chains do not agree on the pair left out: {'; '.join(sentences)}; wanted is an R-hat of at most "
+        f"{HIGHEST_R_HAT}. Compare again with more ",
         Argument("draws"),
         " and ",
         Argument("tune"),

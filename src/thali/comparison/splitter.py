@@ -25,7 +25,7 @@ class Splitter(ABC):
     what: ClassVar[str]  # what is left out together, in the singular, in messages
     alone: ClassVar[str]  # that a group has only one of them, in messages
     part: ClassVar[str] = "part"  # what a part is called, in records and in messages
-    told_apart: bool = True  # whether it is known who answered
+    knows_people: bool = True  # whether it is known who answered
     usual: ClassVar[dict[str, int | None]] = {}  # draws, tune, chains and thin of fits unless the user says otherwise
 
     def __init__(self, data: Any) -> None:
@@ -122,13 +122,16 @@ class Grouped(Splitter):
     of_one: type[Splitter]
     of_group: Mapping[str, Splitter]
 
+    of_one: type[Splitter]
+    of_group: Mapping[str, Splitter]
+
     def __init__(self, of_one: type[Splitter], data: Groups) -> None:
         super().__init__(data)
         self.of_one, self.of_group = of_one, of_one.of_groups(data)
         self.leave_out: str = of_one.leave_out  # type: ignore[misc]
         self.part: str = of_one.part  # type: ignore[misc]
         self.usual: dict[str, int | None] = of_one.usual  # type: ignore[misc]
-        self.told_apart: bool = all(each.told_apart for each in self.of_group.values())
+        self.knows_people: bool = all(each.knows_people for each in self.of_group.values())
         self._counts = {name: each.count for name, each in self.of_group.items()}
         if few := [name for name, count in self._counts.items() if count < 2]:
             raise DataError(f"Group {few[0]!r} {of_one.alone} without it nothing of the group would be left.")
@@ -205,7 +208,7 @@ def random_groups(
 
 
 def hold_out_wanted(hold_out: int | None, count: int, what: str) -> int:
-    """How many are left out once: a fifth, unless said otherwise."""
+    """How many are left out at a time: a fifth by default."""
     wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
     if wanted >= count:
         raise ArgumentError(Setting("hold_out", wanted), f" leaves none of {count} {what}s to fit.")

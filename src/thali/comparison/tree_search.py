@@ -24,7 +24,7 @@ from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.inference.warn import warn, without_warnings
 from thali.model.evidence import MIN_DRAWS, USUAL, EvidenceRun, checked_evidence_run, refuse_other_fit
-from thali.posterior.evidence import APART, LogEvidence, apart_of, standard_error_of
+from thali.posterior.evidence import MAX_DEVIATION, LogEvidence, chain_deviation, standard_error_of
 from thali.trees.moves import clades_of, key_of, neighbours, tree_of
 from thali.trees.tree import Tree
 
@@ -276,8 +276,8 @@ def _finished(search: Search, start: Tree, trees: int) -> TreeSearch:
     interrupted = search.run(start, trees)
     found = _answer(search)
     if interrupted:
-        said = f"The search was stopped early; {plural(len(search.found), 'tree')} were kept"
-        warn(InterruptedWarning(f"{said}, and continue_search() goes on from there."))
+        stopped = f"The search was stopped early; {plural(len(search.found), 'tree')} were kept"
+        warn(InterruptedWarning(f"{stopped}, and continue_search() goes on from there."))
     elif not found.usable:
         warn(ConvergenceWarning(found.note))
     return found
@@ -314,8 +314,8 @@ def _answer(search: Search) -> TreeSearch:
         },
         index=pd.RangeIndex(len(trees), name="tree"),
     ).sort_values("log_bayes_factor", kind="stable")
-    apart = max((apart_of(against[..., k]) for k in range(len(trees)) if k != best), default=0.0)
-    usable = apart <= APART and (evidence is None or evidence.usable)
+    apart = max((chain_deviation(against[..., k]) for k in range(len(trees)) if k != best), default=0.0)
+    usable = apart <= MAX_DEVIATION and (evidence is None or evidence.usable)
     return TreeSearch(
         "Search of trees by evidence",
         table,
@@ -334,24 +334,24 @@ def _answer(search: Search) -> TreeSearch:
 def _sentence(search: Search, table: "pandas.DataFrame", apart: float, evidence: LogEvidence | None) -> str:
     """What was found, whether the search has ended, and whether the chains agree."""
     best, first = search.best, table.iloc[0]
-    said = [
+    sentences = [
         f"Tree {best} has the greatest evidence of {plural(len(search.found), 'tree')} that were drawn from, and among "
         f"them the posterior probability {first['probability']:.2f} (standard error {first['probability_se']:.2f})."
     ]
-    said += [
+    sentences += [
         f"None of its neighbours promises a log evidence that is greater by {GAIN:g}: the search has ended, maybe at a "
         "tree that is the best of its neighbourhood alone; another start tells."
         if search.ended
         else "The search has not ended; continue_search() goes on."
     ]
-    if apart > APART:
-        said.append(
-            f"Not usable: chains differ by up to {apart:.1f} of their own errors (wanted: at most {APART:g}); repeat "
-            "the search with more draws and tune."
+    if apart > MAX_DEVIATION:
+        sentences.append(
+            f"Not usable: chains differ by up to {apart:.1f} of their own errors (wanted: at most {MAX_DEVIATION:g}); "
+            "repeat the search with more draws and tune."
         )
     if evidence is not None and not evidence.usable:
-        said.append(str(evidence.verdict))
-    return " ".join(said)
+        sentences.append(str(evidence.verdict))
+    return " ".join(sentences)
 
 
 def _clades(trees: list[Tree], probability: np.ndarray, best: int) -> "pandas.DataFrame":

@@ -13,7 +13,7 @@ from thali.data.rows import Observations
 from thali.data.spec import DataSpec
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
-from .leave_tasks import Choosers
+from .choices import Choosers
 from .scorer import Scorer
 from .splitter import Grouped, Splitter
 

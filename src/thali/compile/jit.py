@@ -323,9 +323,9 @@ def _heart(message: str) -> str:
     lines = [line.strip() for line in message.splitlines()]
     frame = ("Failed in", "During: ", "There are", "- Of which")
     lines = [line for line in lines if line and not line.startswith(frame)]
-    said = next((line for line in lines if not line.startswith(("File ", ">>>", "-", "^"))), "numba gave no reason")
+    reason = next((line for line in lines if not line.startswith(("File ", ">>>", "-", "^"))), "numba gave no reason")
     place = re.search(r'File "[^"]*", line (\d+)', message)
-    return said.rstrip(".") + (f" (line {place.group(1)})" if place else "")
+    return reason.rstrip(".") + (f" (line {place.group(1)})" if place else "")
 
 
 class compiled:

@@ -130,7 +130,7 @@ class KernelCache(NullCache):
     @property
     def cache_path(self) -> Any:
         """The folder in which new code is kept; None if none is."""
-        folder = kept_folder()
+        folder = usable_folder()
         return None if folder is None else str(folder.path)
 
     def is_kept(self) -> bool:
@@ -165,7 +165,7 @@ class KernelCache(NullCache):
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Store compiled code; the run continues if that fails."""
         USED.add(targets.native().tag)
-        folder = kept_folder()
+        folder = usable_folder()
         if folder is None or cres.library.has_dynamic_globals or any(not each.can_cache for each in cres.lifted):
             return
         try:
@@ -236,8 +236,8 @@ def native_folder() -> Folder:
     return folder_for(targets.native().tag, root())
 
 
-def kept_folder() -> Folder | None:
-    """The same if it can be used; else None, and why is said once."""
+def usable_folder() -> Folder | None:
+    """The same if it can be used; else None, with one warning that says why."""
     folder = native_folder()
     if not folder.path.is_dir():
         try:
@@ -264,7 +264,7 @@ def folders_to_read() -> Iterator[Folder]:
     came = shipped()
     if came.folder is not None:
         yield came.folder
-    kept = kept_folder()
+    kept = usable_folder()
     if kept is not None:
         yield kept
 

@@ -53,15 +53,15 @@ def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
     try:
         values = checked_counts(counts, where, weights).reshape(n, n)
     except DataError as error:
-        said = None if weights else _percentages(counts, where)
-        raise DataError(error, f" {said}" if said else "") from None
+        hint = None if weights else _percentages(counts, where)
+        raise DataError(error, f" {hint}" if hint else "") from None
     refuse_totals(names, values)
     winner, loser = np.nonzero(values)
     return winner, loser, values[winner, loser]
 
 
 def _percentages(counts: np.ndarray, where: Callable[[int], str]) -> str | None:
-    """What is said of numbers that are no counts, if they are percentages or proportions."""
+    """A hint for numbers that are no counts, if they are percentages or proportions."""
     try:
         values = checked_counts(counts, where, weights=True).reshape(counts.shape)
     except DataError:

@@ -38,18 +38,20 @@ def connected(labels: Sequence[str], first: np.ndarray, second: np.ndarray) -> l
 def disconnected(groups: list[list[str]], never_compared: list[str], most: int = 4) -> str:
     """What to tell of options that no chain of comparisons connects; "" when all are connected."""
     compared = [group for group in groups if len(group) > 1]
-    said = []
+    sentences = []
     if len(compared) > 1:
         names = "; ".join(f"({shorten(group)})" for group in compared[:most])
         names += f"; and {len(compared) - most:,} more" if len(compared) > most else ""
-        said.append(
+        sentences.append(
             f"The options fall into {len(compared):,} groups never compared with each other: {names}. "
             "Choices between groups are told by the prior alone."
         )
     if never_compared:
         was, their = ("was", "its") if len(never_compared) == 1 else ("were", "their")
-        said.append(f"{shorten(never_compared)} {was} never compared: {their} choices are told by the prior alone.")
-    return " ".join(said)
+        sentences.append(
+            f"{shorten(never_compared)} {was} never compared: {their} choices are told by the prior alone."
+        )
+    return " ".join(sentences)
 
 
 def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:

@@ -21,8 +21,8 @@ _MIN_PEOPLE, _MIN_ANSWERS = 5, 2  # of a column that may say who answered: diffe
 _CHANCE = 1e-3  # below which numbers that rise from row to row are no chance
 _LOOKED_AT = 100  # cells that must be dates
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
-_SAID = {name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms}
-_SAID |= {name for two in SHORT_GOALS for name in two}
+_OUTCOMES = {name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms}
+_OUTCOMES |= {name for two in SHORT_GOALS for name in two}
 
 
 class ColumnsRead(NamedTuple):
@@ -63,14 +63,14 @@ def columns_of_comparisons(frame: "pd.DataFrame", roles: ColumnsRead) -> list[st
     took, in these or in other words; numbers of trials, dates, and what is the same, or another text, in every row.
     """
     options = _labels(frame, roles)
-    told = [_codes(column(frame, name)) for name in sorted(roles.all)]
-    told += [_by_side(frame, name, roles) for name in roles.outcome]
+    known = [_codes(column(frame, name)) for name in sorted(roles.all)]
+    known += [_by_side(frame, name, roles) for name in roles.outcome]
     people = None if roles.who is None else _codes(column(frame, roles.who))
     codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
     return [
         name
         for name, each in codes.items()
-        if not any(_say_the_same(each, other) for other in told)
+        if not any(_say_the_same(each, other) for other in known)
         and not (people is not None and _is_constant_within(each, people))
         and not _is_text_of_others(column(frame, name), options)
         and not _counts_rows(column(frame, name), people)
@@ -85,14 +85,14 @@ def column_of_people(frame: "pd.DataFrame", roles: ColumnsRead, others: Collecti
     if roles.who is not None or roles.counts or not roles.judged:
         return None
     options = _labels(frame, roles)
-    told = [_codes(column(frame, name)) for name in sorted(roles.all)]
+    known = [_codes(column(frame, name)) for name in sorted(roles.all)]
     codes = {name: _codes(column(frame, name)) for name in _further(frame, roles)}
     likely = {
         name: each.max() + 1
         for name, each in codes.items()
         if name not in others
         and _names_people(column(frame, name))
-        and not any(_say_the_same(each, other) for other in told)
+        and not any(_say_the_same(each, other) for other in known)
         and not _is_text_of_others(column(frame, name), options)
         and (
             np.count_nonzero(np.diff(each)) == each.max()
@@ -116,16 +116,16 @@ def _further(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
         for name in names
         if name not in roles.all
         and name not in goals
-        and not _is_said(name)
+        and not _names_outcome(name)
         and column(frame, name).nunique() > 1
         and not _is_date(column(frame, name))
     ]
 
 
-def _is_said(name: str) -> bool:
+def _names_outcome(name: str) -> bool:
     """Whether a name is that of an outcome, of the time that it took, or of a trial."""
     known = plain(re.sub(r"[(\[].*?[)\]]", "", name))  # without a unit
-    return known in _SAID or known.endswith(("thisn", "thistrialn", "thisrepn", "thisindex"))
+    return known in _OUTCOMES or known.endswith(("thisn", "thistrialn", "thisrepn", "thisindex"))
 
 
 def _codes(values: "pd.Series") -> np.ndarray:

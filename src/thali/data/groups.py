@@ -158,5 +158,5 @@ class Groups(Judged, Mapping[str, Any]):
         if self.are_choices:
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
-            said = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
-            warn(DataWarning(f"Groups judged different options: {said}. What these are to them is a guess."))
+            unjudged = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
+            warn(DataWarning(f"Groups judged different options: {unjudged}. What these are to them is a guess."))

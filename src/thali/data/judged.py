@@ -84,7 +84,7 @@ class Judged(Frozen):
         return None
 
     def example(self) -> str:
-        """One answer in words; "" where none can be said."""
+        """One answer in words; "" where there is none."""
         return ""
 
     def by_subject(self, /) -> Mapping[str, Self]:

@@ -13,7 +13,7 @@ EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
 _SHAPES, _COMPARISON = "thali.reading.shapes", "thali.comparison"
-_CHOICE_SCORER = f"{_COMPARISON}.score_choices:ChoiceScorer"
+_CHOICE_SCORER = f"{_COMPARISON}.choices:ChoiceScorer"
 
 # In the order in which a table is tried; where no reading is sure, the first one counts.
 SPECS: tuple[DataSpec, ...] = (
@@ -22,8 +22,8 @@ SPECS: tuple[DataSpec, ...] = (
         "thali.data.choices:Choices",
         f"{_SHAPES}.choices:SHAPES",
         (
-            (f"{_COMPARISON}.leave_tasks:ChoicesOutOfSets", _CHOICE_SCORER),
-            (f"{_COMPARISON}.leave_tasks:Choosers", f"{_COMPARISON}.score_choices:PeopleScorer"),
+            (f"{_COMPARISON}.choices:ChoicesOutOfSets", _CHOICE_SCORER),
+            (f"{_COMPARISON}.choices:Choosers", f"{_COMPARISON}.choices:PeopleScorer"),
         ),
         example="EliminationByAspects()",
         compared="unique,ibp",
@@ -35,8 +35,8 @@ SPECS: tuple[DataSpec, ...] = (
         "thali.data.experiments.experiment:ChoiceExperiment",
         f"{_SHAPES}.experiments:SHAPES",
         (
-            (f"{_COMPARISON}.leave_tasks:Tasks", _CHOICE_SCORER),
-            (f"{_COMPARISON}.leave_tasks:Respondents", _CHOICE_SCORER),
+            (f"{_COMPARISON}.choices:Tasks", _CHOICE_SCORER),
+            (f"{_COMPARISON}.choices:Respondents", _CHOICE_SCORER),
         ),
         example="HierarchicalLogit()",
         compared="multinomial-logit,hierarchical-logit,product-classes",
@@ -46,7 +46,7 @@ SPECS: tuple[DataSpec, ...] = (
         PAIRS,
         "thali.data.pairs:PairedComparisons",
         f"{_SHAPES}.pairs:SHAPES",
-        ((f"{_COMPARISON}.leave_pairs:Pairs", f"{_COMPARISON}.score_pairs:BinomialScorer"),),
+        ((f"{_COMPARISON}.pairs:Pairs", f"{_COMPARISON}.pairs:BinomialScorer"),),
         example="EliminationByAspects()",
         compared="unique,ibp",
         compared_by_group="common,free,similar",
@@ -57,7 +57,7 @@ SPECS: tuple[DataSpec, ...] = (
         SIMILARITIES,
         "thali.data.similarities:Similarities",
         f"{_SHAPES}.similarities:SHAPES",
-        ((f"{_COMPARISON}.leave_pairs:ObjectPairs", f"{_COMPARISON}.score_pairs:GaussianScorer"),),
+        ((f"{_COMPARISON}.pairs:ObjectPairs", f"{_COMPARISON}.pairs:GaussianScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
         groups="similarities by group",
@@ -66,7 +66,7 @@ SPECS: tuple[DataSpec, ...] = (
         TRIPLETS,
         "thali.data.triplets:Triplets",
         f"{_SHAPES}.triplets:SHAPES",
-        ((f"{_COMPARISON}.leave_pairs:PairSets", f"{_COMPARISON}.score_choices:TripletScorer"),),
+        ((f"{_COMPARISON}.pairs:PairSets", f"{_COMPARISON}.choices:TripletScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
     ),
@@ -74,7 +74,7 @@ SPECS: tuple[DataSpec, ...] = (
         CLASSES,
         "thali.data.rows:Observations",
         f"{_SHAPES}.covariates:SHAPES",
-        ((f"{_COMPARISON}.leave_rows:Rows", f"{_COMPARISON}.score_rows:ClassScorer"),),
+        ((f"{_COMPARISON}.rows:Rows", f"{_COMPARISON}.rows:ClassScorer"),),
         example="PlackettLuceRegression()",
         compared="plackett-luce,sparse-logit",
         by_name=TARGET.name,

@@ -463,10 +463,12 @@ def refuse_ambiguous(frame: "pd.DataFrame", given: Collection[object] = ()) -> N
         if word not in own or own[word] in given or any(ROLE_NAMES[role]._is_meant(word, own) for role in meanings):
             continue
         if pd.api.types.is_numeric_dtype(frame[own[word]].dtype):
-            said = [f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()]
+            readings = [f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()]
             named = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
-                f"Column {own[word]!r} may hold {' or '.join(said)}; name it by ", *named[1:], ", or rename the column."
+                f"Column {own[word]!r} may hold {' or '.join(readings)}; name it by ",
+                *named[1:],
+                ", or rename the column.",
             )
 
 

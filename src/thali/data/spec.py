@@ -1,4 +1,4 @@
-"""What is said of a kind of data without loading it: data only, as `thali.model.spec` says it of models."""
+"""What a kind of data is called and takes, without loading it: data only, as `thali.model.spec` has it of models."""
 
 from dataclasses import dataclass
 

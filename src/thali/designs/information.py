@@ -1,4 +1,4 @@
-"""What a design tells of a multinomial logit: its information, and the most that any design could tell."""
+"""The information of a design about a multinomial logit, and the most that any design could have."""
 
 from collections.abc import Sequence
 

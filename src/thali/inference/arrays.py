@@ -38,7 +38,7 @@ def _stored(array: np.ndarray, name: str) -> Arrays:
 
 
 def _loaded(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """An array of one's own: loaded ones may be shared or read-only."""
+    """A copy of an array, which may be changed: loaded ones may be shared or read-only."""
     if name in arrays:
         return np.array(arrays[name], order="C")
     shape = arrays[f"{name}?"].tolist()

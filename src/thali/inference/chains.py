@@ -154,7 +154,7 @@ class FixedChain(RowChain):
         return max(0, self.sweeps - self.tune) // self.thin
 
 
-def kept_of(chains: Sequence[Chain]) -> tuple[list[int], int]:
+def recorded_of(chains: Sequence[Chain]) -> tuple[list[int], int]:
     """Which chains to keep and how many draws of their records, so that the most draws are kept.
 
     Where earlier draws are elsewhere, all chains are kept, as they are there.

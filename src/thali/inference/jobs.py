@@ -200,7 +200,7 @@ class Snapshot(NamedTuple):
 
     states: list[Arrays]
     draws: list[Arrays]
-    place: dict[str, Any]  # where the run was, as `FitFolder.write` was told
+    place: dict[str, Any]  # where the run was, as `FitFolder.write` was given it
     has_ended: bool
 
 
@@ -212,7 +212,7 @@ class FitFolder(JobFolder):
     _state = ""
     _outdated: Sequence[dict[str, str]] = ()  # segments that the next snapshot replaces
 
-    def start_anew(self) -> None:
+    def restart(self) -> None:
         """Take the next snapshot for that of another run, which replaces what was written so far."""
         self._outdated, self._segments, self.recorded = [*self._outdated, *self._segments], [], ()
 

@@ -114,8 +114,8 @@ class _Bar:
         self._bar.start()
 
     def show(self, done: int, note: str, status: str = "") -> None:
-        said = note or status
-        description = f"{self._description}: {said}" if said else self._description
+        more = note or status
+        description = f"{self._description}: {more}" if more else self._description
         # A note is drawn at once: what it announces may keep the bar's own thread from running.
         self._bar.update(self._task, completed=done, description=description, refresh=bool(note))
 
@@ -136,14 +136,14 @@ class _Lines:
         self._began = began
         self._done = 0
         self._status = ""
-        self._said = ""
+        self._noted = ""
         self._say(f"{description} ...")
 
     def show(self, done: int, note: str, status: str = "") -> None:
         self._done, self._status = done, status
-        if note and note != self._said:
+        if note and note != self._noted:
             self._say(f"{self._description}: {note}")
-            self._said = note
+            self._noted = note
         elif time.monotonic() - self._last >= _SILENCE:
             more = f"; {self._status}" if self._status else ""
             self._say(f"{self._description}: {self._how_far()}{more}")

@@ -1,4 +1,4 @@
-"""Chains as threads in one process, in slices short enough for a progress bar and Ctrl-C."""
+"""Work on threads and processes: chains in slices short enough for Ctrl-C, tasks over joblib, pieces of a sum."""
 
 import os
 import threading
@@ -178,3 +178,36 @@ def rectangle(lengths: Sequence[int]) -> tuple[list[int], int]:
     """For interrupted chains: which to keep and how many draws of each, so that the most draws are kept."""
     draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0)
     return [number for number, length in enumerate(lengths) if length >= draws], draws
+
+
+# Pieces of work on threads: each has its own random stream and its own place for the result ---------------------------
+
+
+class Silent:
+    """Shows nothing."""
+
+    def update(self, done: int) -> None:
+        """Ignore it."""
+
+
+def in_threads(work: Callable[[int], None], count: int, cores: int | None) -> None:
+    """Call work(0), ..., work(count - 1), which do not depend on each other, on that many threads.
+
+    The first is done before the others, because it may have to compile.
+    """
+    if count:
+        work(0)
+    run_in_threads([_Piece(work, number) for number in range(1, count)], cores, Silent())
+
+
+class _Piece(Sliced):
+    """One call."""
+
+    sweeps, total, is_done = 0, 1, False
+
+    def __init__(self, work: Callable[[int], None], number: int) -> None:
+        self.work, self.number = work, number
+
+    def run_to(self, until: int) -> None:
+        self.work(self.number)
+        self.sweeps, self.is_done = 1, True

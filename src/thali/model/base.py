@@ -53,7 +53,7 @@ class Model:
     interrupted_: bool = False
     method: Any
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}  # by the value of the argument `method`; "": there is none
-    _kept_as: ClassVar[dict[str, str]] = {}  # arguments kept under another name, as the model has a method of theirs
+    _stored_as: ClassVar[dict[str, str]] = {}  # arguments kept under another name, as the model has a method of theirs
     _FINDINGS: ClassVar[str] = "thali.model.common_findings"  # the module whose `makers_of(model)` makes the findings
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -70,7 +70,7 @@ class Model:
 
     def get_params(self, deep: bool = True) -> dict[Any, Any]:
         """The arguments the model was made with, by name."""
-        return {name: getattr(self, self._kept_as.get(name, name)) for name in self._signature()}
+        return {name: getattr(self, self._stored_as.get(name, name)) for name in self._signature()}
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model.
@@ -84,7 +84,7 @@ class Model:
         for name, value in params.items():
             if name not in known:
                 raise ArgumentError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}.")
-            setattr(self, self._kept_as.get(name, name), value)
+            setattr(self, self._stored_as.get(name, name), value)
         return self
 
     @property
@@ -132,7 +132,7 @@ class Model:
         vars(self).update(found, fitted_to_=job.data)
         if not is_quiet():
             for warning in self._outcome(job):
-                warn(self._said(warning))
+                warn(self._worded(warning))
         return self
 
     def prepare(self, data: Any, **settings: Any) -> Prepared:
@@ -147,7 +147,7 @@ class Model:
         """What the user is to be warned of after a fit."""
         yield from self._engine.outcome(self, job)
 
-    def _said(self, warning: ThaliWarning) -> ThaliWarning:
+    def _worded(self, warning: ThaliWarning) -> ThaliWarning:
         """How `fit` words a warning of `_outcome`."""
         return warning
 

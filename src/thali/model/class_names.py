@@ -21,7 +21,7 @@ STANDS_IN = {
     "model.choice_logits.hierarchical_tastes:TasteScale": "choice.logits.hierarchical_draws",
     "model.classifiers.scores:Scores": "classify.scores",
     "model.classifiers.standard:Standard": "classify.input",
-    "model.classifiers.training_data:TrainingData": "data.training_data",
+    "model.classifiers.training_data:TrainingData": "data.rows",
     "model.elimination_ml.aspects:KnownAspects": "aspects.maximum_likelihood.aspects",
     "model.elimination_ml.best_worst_problem:BestWorstProblem": "aspects.maximum_likelihood.set_problems",
     "model.elimination_ml.clusters:Clusters": "aspects.maximum_likelihood.clusters",

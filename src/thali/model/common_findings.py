@@ -15,7 +15,7 @@ from .references import Cite
 from .registry import spec_of
 from .settings import Settings
 from .versions import program
-from .wording import said
+from .wording import phrase
 
 if TYPE_CHECKING:
     import pandas
@@ -60,7 +60,7 @@ def data(model: Any, settings: Settings) -> Finding:
 
     facts = described(model)
     table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
-    sentence = said(SENTENCES, "data", data=model.fitted_to_)
+    sentence = phrase(SENTENCES, "data", data=model.fitted_to_)
     return Finding(sentence, title=SENTENCES["facts"], table=table, rows=None)
 
 
@@ -81,7 +81,7 @@ def summary(model: Any, settings: Settings) -> Finding:
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table, rows=None)
     spec = spec_of(model)
     return Finding(
-        notes=(said(SENTENCES, "summary", interval=interval_name()),),
+        notes=(phrase(SENTENCES, "summary", interval=interval_name()),),
         title=SENTENCES["summary.title"],
         table=model.summary().rename_axis("quantity"),
         rows=None,
@@ -120,15 +120,17 @@ def methods_of(model: Any, modelled: tuple[Text, ...], settings: Settings) -> Fi
 def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
     """Sentences about the draws."""
     if not has_draws(model):
-        return (said(SENTENCES, "computed", program=program()),)
+        return (phrase(SENTENCES, "computed", program=program()),)
     sizes, facts = model.posterior_["posterior"].sizes, model.verdict().facts
     kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
-    sentences: list[Text] = [said(SENTENCES, "kept", **kept)]
+    sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
     if "r_hat" in facts:
         shown = {"r_hat": f"{facts['r_hat']:.3f}", "ess": f"{facts['ess']:,.0f}"}
-        sentences.append(said(SENTENCES, "judged", source=Cite("vehtari2021"), **shown))
-    others = "" if settings.ci == INTERVAL else said(SENTENCES, "other intervals", interval=interval_name(settings.ci))
-    return (*sentences, said(SENTENCES, "intervals", interval=interval_name(), others=others))
+        sentences.append(phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **shown))
+    others = (
+        "" if settings.ci == INTERVAL else phrase(SENTENCES, "other intervals", interval=interval_name(settings.ci))
+    )
+    return (*sentences, phrase(SENTENCES, "intervals", interval=interval_name(), others=others))
 
 
 def describes(check: "pandas.DataFrame") -> bool | None:

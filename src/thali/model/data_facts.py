@@ -13,8 +13,8 @@ from thali.data.experiments.scheme import INSIDE
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.people import differing_columns
+from thali.data.rows import TrainingData
 from thali.data.similarities import Similarities
-from thali.data.training_data import TrainingData
 from thali.data.triplets import Triplets
 
 from .wording import listed, number

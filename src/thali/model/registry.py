@@ -56,7 +56,7 @@ def model_named(name: str, parameters: dict[str, Any]) -> Any | None:
 
 
 def spec_of(model: Any) -> ModelSpec | None:
-    """What is said of the model of thali that an object is, or descends from; None for one of somebody else."""
+    """The spec of the model of thali that an object is, or descends from; None for one of somebody else."""
     own = (spec_of_class(kept.__name__) for kept in type(model).__mro__ if kept.__module__.startswith("thali."))
     return next((spec for spec in own if spec is not None), None)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, TuningIsLong, Watch, kept_of, run_chains
+from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, TuningIsLong, Watch, recorded_of, run_chains
 from thali.inference.jobs import FitFolder, Snapshot, as_written
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
@@ -77,7 +77,7 @@ class Continuation(NamedTuple):
     run: Run
     draws: int  # of each chain in the posterior
     first: int  # draws of the posterior after which those in `states` begin, if there are any
-    tempered: bool  # whether the run started anew with tempering
+    tempered: bool  # whether the run began again with tempering
     states: np.ndarray  # bytes of an npz file: the state of each chain, and its draws where the posterior lacks some
 
 
@@ -188,7 +188,7 @@ class _Work:
                 watch, interrupted = self._run_first(chains, progress, target)
             self.limit.may_be_long = True
             while True:
-                if earlier is not None and kept_of(chains)[1] == 0:  # stopped before another draw
+                if earlier is not None and recorded_of(chains)[1] == 0:  # stopped before another draw
                     tree = earlier
                 else:
                     tree = self.sampling.tree(chains)
@@ -214,7 +214,7 @@ class _Work:
                     progress.note("the chains stay in different places: they start anew, with tempering")
                     self.sampling, self.tempered, target = tempered(), True, self.sampling.least_draws
                     if self.folder is not None:
-                        self.folder.start_anew()
+                        self.folder.restart()
                     chains = self._begun(target, None)
                 progress.aim(sum(chain.total for chain in chains))
                 watch = self._watch(chains, progress, target)
@@ -247,7 +247,7 @@ class _Work:
         sampling = self.model._sampling(self.sampling.source, self.run)
         self.sampling = sampling.tempered() if self.tempered and sampling.tempered else sampling
         if self.folder is not None:
-            self.folder.start_anew()
+            self.folder.restart()
         chains = self._begun(target, None)
         progress.aim(sum(chain.total for chain in chains))
         return chains

@@ -1,4 +1,4 @@
-"""What is said of a model without loading it: data only, so that `thali --help` stays fast."""
+"""What a model is called, takes and answers, without loading it: data only, so that `thali --help` stays fast."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

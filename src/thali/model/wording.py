@@ -33,12 +33,12 @@ def estimate(draws: np.ndarray) -> str:
     return f"{number(float(draws.mean()))} ({interval_name()} {number(low)} to {number(high)})"
 
 
-def said(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:
+def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:
     """The sentence of that key with its facts; a message where one of them is spelled differently by each reader.
 
     Examples
     --------
-    >>> said({"best": "{option} is the best ({p})."}, "best", option="tea", p=".97")
+    >>> phrase({"best": "{option} is the best ({p})."}, "best", option="tea", p=".97")
     'tea is the best (.97).'
     """
     parts: list[Any] = []

@@ -204,7 +204,7 @@ class Interview:
         if self._path is not None:
             check_place(self._path)
         self.answers: list[Answer] = [] if self._path is None else read_log(self._path, self.options, shown)
-        self._fitted = 0  # answers that the model has seen; 0: none, or it is to be fitted anew
+        self._fitted = 0  # answers that the model has seen; 0: none, or it is to be fitted again
         self._question: tuple[str, ...] | None = None
 
     @property
@@ -259,14 +259,14 @@ class Interview:
         utility = utility_draws(columns_of(self.model.posterior_))
         share = np.bincount(utility.argmax(axis=1), minlength=len(self.options)) / len(utility)
         best = self.options[int(share.argmax())]
-        said = f"After {plural(asked, 'answer')} {best!r} is the best with probability {share.max():.2f}"
+        sentence = f"After {plural(asked, 'answer')} {best!r} is the best with probability {share.max():.2f}"
         if self.goal == BEST:
-            return Standing(asked, best, float(share.max()), f"{said}.")
+            return Standing(asked, best, float(share.max()), f"{sentence}.")
         first, second = np.triu_indices(len(self.options), k=1)
         above = (utility[:, first] > utility[:, second]).mean(axis=0)
         order = float(np.maximum(above, 1.0 - above).mean())
-        said += f", and the order of two options is known with probability {order:.2f} on average."
-        return Standing(asked, best, order if self.goal == RANKS else math.nan, said)
+        sentence += f", and the order of two options is known with probability {order:.2f} on average."
+        return Standing(asked, best, order if self.goal == RANKS else math.nan, sentence)
 
     def _fit(self) -> None:
         """Bring the model up to the answers."""
@@ -338,13 +338,13 @@ def adaptive(
     questions = None if questions is None else whole("questions", questions, 1)
     interview = Interview(options, model, goal, log, random_seed, shown)
     while not has_ended(interview, questions, sure):
-        said = ask(*interview.question)
-        if said is None or said == QUIT:
+        answer = ask(*interview.question)
+        if answer is None or answer == QUIT:
             break
-        if said == UNDO:
+        if answer == UNDO:
             interview.undo()
         else:
-            interview.answer(as_label(said))
+            interview.answer(as_label(answer))
     return interview
 
 

@@ -120,7 +120,7 @@ class Leaderboard(Printed):
     tie : float
         nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu). NaN without ties.
     data : PairedComparisons
-        What was counted; those who answered are not told apart.
+        What was counted, without those who answered.
     """
 
     order: "pandas.DataFrame"
@@ -358,17 +358,19 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
 
 def _note(data: PairedComparisons, not_lost: np.ndarray, not_won: np.ndarray, nu: float) -> str:
     """What the numbers mean, and of whom the data say little."""
-    said = [
+    sentences = [
         f"Intervals hold {INTERVAL:.0%}. Two options are in one group if neither is above the other with probability "
         f"{CERTAIN:g} or more. A rating of {SCALE:g} points more means odds of 10 to 1; {CENTRE:g} is the mean."
     ]
     if not np.isnan(nu):
-        said.append(f"Two equal options end in a tie with probability {nu / (2 + nu):.3g}.")
+        sentences.append(f"Two equal options end in a tie with probability {nu / (2 + nu):.3g}.")
     names = np.array(data.labels, dtype=object)
     for never, only in (("beaten", (not_won == 0) & (not_lost > 0)), ("chosen", (not_lost == 0) & (not_won > 0))):
         if only.any():
             were = "was" if only.sum() == 1 else "were"
-            said.append(f"{shorten(names[only].tolist())} {were} never {never}: how far off, the prior tells.")
+            sentences.append(f"{shorten(names[only].tolist())} {were} never {never}: how far off, the prior tells.")
     if len(data.components()) > 1:
-        said.append(f"The options fall into {plural(len(data.components()), 'group')} never compared with each other.")
-    return " ".join(said)
+        sentences.append(
+            f"The options fall into {plural(len(data.components()), 'group')} never compared with each other."
+        )
+    return " ".join(sentences)

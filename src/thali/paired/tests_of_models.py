@@ -28,11 +28,11 @@ def tests_table(rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest
 
 def notes(model: FitTest, comparisons: float, parameters: int, nested: str) -> str:
     """The caveats of a test of a model against the saturated one, and of tests of nested models."""
-    said = []
+    sentences = []
     if model.kind == "none":
-        said.append(f"The test of the model says nothing here: {model.why}.")
-    said += rough(f"The tests of {nested} are", comparisons, parameters)
-    return " ".join(said)
+        sentences.append(f"The test of the model says nothing here: {model.why}.")
+    sentences += rough(f"The tests of {nested} are", comparisons, parameters)
+    return " ".join(sentences)
 
 
 def log_poisson(counts: np.ndarray, mean: np.ndarray | float) -> float:

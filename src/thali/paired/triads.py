@@ -132,7 +132,7 @@ def _in_words(table: "pandas.DataFrame") -> str:
     most = float(table["maximum"].to_numpy(float).max())
     certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
     least = [str(name) for name in table.index[consistency == consistency.min()]]
-    said = [
+    sentences = [
         f"{len(table):,} judges have {circular.mean():.3g} circular triads on average ({circular.min():g} to "
         f"{circular.max():g} of at most {most:g}); {flawless:,} have none.",
         f"The coefficient of consistency is {consistency.mean():.3f} on average (median {np.median(consistency):.3f}); "
@@ -141,10 +141,10 @@ def _in_words(table: "pandas.DataFrame") -> str:
     ]
     if not certain:
         whose = ", that of a judge without circular triads" if flawless else ""
-        said[-1] = (
+        sentences[-1] = (
             f"Nobody is more consistent than chance (p < {_LEVEL:g}): the smallest p is {p_value.min():.3g}{whose}."
         )
-    return "\n".join(said)
+    return "\n".join(sentences)
 
 
 def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:

@@ -167,7 +167,7 @@ def _assigned(labels: np.ndarray, number: int) -> np.ndarray:
 
 
 def _row(points: np.ndarray, labels: np.ndarray, number: int) -> dict[str, float]:
-    """What is said of a number of segments."""
+    """Notes on a number of segments."""
     mean = points.mean(axis=0)
     assigned = _assigned(labels, number)
     within = sum(((mean[assigned == k] - mean[assigned == k].mean(axis=0)) ** 2).sum() for k in np.unique(assigned))
@@ -323,7 +323,7 @@ def names_of(levels: Sequence[tuple[str, str]], profiles: np.ndarray, everybody:
 
 
 def _phrases(levels: Sequence[tuple[str, str]], own: np.ndarray, everybody: np.ndarray) -> list[str]:
-    """What is said of each attribute, the most distinctive first: the level liked more than others like it, if any."""
+    """A phrase for each attribute, the most distinctive first: the level liked more than others like it, if any."""
     liked, indifferent = [], []
     for attribute in dict.fromkeys(attribute for attribute, _ in levels):
         places = np.array([place for place, (name, _) in enumerate(levels) if name == attribute])

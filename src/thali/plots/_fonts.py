@@ -20,7 +20,7 @@ _BOX = "□"  # in place of a character that no font has
 _BOXES = "Last Resort"  # a font that matplotlib brings, with a box for every character
 _UNSEEN = ("Cc", "Cf", "Mn")  # categories of characters that have no place of their own on the line
 _MAX_NAMED = 5
-_said: set[str] = set()  # characters that were warned of: the pictures of one report lack about the same
+_warned: set[str] = set()  # characters that were warned of: the pictures of one report lack about the same
 _P = ParamSpec("_P")
 _Drawn = TypeVar("_Drawn")
 
@@ -59,8 +59,8 @@ def find_fonts(axes: "Iterable[Axes]") -> None:
         if letters & nowhere:
             text.set_text(_with_boxes(text.get_text(), nowhere))
     seen = sorted(letter for letter in nowhere if _is_seen(letter))
-    if not _said.issuperset(seen):
-        _said.update(seen)
+    if not _warned.issuperset(seen):
+        _warned.update(seen)
         named = ", ".join(seen[:_MAX_NAMED]) + (", ..." if len(seen) > _MAX_NAMED else "")
         wanted = " and ".join(dict.fromkeys(map(_font_of, seen)))
         warn(

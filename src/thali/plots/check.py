@@ -71,7 +71,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     shown = dict(zip(options, short(options), strict=True))
     if everything.attrs[ROWS] == MEMBER:
         table = table.assign(offered=table["offered"].map(short_set))
-    names = [of.said(row, shown) for row in table.itertuples()]
+    names = [of.sentence(row, shown) for row in table.itertuples()]
     if "group" in table:  # of people
         names = [f"{name} ({group})" for name, group in zip(names, table["group"], strict=True)]
     rows = table.index.to_numpy()

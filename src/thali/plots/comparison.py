@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.comparison.score_pairs import EMP
+from thali.comparison.pairs import EMP
 from thali.comparison.scorer import BASE
 from thali.errors import ArgumentError
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BLOCKS = 10  # of successive draws of a chain, by which its own error is known
 CHAINS = 12  # from which on errors are those between chains; of fewer, those between blocks
-APART = 4.0  # own errors by which the estimate of a chain may differ from that of all
+MAX_DEVIATION = 4.0  # own errors by which the estimate of a chain may differ from that of all
 DRIFT = 4.0  # errors by which the first fifth of the draws may differ from the second half
 MIN_SWAPS = 0.05  # share of accepted swaps between neighbouring temperatures
 WITHIN = 4.0  # standard errors, beside the bias, by which the integral may differ from the value
@@ -205,7 +205,7 @@ def along_temperatures(
         "draws": draws,
         "temperatures": beta.size,
         "swap_rate": float(swap_rates.min()),
-        "apart": apart_of(influence),
+        "apart": chain_deviation(influence),
         "drift": _drift(influence),
     }
     estimates = value + chains * of_chain
@@ -227,7 +227,7 @@ def standard_error_of(influence: np.ndarray) -> tuple[float, float]:
     return max((between, chains - 1.0), (math.sqrt(influence.size * _within(influence)), chains * (blocks - 1.0)))
 
 
-def apart_of(influence: np.ndarray) -> float:
+def chain_deviation(influence: np.ndarray) -> float:
     """By how many of its own errors a chain differs at most, from the influence of blocks of draws (chains, blocks)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.abs(influence.sum(axis=1)).max() / np.sqrt(influence.shape[1] * _within(influence)))
@@ -260,10 +260,10 @@ def _judged(facts: dict[str, Any]) -> Verdict:
             more,
             ", which also place the temperatures better.",
         )
-    elif not facts["apart"] <= APART:
+    elif not facts["apart"] <= MAX_DEVIATION:
         sentence = (
             f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f} of their own errors"
-            f" (wanted: at most {APART:g}), so some stay among other features than the rest; repeat it with ",
+            f" (wanted: at most {MAX_DEVIATION:g}), so some stay among other features than the rest; repeat it with ",
             more,
             ".",
         )
@@ -280,8 +280,8 @@ def _judged(facts: dict[str, Any]) -> Verdict:
     else:
         sentence = (
             f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} of their own errors (wanted: at most "
-            f"{APART:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of cases or "
-            f"more (wanted: at least {MIN_SWAPS:.0%}).",
+            f"{MAX_DEVIATION:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of "
+            f"cases or more (wanted: at least {MIN_SWAPS:.0%}).",
         )
         return Verdict(True, facts, Message(*sentence))
     return Verdict(False, facts, Message(*sentence))

@@ -17,7 +17,7 @@ _MAX_LONGER = 100.0  # times as many draws that are ever asked for
 _MAX_LABELS, _NAMED = 5, 3  # labels of a row that a sentence names all; of more it names so many
 _MIN_DRAWS = 100  # draws of a chain, too few to call chains that differ apart for good
 
-_APART = Message(
+_STUCK = Message(
     "the chains stay in different places, which more draws will hardly mend: look at their traces",
     InPython(" with plots.trace"),
     ", and try other seeds",
@@ -33,9 +33,9 @@ class Advice(NamedTuple):
     tunes: bool = True  # whether `tune` is to be raised likewise
     alone: tuple[str, int] = ("chains", 4)  # what a run of a single chain needs
     besides: tuple[Any, ...] = ()  # what helps, too, besides a longer run
-    apart: tuple[Any, ...] = (_APART,)  # where chains stay apart and no longer run would help
-    longer_if_apart: bool = False  # whether ten times as long a run is advised with `apart`
-    note: tuple[Any, ...] = ()  # what is said after every verdict
+    stuck: tuple[Any, ...] = (_STUCK,)  # where chains stay apart and no longer run would help
+    longer_if_stuck: bool = False  # whether ten times as long a run is advised with `stuck`
+    note: tuple[Any, ...] = ()  # what stands after every verdict
 
 
 NO_ADVICE = Advice()
@@ -180,7 +180,7 @@ def _mend(draws: int, longer: float, disagree: bool, apart: bool, advice: Advice
     """What to do if `longer` times as many draws would do, or none would."""
     now = draws if advice.now is None else advice.now
     if apart:
-        return (*advice.apart, *(_longer(10.0, now, advice) if advice.longer_if_apart else ()))
+        return (*advice.stuck, *(_longer(10.0, now, advice) if advice.longer_if_stuck else ()))
     more = _longer(min(max(2.0, longer), _MAX_LONGER), now, advice)
     return ("fit again with ", *more, *(advice.besides if disagree else ()))
 

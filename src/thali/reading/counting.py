@@ -46,7 +46,7 @@ class _Batches(NamedTuple):
     decimal_comma: bool | None  # None: the file says itself which columns are numbers
 
 
-class _Kept(NamedTuple):
+class _Chosen(NamedTuple):
     """The rows of a large table that fulfil some conditions."""
 
     batches: _Batches
@@ -101,7 +101,7 @@ def read_counts(path: Any, progressbar: bool = False, where: Any = None, **optio
     if batches is not None:
         with in_file(batches.head.file):
             conditions.check(batches.head.frame)
-            kept = _Kept(batches, conditions, _which_hold_text(batches, conditions.columns))
+            kept = _Chosen(batches, conditions, _which_hold_text(batches, conditions.columns))
             head = kept.head()
         reading = recognise(head, PAIRS, **options)
         if reading.counted is not None:
@@ -129,7 +129,7 @@ def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options
 
 
 def _counted(
-    kept: _Kept, columns: tuple[str, ...], counts: tuple[str, ...], progressbar: bool
+    kept: _Chosen, columns: tuple[str, ...], counts: tuple[str, ...], progressbar: bool
 ) -> tuple[Table, np.ndarray]:
     """The different rows of some columns, numbered as where they first stand, and how often each occurs."""
     import pyarrow as pa
@@ -166,7 +166,7 @@ def _which_hold_text(batches: _Batches, columns: tuple[str, ...]) -> dict[str, b
     return found
 
 
-def _warn_of_practice(kept: _Kept, head: Table, data: Any) -> None:
+def _warn_of_practice(kept: _Chosen, head: Table, data: Any) -> None:
     """Warn of rows that say that they are practice, as `warn_of_practice` does, if the first rows do."""
     names = [each.column for each in marked(head, data)]
     rows = {name: Counter[str]() for name in names}

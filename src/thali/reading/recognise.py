@@ -65,7 +65,7 @@ def relabelled(table: "Table", labels: Mapping[str, str]) -> "Table":
 
 
 def without_file_names(table: "Table") -> "Table":
-    """The table with names of pictures, sounds and films without their folder and ending, which is said."""
+    """The table with names of pictures, sounds and films without their folder and ending, and a sentence about it."""
     names = [name for column in _texts_of(table) if all(map(_MEDIA.fullmatch, column)) for name in column]
     labels = {name: _plain(name) for name in dict.fromkeys(names)}
     if not labels or len(set(labels.values())) < len(labels) or not all(labels.values()):
@@ -232,7 +232,7 @@ def recognise(
 
 
 def check_names(options: dict[str, Any], kind: str) -> None:
-    """Refuse names of columns, and what else is said of a table, that no shape of such data has."""
+    """Refuse names of columns, and other arguments about a table, that no shape of such data has."""
     known = {name for shape in SHAPES if shape.kind == kind for name in shape.options if name != "known"}
     known |= {"where", "labels"}
     if unknown := [name for name in options if name not in known]:

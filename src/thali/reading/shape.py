@@ -62,5 +62,5 @@ class Shape:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What may be said of a table of this shape: the keyword arguments of `match`."""
+        """The keyword arguments of `match` for a table of this shape."""
         return (*(role.name for role in self.roles), *self.settings)

@@ -15,9 +15,7 @@ from thali.data.roles import RESPONDENT, by_plain_name
 from thali.errors import Argument, DataError
 
 from .cells import CODE, DECIMAL_COMMA, INTEGER, MISSING, NUMBER, Cells, text_cells
-from .excel import excel_sheets
-from .parquet import parquet_frame
-from .preflib import is_preflib, preflib_cells
+from .formats import excel_sheets, is_preflib, parquet_frame, preflib_cells
 from .square import Square, square_of
 from .where import Where
 

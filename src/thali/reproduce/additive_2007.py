@@ -22,7 +22,7 @@ from thali.inference.progress import Progress
 from thali.posterior.summary import convergence
 
 from . import additive_2007_tables as tables
-from .additive_2007_studies import ALPHA, COUNTRIES, LETTERS, LETTERS_CONSTANT, NUMBERS, PAPER, RATE, Design
+from .additive_2007_tables import ALPHA, COUNTRIES, LETTERS, LETTERS_CONSTANT, NUMBERS, PAPER, RATE, Design
 from .entry import Entry, Reproduction, Settings
 
 

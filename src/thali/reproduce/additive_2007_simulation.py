@@ -15,7 +15,7 @@ from thali.aspects.priors.ibp import IndianBuffet
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
 from thali.inference.progress import Progress
 
-from .additive_2007_studies import ESTIMATORS, PAPER
+from .additive_2007_tables import ESTIMATORS, PAPER
 from .entry import Entry, Reproduction, Settings
 from .finished import finished_parts
 
@@ -245,13 +245,13 @@ def _remarks(records: list[dict[Any, Any]]) -> list[str]:
 
 
 def _on_numbers(records: list[dict[Any, Any]]) -> str:
-    said = []
+    parts = []
     for rate in dict.fromkeys(record["rate"] for record in records):
         of_rate = [(n, group) for other, n, group in _groups(records) if other == rate]
         means = ", ".join(f"{np.mean([_modal(r) for r in group]):.1f} (n = {n})" for n, group in of_rate)
-        said.append(f"with Gamma(1, {rate:g}) {means}")
+        parts.append(f"with Gamma(1, {rate:g}) {means}")
     paper = ", ".join(f"{m} (n = {n})" for n, m in PAPER_MODAL.items())
-    sentence = f"Fig. 3(a): the most probable m is on average {'; '.join(said)}; the paper has {paper}."
+    sentence = f"Fig. 3(a): the most probable m is on average {'; '.join(parts)}; the paper has {paper}."
     if BROAD in (record["rate"] for record in records):
         return f"{sentence} How many features are found hangs on how broad the prior of the weights is."
     return f"{sentence} The number hangs on the prior of the weights: --full fits with a broader one too, Gamma(1, .1)."
@@ -261,7 +261,7 @@ def _on_estimators(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
     """Where the expectation is better beyond the 95 % interval over data sets."""
     from scipy.stats import t as student
 
-    said = []
+    parts = []
     for target, symbol in enumerate(TARGETS.values()):
         if symbol == "S_o":
             continue
@@ -275,12 +275,12 @@ def _on_estimators(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
                 if len(group) > 1 and difference.mean() > student.ppf(0.975, len(group) - 1) * _error(difference):
                     better.append(f"{name} (n = {n})")
         best = "at every n" if not not_best else f"but for n = {', '.join(not_best)}"
-        said.append(
+        parts.append(
             f"Fig. 3(b), {symbol}: the expectation has the highest mean {best}; it is better, beyond the 95 % interval "
             f"over data sets, than {', '.join(better) or 'none of the others'}. The paper finds it best, the others "
             "much alike."
         )
-    return said
+    return parts
 
 
 def _on_fewest(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
@@ -294,18 +294,18 @@ def _on_fewest(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
 
 def _on_chains(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
     share = {n: np.mean([np.array(record["below"]) > FAR[0] for record in group]) for n, group in groups}
-    said = []
+    parts = []
     if 16 in share:
-        said.append(
+        parts.append(
             f"Fig. 2: the paper calls its chains for n = 16 visually indistinguishable; here {100 * share[16]:.0f} % "
             f"end more than {FAR[0]:g} nats below the best."
         )
     if 32 in share:
-        said.append(
+        parts.append(
             f"n = 32: the paper dropped 5 of 10 chains; here {100 * share[32]:.0f} % end more than {FAR[0]:g} nats "
             "below the best. The tables rest on tempered chains, none of which is dropped."
         )
-    return said
+    return parts
 
 
 # pictures -------------------------------------------------------------------------------------------------

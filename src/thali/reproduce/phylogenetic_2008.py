@@ -233,17 +233,17 @@ def _established(scores: "pandas.DataFrame", value: str, called: str) -> list[st
     gains = _gains(scores, value).groupby("comparisons")
     mean, error = gains.mean(), gains.sem()
     beyond = error.mul(student.ppf(0.975, gains.size() - 1), axis=0)  # NaN for one data set, which establishes nothing
-    listed, said = lambda levels: ", ".join(map(str, levels)), []
+    listed, parts = lambda levels: ", ".join(map(str, levels)), []
     for name in (TREE, LOOSE):
         better, worse = mean.index[mean[name] > beyond[name]], mean.index[-mean[name] > beyond[name]]
         most = mean[name].idxmax()
-        said.append(
+        parts.append(
             f"{called}, {name} against the IBP: better, beyond the 95 % interval of Student's t over data sets, at "
             f"{listed(better) or 'none'} of {listed(mean.index)} comparisons a pair"
             + (f", worse at {listed(worse)}" if len(worse) else "")
             + f"; the difference is largest at {most} ({mean[name][most]:.4f} nats, error {error[name][most]:.4f})."
         )
-    return said
+    return parts
 
 
 # one data set in full -------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def plackett_luce_chain(
     from thali.classify.plackett_luce.design import Design
     from thali.classify.plackett_luce.gibbs import Chain, settings_of
     from thali.classify.plackett_luce.state import class_rows, copies_of
-    from thali.data.training_data import merged
+    from thali.data.rows import merged
 
     classes, codes = np.unique(labels, return_inverse=True)
     data = merged(X, codes)
@@ -44,7 +44,7 @@ def logit_chain(
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
     from thali.classify.input import standard_of
     from thali.classify.sparse_logit.chain import Chain, Prior, problem_of
-    from thali.data.training_data import merged
+    from thali.data.rows import merged
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = Prior(None, 1.0, 1.0, True)

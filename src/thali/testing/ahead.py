@@ -28,7 +28,7 @@ class Fitted:
     name : str
         Of the row.
     error : str
-        The last line that the process said; empty if it ended well.
+        The last line that the process printed; empty if it ended well.
     """
 
     name: str
@@ -80,8 +80,8 @@ def fit_each(names: Sequence[str], cores: int, environment: dict[str, str] | Non
     def run(name: str) -> Fitted:
         command = [sys.executable, "-c", _FIT, name]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
-        said = done.stderr.strip().splitlines() or [f"it ended with exit code {done.returncode}"]
-        return Fitted(name, said[-1] if done.returncode else "")
+        lines = done.stderr.strip().splitlines() or [f"it ended with exit code {done.returncode}"]
+        return Fitted(name, lines[-1] if done.returncode else "")
 
     with ThreadPoolExecutor(cores) as pool:
         for future in as_completed([pool.submit(run, name) for name in names]):

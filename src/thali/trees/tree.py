@@ -450,7 +450,7 @@ class Tree(Described):
         self.__setattr__(name)
 
     def __reduce__(self) -> Any:
-        # NumPy does not pickle the read-only flag, so the copy is frozen anew.
+        # NumPy does not pickle the read-only flag, so the copy is frozen again.
         return frozen, (self.labels, self._nodes())
 
     def _nodes(self) -> Nodes:

@@ -19,7 +19,14 @@ from product_class_answers import (
 )
 from product_class_cases import TP1, Experiment
 
-from thali.choice.product_classes.engines.annealed import Chain, Schedule, annealed_chains, every, fit_of, kept_after
+from thali.choice.product_classes.engines.annealed import (
+    Chain,
+    Schedule,
+    annealed_chains,
+    every,
+    fit_of,
+    recorded_sweeps,
+)
 from thali.choice.product_classes.engines.fit import Keeper
 from thali.choice.product_classes.engines.path import lapse_messages
 from thali.choice.product_classes.state import SWEEPS, problem_of
@@ -123,7 +130,7 @@ def test_what_is_kept():
         fit = run_annealed(
             problem, settings("annealed", groups=2, sweeps_per_step=1, final_sweeps=sweeps), random_seed=1
         )
-        assert fit.particles.n_draws == 2 * draws == 2 * len(kept_after(sweeps)) and fit.sweeps == sweeps
+        assert fit.particles.n_draws == 2 * draws == 2 * len(recorded_sweeps(sweeps)) and fit.sweeps == sweeps
         assert np.isfinite(fit.particles.log_likelihood).all()
     assert fit.trace["log_evidence"].shape == (2, 40) and fit.trace["lapse"].shape == (40,)
 
@@ -134,8 +141,8 @@ def test_a_longer_run_has_the_draws_of_a_shorter_one():
         apart = every(sweeps)
         assert apart == 1 if sweeps < 4 else apart % 4 == 0 and apart & (apart - 1) == 0
         assert sweeps // apart <= 500 and (apart <= 4 or sweeps // (apart // 2) > 500)
-        assert (kept_after(sweeps) % apart == 0).all() and kept_after(sweeps)[0] > sweeps // 8
-        assert kept_after(sweeps)[-1] > sweeps - apart
+        assert (recorded_sweeps(sweeps) % apart == 0).all() and recorded_sweeps(sweeps)[0] > sweeps // 8
+        assert recorded_sweeps(sweeps)[-1] > sweeps - apart
 
 
 def test_a_fixed_start_has_no_evidence():

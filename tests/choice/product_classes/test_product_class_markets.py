@@ -10,7 +10,7 @@ from product_class_fits import experiment, fitted
 from thali.choice.product_classes.reports import market
 from thali.choice.product_classes.reports import market as best
 from thali.choice.product_classes.reports.predict import share_draws
-from thali.testing import naive_class_choices as naive
+from thali.testing import naive_product_classes as naive
 
 MARKETS = [
     [(0, 1, 0, 2), (3, 0, 1, 1), (2, 2, 1, 0)],

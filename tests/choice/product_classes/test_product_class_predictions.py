@@ -11,7 +11,7 @@ from thali.choice.product_classes.particles import joined
 from thali.choice.product_classes.reports.predict import choice_probabilities, share_draws
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams
-from thali.testing import naive_class_choices as naive
+from thali.testing import naive_product_classes as naive
 from thali.testing.naive_product_classes import random_particles
 
 LEVELS, DIRECTIONS = [4, 3, 2, 5], [-1, 0, 1, 0]

@@ -13,8 +13,8 @@ from thali.choice.product_classes.state import CLASSES, CONCENTRATION, copy_stat
 from thali.choice.product_classes.sweep import draw_state
 from thali.errors import ArgumentError
 from thali.testing import naive_product_classes as naive
+from thali.testing.naive_product_classes import separation_probability
 from thali.testing.recorded_states import snapshot, to_particles
-from thali.testing.separation_probability import separation_probability
 
 LEVELS = [3, 4, 2]
 ORDERED = [True, False, False]

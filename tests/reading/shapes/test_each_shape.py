@@ -10,11 +10,7 @@ from thali.data.pairs import PairedComparisons
 from thali.data.pairs.columns import choice_columns
 from thali.data.similarities import Similarities
 from thali.errors import DataWarning
-from thali.reading.shapes import covariates
-from thali.reading.shapes.choices import best_worst, long_choices
-from thali.reading.shapes.experiments import experiment
-from thali.reading.shapes.pairs import pair_list, square_of_counts
-from thali.reading.shapes.similarities import similarity_list, similarity_square
+from thali.reading.shapes import choices, covariates, experiments, pairs, similarities
 
 PLANTS = "height,kind\n1.5,moss\n30,fern\n2,moss\n"
 TASKS = "id,task,alt,choice,price\n1,1,a,1,2\n1,1,b,0,3\n1,2,a,0,3\n1,2,b,1,2\n"
@@ -28,51 +24,56 @@ TAKES = [
     # shape, text, options, how sure (None: it does not match), of counts also what it could be instead
     (covariates, PLANTS, {}, None),
     (covariates, PLANTS, {"target": "kind"}, True),
-    (experiment, TASKS, {}, True),
-    (experiment, TASKS.replace(",3", ",2").replace(",2\n", ",7\n"), {}, None),  # nothing differs within a task
-    (experiment, NUMBERS, {}, None),
-    (experiment, NUMBERS, {"known": True}, False),  # so that the error is about what is wrong
-    (long_choices, SETS, {}, True),
-    (long_choices, SETS.replace("milk,0", "milk,maybe"), {}, False),  # the names say so, but not the cells
-    (long_choices, SETS.replace("alt", "drink"), {}, None),
-    (long_choices, SETS.replace("alt", "drink"), {"alternative": "drink"}, True),  # it was named
-    (long_choices, "winner,loser\na,b\n", {}, None),
-    (pair_list, "i,j,similarity\nA,B,1\n", {}, None),  # the column says what it is
-    (pair_list, ",I,J\nI,0,3\nJ,1,0\n", {}, None),  # options called I and J
-    (pair_list, "I,J\n0,3\n1,0\n", {}, None),
-    (pair_list, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n", {}, True),  # as many rows as columns of numbers
-    (pair_list, "a,b,a_over_b,b_over_a\nA,B,3,1\n", {"covariates": ["order"]}, None),
-    (pair_list, "winner,loser\nA,B\n", {"covariates": ["order"]}, None),
-    (similarity_list, "a,b,similarity\nA,B,.3\n", {}, True),
-    (similarity_list, "i,j,sim\nA,B,.3\n", {}, True),
-    (similarity_list, "a,b,rating\nA,B,3\n", {}, True),
-    (similarity_list, "i,j,rating\nA,B,3\n", {}, False),  # i may have been chosen over j
-    (similarity_list, "a,b,wins,losses,sim\nA,B,1,2,.5\n", {}, False),
-    (similarity_list, THREE_ALIKE, {}, True),
-    (similarity_list, NUMBERS, {}, None),
-    (similarity_list, "a,b,distance\nA,B,2\n", {}, None),
-    (similarity_list, ",a,b,s\na,1,.3,.2\nb,.3,1,.1\ns,.2,.1,1\n", {}, None),
-    (similarity_square, ",A,B\nA,1,.3\nB,.3,1\n", {}, True),
-    (similarity_square, ",A,B\nA\nB,.3\n", {}, True),  # a triangle whose rows end
-    (similarity_square, "1,.3\n.3,1\n", {}, True),
-    (similarity_square, ",A,B\nA,0,3\nB,3,0\n", {}, False),  # perhaps counts
-    (similarity_square, ",A,B\nA,1,.3\nB,.2,1\n", {}, False),  # its sides differ
-    (similarity_square, ",A,B\nX,1,.3\nY,.3,1\n", {}, False),  # square but for its labels
-    (similarity_square, NUMBERS, {}, None),
-    (similarity_square, THREE_ALIKE, {}, None),
-    (square_of_counts, ",A,B\nA,0,3\nB,1,0\n", {}, (True, "")),
-    (square_of_counts, "0,3\n1,0\n", {}, (True, "")),
-    (square_of_counts, "A,B\n0,3\n1,0\n", {}, (True, "")),
-    (square_of_counts, ",A,B\nA,0,3\nB,3,0\n", {}, (True, SIMILARITIES)),  # symmetric
-    (square_of_counts, ",A,B\nA,0,.3\nB,.1,0\n", {}, (True, SIMILARITIES)),  # no counts
-    (square_of_counts, "A,B\n5,3\n1,5\n", {}, (False, "")),  # a diagonal: perhaps a list
-    (square_of_counts, ",A,B\nA,0,one\nB,1,0\n", {}, (True, "")),
-    (square_of_counts, ",A,B\nX,0,1\nY,1,0\n", {}, (False, "")),  # square but for its labels
-    (square_of_counts, NUMBERS, {}, None),
-    (square_of_counts, "winner,loser\nA,B\nB,C\nC,A\n", {}, None),
-    (square_of_counts, ",A,B\nA,1,.3\nB,.3,1\n", {}, None),
+    (experiments.LONG_TABLE, TASKS, {}, True),
     (
-        square_of_counts,
+        experiments.LONG_TABLE,
+        TASKS.replace(",3", ",2").replace(",2\n", ",7\n"),
+        {},
+        None,
+    ),  # nothing differs within a task
+    (experiments.LONG_TABLE, NUMBERS, {}, None),
+    (experiments.LONG_TABLE, NUMBERS, {"known": True}, False),  # so that the error is about what is wrong
+    (choices.LONG_TABLE, SETS, {}, True),
+    (choices.LONG_TABLE, SETS.replace("milk,0", "milk,maybe"), {}, False),  # the names say so, but not the cells
+    (choices.LONG_TABLE, SETS.replace("alt", "drink"), {}, None),
+    (choices.LONG_TABLE, SETS.replace("alt", "drink"), {"alternative": "drink"}, True),  # it was named
+    (choices.LONG_TABLE, "winner,loser\na,b\n", {}, None),
+    (pairs.LIST, "i,j,similarity\nA,B,1\n", {}, None),  # the column says what it is
+    (pairs.LIST, ",I,J\nI,0,3\nJ,1,0\n", {}, None),  # options called I and J
+    (pairs.LIST, "I,J\n0,3\n1,0\n", {}, None),
+    (pairs.LIST, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n", {}, True),  # as many rows as columns of numbers
+    (pairs.LIST, "a,b,a_over_b,b_over_a\nA,B,3,1\n", {"covariates": ["order"]}, None),
+    (pairs.LIST, "winner,loser\nA,B\n", {"covariates": ["order"]}, None),
+    (similarities.LIST, "a,b,similarity\nA,B,.3\n", {}, True),
+    (similarities.LIST, "i,j,sim\nA,B,.3\n", {}, True),
+    (similarities.LIST, "a,b,rating\nA,B,3\n", {}, True),
+    (similarities.LIST, "i,j,rating\nA,B,3\n", {}, False),  # i may have been chosen over j
+    (similarities.LIST, "a,b,wins,losses,sim\nA,B,1,2,.5\n", {}, False),
+    (similarities.LIST, THREE_ALIKE, {}, True),
+    (similarities.LIST, NUMBERS, {}, None),
+    (similarities.LIST, "a,b,distance\nA,B,2\n", {}, None),
+    (similarities.LIST, ",a,b,s\na,1,.3,.2\nb,.3,1,.1\ns,.2,.1,1\n", {}, None),
+    (similarities.SQUARE, ",A,B\nA,1,.3\nB,.3,1\n", {}, True),
+    (similarities.SQUARE, ",A,B\nA\nB,.3\n", {}, True),  # a triangle whose rows end
+    (similarities.SQUARE, "1,.3\n.3,1\n", {}, True),
+    (similarities.SQUARE, ",A,B\nA,0,3\nB,3,0\n", {}, False),  # perhaps counts
+    (similarities.SQUARE, ",A,B\nA,1,.3\nB,.2,1\n", {}, False),  # its sides differ
+    (similarities.SQUARE, ",A,B\nX,1,.3\nY,.3,1\n", {}, False),  # square but for its labels
+    (similarities.SQUARE, NUMBERS, {}, None),
+    (similarities.SQUARE, THREE_ALIKE, {}, None),
+    (pairs.SQUARE, ",A,B\nA,0,3\nB,1,0\n", {}, (True, "")),
+    (pairs.SQUARE, "0,3\n1,0\n", {}, (True, "")),
+    (pairs.SQUARE, "A,B\n0,3\n1,0\n", {}, (True, "")),
+    (pairs.SQUARE, ",A,B\nA,0,3\nB,3,0\n", {}, (True, SIMILARITIES)),  # symmetric
+    (pairs.SQUARE, ",A,B\nA,0,.3\nB,.1,0\n", {}, (True, SIMILARITIES)),  # no counts
+    (pairs.SQUARE, "A,B\n5,3\n1,5\n", {}, (False, "")),  # a diagonal: perhaps a list
+    (pairs.SQUARE, ",A,B\nA,0,one\nB,1,0\n", {}, (True, "")),
+    (pairs.SQUARE, ",A,B\nX,0,1\nY,1,0\n", {}, (False, "")),  # square but for its labels
+    (pairs.SQUARE, NUMBERS, {}, None),
+    (pairs.SQUARE, "winner,loser\nA,B\nB,C\nC,A\n", {}, None),
+    (pairs.SQUARE, ",A,B\nA,1,.3\nB,.3,1\n", {}, None),
+    (
+        pairs.SQUARE,
         ",A,B\nA,0,.3\nB,.3,0\n",
         {"weights": True},
         (True, SIMILARITIES),
@@ -83,41 +84,41 @@ REFUSES = [
     (covariates, PLANTS, {"target": "kin"}, "got 'kin'. Did you mean 'kind'"),
     (covariates, PLANTS, {"target": "height"}, "x.csv: the column 'kind' is not made of numbers"),
     (
-        experiment,
+        experiments.LONG_TABLE,
         TASKS.replace("task", "round"),
         {"known": True},
         "x.csv: No column says which task of the respondent a row belongs to",
     ),
     (
-        long_choices,
+        choices.LONG_TABLE,
         SETS.replace("alt", "drink"),
         {"choice_id": "obsID"},
         "x.csv: No column looks like alternative; name it by alternative;",
     ),
-    (pair_list, "winner,loser,n,count\nA,B,1,2\n", {}, "x.csv: The columns can be read in several ways"),
+    (pairs.LIST, "winner,loser,n,count\nA,B,1,2\n", {}, "x.csv: The columns can be read in several ways"),
     (
-        pair_list,
+        pairs.LIST,
         "winner,loser,tie\nA,B,2\n",
         {},
         "x.csv: Column 'tie' is 2 in row 2, and no column counts the choices",
     ),
-    (pair_list, HOME, {"covariates": ["home.wins"]}, "Column 'home.wins' says what was compared"),
-    (similarity_list, "a,b,distance\nA,B,2\n", {"known": True}, "Column 'distance' holds dissimilarities"),
-    (similarity_list, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, "could each tell the similarity"),
-    (similarity_square, ONE_SIDE, {}, "x.csv: Similarities must be symmetric"),
-    (square_of_counts, FROM_X, {}, "x.csv: Rows and columns must bear the same labels; only rows have 'X'"),
-    (square_of_counts, "A,B\n5,3\n1,5\n", {}, "; set the diagonal to 0"),  # perhaps a list
-    (square_of_counts, ",A,B\nA,5,3\nB,3,5\n", {}, "; set the diagonal to 0"),  # perhaps similarities
+    (pairs.LIST, HOME, {"covariates": ["home.wins"]}, "Column 'home.wins' says what was compared"),
+    (similarities.LIST, "a,b,distance\nA,B,2\n", {"known": True}, "Column 'distance' holds dissimilarities"),
+    (similarities.LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, "could each tell the similarity"),
+    (similarities.SQUARE, ONE_SIDE, {}, "x.csv: Similarities must be symmetric"),
+    (pairs.SQUARE, FROM_X, {}, "x.csv: Rows and columns must bear the same labels; only rows have 'X'"),
+    (pairs.SQUARE, "A,B\n5,3\n1,5\n", {}, "; set the diagonal to 0"),  # perhaps a list
+    (pairs.SQUARE, ",A,B\nA,5,3\nB,3,5\n", {}, "; set the diagonal to 0"),  # perhaps similarities
 ]
 OFFERED = "columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'"
 LACKS = [
-    (best_worst, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
-    (long_choices, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
-    (long_choices, SETS, None),
-    (long_choices, NUMBERS, None),
-    (pair_list, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' beside 'Winner'", "rejected", 1)),
-    (pair_list, "i,year\nA,1\nB,2\nC,3\n", None),
-    (pair_list, "winner,loser\nA,B\n", None),
+    (choices.BEST_WORST_TABLE, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
+    (choices.LONG_TABLE, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
+    (choices.LONG_TABLE, SETS, None),
+    (choices.LONG_TABLE, NUMBERS, None),
+    (pairs.LIST, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' beside 'Winner'", "rejected", 1)),
+    (pairs.LIST, "i,year\nA,1\nB,2\nC,3\n", None),
+    (pairs.LIST, "winner,loser\nA,B\n", None),
 ]
 
 
@@ -149,19 +150,19 @@ def test_what_covariates_make():
 
 
 def test_what_experiments_make():
-    assert experiment.match(table(TASKS)).how.endswith("described by 'price'")
-    data, sentence = experiment.match(table(TASKS), known=True, attributes=["price"]).build()
+    assert experiments.LONG_TABLE.match(table(TASKS)).how.endswith("described by 'price'")
+    data, sentence = experiments.LONG_TABLE.match(table(TASKS), known=True, attributes=["price"]).build()
     assert data == ChoiceExperiment.from_frame(table(TASKS).frame) and sentence == str(data)
 
 
 def test_what_a_long_table_of_choices_makes():
-    data, sentence = long_choices.match(table(SETS)).build()
+    data, sentence = choices.LONG_TABLE.match(table(SETS)).build()
     assert data == Choices(table(SETS).frame)
     assert sentence == (
         "long table, 'alt' chosen if 'choice', occasions 'obsID': 2 options, 1 set of 2, 2 choices; not read: 'price'"
     )
     with pytest.raises(ValueError, match=r"x.csv: Column 'choice' must hold 1 .* row 3 holds 'maybe'"):
-        long_choices.match(table(SETS.replace("milk,0", "milk,maybe"))).build()
+        choices.LONG_TABLE.match(table(SETS.replace("milk,0", "milk,maybe"))).build()
 
 
 @pytest.mark.parametrize(
@@ -188,37 +189,37 @@ def test_columns_of_a_list_of_comparisons(names, how):
     ],
 )
 def test_what_a_list_of_comparisons_makes(text, counts, said):
-    data, sentence = pair_list.match(table(text)).build()
+    data, sentence = pairs.LIST.match(table(text)).build()
     assert data.labels == ("A", "B") and said in sentence
     assert (*data.wins, *data.losses, sum(data.tied)) == counts
 
 
 def test_covariates_of_pairs_that_say_which_was_first():
-    data, sentence = pair_list.match(table(HOME), covariates=["order", "far"]).build()
+    data, sentence = pairs.LIST.match(table(HOME), covariates=["order", "far"]).build()
     assert data.covariates.names == ("order", "far") and "not used" not in sentence
     assert data.covariates.wins.sum() + data.covariates.losses.sum() == 13 and data.covariates.tied.sum() == 1
     cells = zip(*data.covariates.values.T, data.covariates.wins, data.covariates.losses, strict=True)
     assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]  # of A over B, and of A over C
-    by_order = pair_list.match(table(HOME)).build()[0].with_order()
-    assert pair_list.match(table(HOME), covariates=["order"]).build()[0] == by_order
+    by_order = pairs.LIST.match(table(HOME)).build()[0].with_order()
+    assert pairs.LIST.match(table(HOME), covariates=["order"]).build()[0] == by_order
 
 
 def test_what_similarities_make():
-    data, sentence = similarity_list.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
+    data, sentence = similarities.LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
     assert data.values.tolist() == [3.5] and sentence.endswith("; columns not used: 'judge'")
-    assert similarity_square.match(table(ONE_SIDE), symmetrize="mean").build() == (
+    assert similarities.SQUARE.match(table(ONE_SIDE), symmetrize="mean").build() == (
         Similarities([[1, 0.375], [0.375, 1]], "AB"),
         "2 objects, 1 similarity, square table, the mean of its two sides; the diagonal was not read",
     )
 
 
 def test_what_a_square_of_counts_makes():
-    data, sentence = square_of_counts.match(table(",A,B\nA,0,3\nB,1,0\n")).build()
+    data, sentence = pairs.SQUARE.match(table(",A,B\nA,0,3\nB,1,0\n")).build()
     assert data == PairedComparisons([[0, 3], [1, 0]], "AB")
     assert sentence == "square count matrix, row over column: 2 options, 1 pair, 4 comparisons"
 
 
 def test_a_filled_diagonal_is_left_out_with_a_warning_where_the_square_is_sure():
     with pytest.warns(DataWarning, match=r"The diagonal \(714 for 'Biometrika'\) counts an option and itself"):
-        data, _ = square_of_counts.match(table(",Comm,Biometrika\nComm,0,3\nBiometrika,1,714\n")).build()
+        data, _ = pairs.SQUARE.match(table(",Comm,Biometrika\nComm,0,3\nBiometrika,1,714\n")).build()
     assert data == PairedComparisons([[0, 3], [1, 0]], ["Comm", "Biometrika"])

@@ -7,7 +7,7 @@ from typed_tables import made, table
 import thali as th
 from thali.errors import DataError
 from thali.reading.recognise import recognise
-from thali.reading.shapes.choices import best_worst, rankings
+from thali.reading.shapes import choices
 
 ORDERS = [["tea", "milk", "water"], ["milk", "water", "tea"], ["tea", "water", "milk"], ["tea", "milk", "water"]]
 # sets, and how often each member was chosen: of all three, and of the two left
@@ -38,7 +38,7 @@ def test_long_rankings_do_not_fill_the_memory(monkeypatch):
     for how in ({}, {"unranked": "worse"}):
         with pytest.raises(DataError, match="The longest of these rankings names 60 options; as choices"):
             th.Choices.from_rankings(frame, "long", "item", "rank", "ranker", **how)
-    monkeypatch.setattr("thali.reading.preflib.MAX_CELLS", 1000)
+    monkeypatch.setattr("thali.reading.formats.MAX_CELLS", 1000)
     names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(40))
     with pytest.raises(DataError, match="The longest of 30 orders names 40 alternatives"):
         table(names + "1: " + ",".join(map(str, range(40))) + "\n" + "1: 1\n" * 29, "x.soc")
@@ -63,7 +63,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_gives_the_same_choices(shape):
     reading = recognise(table(SHAPES[shape], "x.soc" if "preflib" in shape else "x.csv"))
-    assert reading.shape == rankings.NAME
+    assert reading.shape == choices.RANKINGS.name
     data, sentence = reading.build()
     assert chosen(data) == CHOSEN
     assert "4 rankings of 3 options: 3 options, 3 sets of 2 to 3, 8 choices" in sentence
@@ -113,7 +113,7 @@ def test_best_and_worst_of_three(cells):
     first, second = cells.split()
     text = f"option_a,option_b,option_c,best,worst\ntea,milk,water,{first}\ntea,milk,water,{second}\n"
     reading = recognise(table(text))
-    assert reading.shape == best_worst.NAME
+    assert reading.shape == choices.BEST_WORST_TABLE.name
     data = reading.build()[0]
     assert data.worst is not None and chosen(data.as_rankings()) == BEST_WORST
 
@@ -123,7 +123,7 @@ LONG = "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1\n
 
 def test_a_row_for_each_option_of_a_set():
     reading = recognise(table(LONG))
-    assert reading.shape == best_worst.NAME and "marked in 'best' and 'worst'" in reading.how
+    assert reading.shape == choices.BEST_WORST_TABLE.name and "marked in 'best' and 'worst'" in reading.how
     data = reading.build()[0]
     assert chosen(data.as_rankings()) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {
         ("milk", "water"): {"milk": 1},

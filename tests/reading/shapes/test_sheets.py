@@ -3,7 +3,7 @@
 import pytest
 
 from thali.reading.recognise import recognise
-from thali.reading.shapes.pairs.squares_by_sheet import NAME
+from thali.reading.shapes.pairs import SHEETS
 from thali.reading.table import load
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
@@ -27,7 +27,7 @@ def square(a, b):
 def test_squares(tmp_path):
     table = workbook(tmp_path / "x.xlsx", {"VP01": square(3, 1), "VP02": square(0, 2), "notes": [["read me"]]})
     reading = recognise(table)
-    assert reading.shape == NAME
+    assert reading.shape == SHEETS.name
     data, sentence = reading.build()
     assert data.counts.tolist() == [[0, 3], [3, 0]] and data.subjects == ("VP01", "VP02")
     assert {name: each.counts.tolist() for name, each in data.by_subject().items()} == {

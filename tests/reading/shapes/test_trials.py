@@ -7,7 +7,7 @@ from typed_tables import made, table
 import thali as th
 from thali.data.side_columns import side_columns
 from thali.reading.recognise import recognise
-from thali.reading.shapes.pairs import results, trials
+from thali.reading.shapes import pairs
 
 WINS = (2, 1, 1)  # the first option won, lost, tied
 
@@ -40,7 +40,7 @@ def rows(header, cells):
 )
 def test_trials(header, cells, how):
     reading = recognise(table(rows(header, cells)))
-    assert reading.shape == trials.NAME
+    assert reading.shape == pairs.TRIAL_TABLE.name
     data, sentence = reading.build()
     assert counted(data) == (2, 1, 1)
     first, second, chosen = header.split(",")
@@ -67,7 +67,7 @@ def test_trials(header, cells, how):
 )
 def test_results(header, cells):
     reading = recognise(table(rows(header, cells)))
-    assert reading.shape == results.NAME
+    assert reading.shape == pairs.RESULTS_OF_GAMES.name
     assert counted(reading.build()[0]) == (2, 1, 1)
 
 

@@ -6,7 +6,7 @@ from typed_tables import made, table
 import thali as th
 from thali.data import kinds
 from thali.reading.recognise import recognise
-from thali.reading.shapes.experiments.wide_experiment import NAME
+from thali.reading.shapes.experiments import WIDE
 
 TASKS = [(90, "A", 150, "B", 1), (150, "A", 90, "B", 2), (90, "B", 150, "A", 1), (150, "B", 90, "A", 2)]
 LONG = "id,task,alt,price,brand,choice\n" + "".join(
@@ -41,7 +41,7 @@ def same(data):
 )
 def test_how_columns_are_called(header, choices):
     reading = recognise(table(wide(header, choices)))
-    assert reading.shape == NAME
+    assert reading.shape == WIDE.name
     same(reading.build()[0])
 
 

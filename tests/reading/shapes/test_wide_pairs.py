@@ -5,10 +5,10 @@ import pytest
 from typed_tables import made, table
 
 import thali as th
-from thali.data.pairs.wide_columns import number_of_options, prefmod_pairs
+from thali.data.pairs.wide import number_of_options, prefmod_pairs
 from thali.errors import DataWarning
 from thali.reading.recognise import recognise
-from thali.reading.shapes.pairs.wide_pairs import NAME
+from thali.reading.shapes.pairs import WIDE
 
 PAIRS = [("tea", "milk"), ("tea", "water"), ("milk", "water")]
 FIRST, SECOND, TIE = range(3)
@@ -31,7 +31,7 @@ def label(k, answer):
 def test_columns_that_name_their_pair(spelled, words):
     text = written([spelled.format(*pair) for pair in PAIRS], words)
     reading = recognise(table(text))
-    assert reading.shape == NAME and reading.sure
+    assert reading.shape == WIDE.name and reading.sure
     data, sentence = reading.build()
     assert data.counts.tolist() == COUNTS and data.labels == ("tea", "milk", "water")
     assert data.ties.tolist() == [[0, 0, 0], [0, 0, 2], [0, 2, 0]] and data.subjects == ("1", "2", "3", "4")

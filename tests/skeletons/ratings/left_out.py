@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.comparison.score_pairs import GaussianScorer
+from thali.comparison.pairs import GaussianScorer
 from thali.comparison.splitter import Splitter
 
 from .data import Ratings

@@ -7,7 +7,7 @@ from pages import Page
 
 from thali.surfaces.app import child, runs
 from thali.surfaces.app.comparisons import asked_to_compare
-from thali.surfaces.app.fields import data_options, said_of_data, shown_of_data
+from thali.surfaces.app.fields import data_options, given_of_data, shown_of_data
 from thali.surfaces.app.studies import COMPARE, FIT
 from thali.surfaces.app.words import AppWords
 from thali.surfaces.cli.boundary import Terminal
@@ -70,10 +70,10 @@ def test_an_argument_is_asked_for_once():
 
 def test_what_was_said_of_a_table_holds_whatever_its_word():
     test = next(spec for spec in TESTS if spec.name == "agreement")
-    assert said_of_data({"respondent": "VP", "task": "trial"}, test.options) == {"subject": "VP"}
+    assert given_of_data({"respondent": "VP", "task": "trial"}, test.options) == {"subject": "VP"}
     said = {"task": "question", "none": "none", "subject": "VP", "rank": "r"}
     model = model_named("multinomial-logit")[0]
-    assert said_of_data(said, model.options) == {"task": "question", "none": "none", "respondent": "VP"}
+    assert given_of_data(said, model.options) == {"task": "question", "none": "none", "respondent": "VP"}
 
 
 def test_the_no_choice_option_is_no_attribute_of_a_page(client, children_here):
@@ -210,4 +210,4 @@ def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, chil
     study = client.studies.named(address.rpartition("/")[2])
     assert study.read(FIT)["typed"]["where"] == ["Block == Haupt"]
     assert asked_to_compare(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == ["Block == Haupt"]
-    assert said_of_data({"where": ["n > 1"]}, TESTS[0].options) == {"where": ["n > 1"]}
+    assert given_of_data({"where": ["n > 1"]}, TESTS[0].options) == {"where": ["n > 1"]}

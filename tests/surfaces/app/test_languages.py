@@ -124,7 +124,7 @@ def test_every_word_of_the_app_is_used():
         section, name = key.split(".", 1)
         if section in looked_up or name in by_name.get(section, ()):
             continue
-        names = [f"said.{name}"] if section == "script" else [f"{section}.{name}", f"said.{name}", f'"{name}"']
+        names = [f"texts.{name}"] if section == "script" else [f"{section}.{name}", f"texts.{name}", f'"{name}"']
         assert any(each in (script if section == "script" else used) for each in names), key
 
 
@@ -134,7 +134,7 @@ def test_the_browser_says_which_language(client):
         headers = {"accept-language": accepted}
         said[accepted] = re.search('<html lang="(..)">', client.get("/", headers=headers).text)[1]
         home = client.get("/api/home", headers=headers).text
-        assert speech_for(accepted).said.home.begin in home
+        assert speech_for(accepted).texts.home.begin in home
     assert list(said.values()) == ["de", "en", "en", "en"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from thali.inference.jobs import read_index
 from thali.surfaces.cli.commands.jobs import as_typed
-from thali.surfaces.cli.options import said_of_table
+from thali.surfaces.cli.options import given_of_table
 
 FOODS = ("tea", "milk", "juice")
 ML = ("--method", "maximum-likelihood")
@@ -145,8 +145,8 @@ def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder
     assert "'space' in row 2" in refused("fit", "pressed.csv", *ML)
     done = run("fit", "pressed.csv", *ML, *MAIN)
     assert done.code == 0 and LEFT_OUT in done.err and done.out == run("fit", "main.csv", *ML).out
-    assert said_of_table({"where": 1, "chosen": "c"}) == {"where": 1}
-    assert said_of_table({"where": 1, "chosen": "c", "first": "a"}) == {"where": 1, "chosen": "c", "first": "a"}
+    assert given_of_table({"where": 1, "chosen": "c"}) == {"where": 1}
+    assert given_of_table({"where": 1, "chosen": "c", "first": "a"}) == {"where": 1, "chosen": "c", "first": "a"}
 
 
 def test_columns_of_people_are_those_that_tell_them_apart(run):

@@ -9,7 +9,7 @@ from tiny_models import TINY
 
 import thali as th
 from thali.data.experiments.design import design_of
-from thali.data.training_data import merged
+from thali.data.rows import merged
 from thali.model.data_facts import described, facts_of
 
 

@@ -37,7 +37,7 @@ class Checked(NamedTuple):
     seen: str  # what a row is an instance of
     what: str  # rows, in a picture
     quantity: str  # what the axis of a picture is
-    said: Callable[[Any, Mapping[str, str]], str]  # of a row, by the names of its options
+    sentence: Callable[[Any, Mapping[str, str]], str]  # of a row, by the names of its options
 
 
 def _two(between: str, after: str = "") -> Callable[[Any, Mapping[str, str]], str]:
@@ -272,7 +272,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     )
     if len(missed):
         names = {label: label for label in options_in(table)}
-        worst = "; ".join(_named(row, of.said(row, names)) for row in missed.head(MAX_NAMED).itertuples())
+        worst = "; ".join(_named(row, of.sentence(row, names)) for row in missed.head(MAX_NAMED).itertuples())
         sentence += f"{': ' if len(missed) <= MAX_NAMED else ', the worst being '}{worst}"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     fit = "no further from the model than its own replicates"

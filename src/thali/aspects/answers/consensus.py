@@ -124,15 +124,17 @@ def _sentence(likeness: float, low: float, high: float, without: float, is_exact
     """What the tree is worth."""
     if math.isnan(likeness):
         return "No options share a feature that others lack, in any draw: there is no tree."
-    said = (
+    sentences = (
         f"The tree holds {100 * likeness:.0f} % of the expected weight of all shared features; the best tree of a draw "
         f"holds {100 * low:.0f} to {100 * high:.0f} % of that draw's ({100 * INTERVAL:g} % interval)."
     )
     if without > 0.0:
-        said += f" In {100 * without:.2g} % of the draws options share nothing, and these are left out of the interval."
+        sentences += (
+            f" In {100 * without:.2g} % of the draws options share nothing, and these are left out of the interval."
+        )
     if not is_exact:
-        said += " There are too many features to try all trees; this one was found by steps."
-    return said
+        sentences += " There are too many features to try all trees; this one was found by steps."
+    return sentences
 
 
 # Laminar families: sets of which any two are disjoint, or one holds the other, as the clades of a tree do -------------

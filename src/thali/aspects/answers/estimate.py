@@ -14,8 +14,7 @@ from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, 
 from thali.inference.warn import warn
 
 from ..draws.columns import Columns
-from .feature_gain import log_feature_gain
-from .set_search import FeatureSets, Problem, feature_sets, search
+from .set_search import FeatureSets, Problem, feature_sets, log_feature_gain, search
 
 if TYPE_CHECKING:
     import pandas

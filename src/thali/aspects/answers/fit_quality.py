@@ -1,4 +1,4 @@
-"""What is said of a fit besides the agreement of its chains: a single answer, swaps of temperatures, sigma."""
+"""Notes on a fit besides the agreement of its chains: a single answer, swaps of temperatures, sigma."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Groups of people: their draws as a tree in the ArviZ schema, the tree of one group, and what is said of them.
+"""Groups of people: their draws as a tree in the ArviZ schema, the tree of one group, and their tables.
 
 The tree has what that of one group has, with the mean of the weights over groups, and besides by group the weights and
 what follows from them. Weights of choices, of which only ratios count, are shares of the group's total.
@@ -234,7 +234,7 @@ def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
     return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset
 
 
-# What is said of groups of people: features with a weight in each -----------------------------------------------------
+# Tables of groups of people: features with a weight in each -----------------------------------------------------------
 
 
 MAX_COMPARED = 4  # groups, of which every two are compared feature by feature

@@ -1,4 +1,4 @@
-"""People of kinds that nobody knows: their draws as a tree, the kinds made comparable, and what is said of them.
+"""People of kinds that nobody knows: their draws as a tree, the kinds made comparable, and their tables.
 
 The tree has what that of one group has, where `choice_probability` is that of a new person, and besides who is of which
 kind (`kind`), and by kind the weights and what follows from them, as shares of the kind's total. The numbers of the
@@ -302,7 +302,7 @@ def _whole(values: np.ndarray) -> np.ndarray:
     return whole if np.array_equal(whole, values) else values
 
 
-# What is said of kinds of people whose members are not known ----------------------------------------------------------
+# Tables of kinds of people whose members are not known ----------------------------------------------------------------
 
 
 def people_in(tree: "xarray.DataTree") -> list[str]:

@@ -16,7 +16,7 @@ from .features import features_table, presence_of
 from .groups import tree_of_group
 from .kinds_of_people import of_kinds
 from .options import utility_draws
-from .stored_layout import APPROXIMATE, STARTED_ANEW
+from .stored_layout import APPROXIMATE, TEMPERED_LATER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,9 @@ MIN_PRESENT = 0.2
 SHARED = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
-_ANEW = " At one temperature the chains stayed in different families of features, so they started anew with tempering."
+_TEMPERED_LATER = (
+    " At one temperature the chains stayed in different families of features, so they started anew with tempering."
+)
 _APPROXIMATE = " These are draws from Laplace's approximation, corrected; for those of the posterior set "
 _FAMILIES = "the chains stay in different families of features, and more draws will hardly help: fit again with "
 
@@ -66,7 +68,7 @@ def advice_of(tree: "xarray.DataTree", of_data: "Callable[[xarray.DataTree], Adv
     if tree.attrs.get(APPROXIMATE):
         return Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
     advice = of_data(tree)
-    return advice._replace(note=(_ANEW,)) if tree.attrs.get(STARTED_ANEW) else advice
+    return advice._replace(note=(_TEMPERED_LATER,)) if tree.attrs.get(TEMPERED_LATER) else advice
 
 
 def of_all(tree: "xarray.DataTree", counted: str) -> Quantities:
@@ -174,7 +176,7 @@ def advice_of_similarities(tree: "xarray.DataTree") -> Advice:
 
 def advice_of_own(tree: "xarray.DataTree") -> Advice:
     """Remedies for chains of a user's likelihood that disagree."""
-    return Advice(apart=(_FAMILIES, Setting("tempering", 8), " or more temperatures"))
+    return Advice(stuck=(_FAMILIES, Setting("tempering", 8), " or more temperatures"))
 
 
 def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
@@ -182,14 +184,14 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
     from ..samplers.tempering import MAX_TEMPERATURES
 
     if temperatures == 1:
-        return Advice(besides=(", or with ", *to_temper), apart=(_FAMILIES, *to_temper))
+        return Advice(besides=(", or with ", *to_temper), stuck=(_FAMILIES, *to_temper))
     more = Setting("tempering", min(2 * temperatures, MAX_TEMPERATURES))
-    apart = (
+    stuck = (
         "the chains change too rarely between families of features: fit again with ",
         more,
         f" (now {temperatures} temperatures) and ",
     )
-    return Advice(apart=apart, longer_if_apart=True)
+    return Advice(stuck=stuck, longer_if_stuck=True)
 
 
 def of_pairs_by_kinds(tree: "xarray.DataTree") -> Quantities:

@@ -13,7 +13,7 @@ from .kind import KNOWN
 if TYPE_CHECKING:
     import xarray
 
-STARTED_ANEW = "started_anew"  # attribute: 1 if the run started anew with tempering
+TEMPERED_LATER = "started_anew"  # attribute: 1 if the run started without tempering and began again with it
 APPROXIMATE = "approximate"  # attribute: 1 if the draws are those of Laplace's approximation
 POINT = "point"  # attribute: 1 if the only draw is the best answer that was found
 RESTARTS, REACHED = (

@@ -15,7 +15,7 @@ from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, 
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import estimate as in_words
-from thali.model.wording import number, said
+from thali.model.wording import number, phrase
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
@@ -105,7 +105,7 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
 
 
 def _of(model: "AdditiveClustering") -> "_OfData":
-    """What is said of the data of the fit, or of each of its groups."""
+    """Facts of the data of the fit, or of each of its groups."""
     kind = Posterior(model.posterior_).data_kind
     return _OF_DATA[OF_GROUPS.get(kind, kind)]
 
@@ -158,10 +158,10 @@ def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)
     whose = ENGLISH[f"additive.of.{found.kind}"]
-    sentence = said(ENGLISH, "additive.explained", whose=whose, share=f"{100 * found.variance_accounted_for():.1f}")
+    sentence = phrase(ENGLISH, "additive.explained", whose=whose, share=f"{100 * found.variance_accounted_for():.1f}")
     title = ENGLISH[f"additive.estimate.{found.kind}"]
     if found.learned_sigma and found.kind != "expectation":
-        title += str(said(ENGLISH, "additive.deviation", sigma=f"{found.sigma:.3g}"))
+        title += str(phrase(ENGLISH, "additive.deviation", sigma=f"{found.sigma:.3g}"))
     several = len(found.features) and len(found.similarity) <= MAX_OBJECTS
     return Finding(
         sentence,
@@ -224,9 +224,9 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     table = model.pair_ranks()
     named = [f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)]
     if len(named) < 7:
-        sentence = said(ENGLISH, "additive.pairs", named="; ".join(named))
+        sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(named))
     else:
-        sentence = said(ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:]))
+        sentence = phrase(ENGLISH, "additive.ends", most="; ".join(named[:3]), least="; ".join(named[-3:]))
     return Finding(sentence, title=ENGLISH["additive.pairs.title"], table=table, rows=0)
 
 
@@ -234,19 +234,19 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
 def parameters(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
     rows = model.summary()
-    notes = [said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
+    notes = [phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
     if not notes and model.alpha is not None:
-        notes.append(said(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
-    density = said(ENGLISH, _of(model).density, value=row_in_words(rows, "log_likelihood"))
+        notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
+    density = phrase(ENGLISH, _of(model).density, value=row_in_words(rows, "log_likelihood"))
     return Finding(notes=(*notes, *_of(model).assumed(model, rows), density))
 
 
 def _assumed_of_answers(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
     """How answers depend on what is shared, and how often they are blind."""
-    link = said(
+    link = phrase(
         ENGLISH, "additive.link", link=ENGLISH[f"additive.link.{model.link}"], setting=Setting("link", model.link)
     )
-    return [link, said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
+    return [link, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
 
 
 def _assumed_of_similarities(model: "AdditiveClustering", rows: "pandas.DataFrame") -> list[Text]:
@@ -261,14 +261,14 @@ def deviation(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
     if "sigma" in rows.index:
         more = ENGLISH["additive.sigma.several"] if several else ""
         prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": more}
-        return said(ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior)
+        return phrase(ENGLISH, "additive.sigma.learned", of=of, value=row_in_words(rows, "sigma"), **prior)
     if "sigma_scores_" in vars(model):
         how = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
         others = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
-        return said(ENGLISH, "additive.sigma.chosen", of=of, **how, **others)
+        return phrase(ENGLISH, "additive.sigma.chosen", of=of, **how, **others)
     if model.sigma is not None:
-        return said(ENGLISH, "additive.sigma.fixed", of=of, value=f"{model.sigma:g}")
-    return said(ENGLISH, "additive.sigma.data", of=of, value=f"{_first(model, 'sigma'):.3g}")
+        return phrase(ENGLISH, "additive.sigma.fixed", of=of, value=f"{model.sigma:g}")
+    return phrase(ENGLISH, "additive.sigma.data", of=of, value=f"{_first(model, 'sigma'):.3g}")
 
 
 def _first(model: "AdditiveClustering", name: str) -> float:
@@ -279,7 +279,7 @@ def _weight_prior(model: "AdditiveClustering") -> Text:
     shape, rate = model.weight_prior_
     whose = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
     numbers = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
-    return said(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
+    return phrase(ENGLISH, "additive.prior", whose=whose, argument=Argument("weight_prior"), **numbers)
 
 
 @finding("tempering", "Do the chains change between families of features?", chapter=STATISTICS)
@@ -293,8 +293,8 @@ def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     counted = f"{levels.min()}" if np.ptp(levels) == 0 else f"{levels.min()} to {levels.max()}"
     numbers = {"number": counted, "highest": f"{np.nanmax(temperature):g}"}
     if not np.isfinite(rates).any():
-        return Finding(said(ENGLISH, "tempering.short", **numbers))
-    sentence = said(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
+        return Finding(phrase(ENGLISH, "tempering.short", **numbers))
+    sentence = phrase(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
     wrong = swap_sentence(model.posterior_)
     if wrong is None:
         return Finding(sentence)
@@ -309,7 +309,7 @@ def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The most probable set of features alone, which has no intervals and nothing to check."""
     found = model.features()
     table = found.drop(columns=_POINTLESS, errors="ignore")
-    sentence = str(said(ENGLISH, "additive.point", number=plural(len(table), "feature")))
+    sentence = str(phrase(ENGLISH, "additive.point", number=plural(len(table), "feature")))
     return Finding(
         sentence,
         title=ENGLISH["additive.point.title"],
@@ -324,16 +324,16 @@ def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
 def point(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
     likelihood = f"{_first(model, 'log_likelihood'):.3f}"
-    return Finding(notes=(*_of(model).explained(model), said(ENGLISH, "additive.point.likelihood", value=likelihood)))
+    return Finding(notes=(*_of(model).explained(model), phrase(ENGLISH, "additive.point.likelihood", value=likelihood)))
 
 
 def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
     """The constant, the share of the variance, and the error."""
     notes: list[Text] = []
     if model.constant:
-        notes.append(said(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
+        notes.append(phrase(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
     share = f"{100 * model.estimate().variance_accounted_for():.1f}"
-    return [*notes, said(ENGLISH, "additive.variance", share=share), deviation(model, model.summary())]
+    return [*notes, phrase(ENGLISH, "additive.variance", share=share), deviation(model, model.summary())]
 
 
 # how a paper says what was done -------------------------------------------------------------------------------
@@ -345,30 +345,30 @@ def modelled(model: "AdditiveClustering") -> tuple[Text, ...]:
     sentences: list[Text] = [rule]
     given = model.get_params()["features"]
     if isinstance(given, str):
-        sentences.append(said(ENGLISH, "additive.methods.ibp", source=Cite("navarro2007")))
+        sentences.append(phrase(ENGLISH, "additive.methods.ibp", source=Cite("navarro2007")))
     elif isinstance(given, Tree):
-        sentences.append(said(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
+        sentences.append(phrase(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
     shape, rate = model.weight_prior_
-    prior = said(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
+    prior = phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
     shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
     return (*sentences, prior, fixed, *shared)
 
 
 def _of_answers(model: "AdditiveClustering") -> tuple[Text, Text]:
     """How triplets were modelled, and what was fixed."""
-    rule = said(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
-    return rule, said(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
+    rule = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
+    return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
 
 
 def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
     """How similarities were modelled, and their error."""
     key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
-    rule = said(ENGLISH, key, source=Cite("shepard1979"))
+    rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
     sigma = model.posterior_["posterior"]["sigma"].to_numpy()
     if (sigma != sigma.flat[0]).any():
-        return rule, said(ENGLISH, "additive.methods.learned", value=in_words(sigma))
+        return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma))
     chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
-    return rule, said(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
+    return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
 
 
 LAST = (methods(modelled), verdict)
@@ -399,7 +399,7 @@ OF_TRIPLETS = (
 
 
 class _OfData(NamedTuple):
-    """What is said of data of one kind."""
+    """Facts of data of one kind."""
 
     makers: tuple[Maker, ...]
     counted: str  # keys of sentences

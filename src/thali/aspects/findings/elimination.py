@@ -8,7 +8,7 @@ from thali.model.common_findings import asked, data, methods, summary, verdict
 from thali.model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, probability, said
+from thali.model.wording import listed, number, phrase, probability
 from thali.posterior.view import GROUPS, KINDS, ONE, Posterior
 from thali.trees.tree import Tree
 
@@ -76,7 +76,7 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The ranks of the options by utility."""
     table = model.ranks(every_rank=True)
     (best, first), (worst, last) = ((str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1))
-    caption = str(said(ENGLISH, "ranks.caption", best=best, first=first, worst=worst, last=last))
+    caption = str(phrase(ENGLISH, "ranks.caption", best=best, first=first, worst=worst, last=last))
     return Finding(
         best_sentence(table),
         title=ENGLISH["ranks.title"],
@@ -91,9 +91,9 @@ def best_sentence(table: Any) -> str:
     likely = table["p_1"].sort_values(ascending=False, kind="stable")
     if likely.iloc[0] >= _SURE:
         sure = probability(likely.iloc[0])
-        return str(said(ENGLISH, "ranks.sure", option=likely.index[0], probability=sure))
+        return str(phrase(ENGLISH, "ranks.sure", option=likely.index[0], probability=sure))
     named = listed([f"{name} ({probability(p)})" for name, p in likely.head(_NAMED).items()])
-    return str(said(ENGLISH, "ranks.open", named=named))
+    return str(phrase(ENGLISH, "ranks.open", named=named))
 
 
 @finding("unique_weights", "How much does each option have alone?")
@@ -116,7 +116,7 @@ def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | N
 def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()) -> Finding:
     """The effects of covariates in a sentence and a table."""
     factors = listed([f"{name} ({number(float(np.exp(value)))})" for name, value in effects.items()])
-    sentence = said(ENGLISH, "covariates", factors=factors)
+    sentence = phrase(ENGLISH, "covariates", factors=factors)
     return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes)
 
 
@@ -146,7 +146,7 @@ def option_similarity(model: "EliminationByAspects", settings: Settings) -> Find
     share = probability(float(table.loc[a, b]))
     caption = ENGLISH["option_similarity.caption"]
     return Finding(
-        said(ENGLISH, "option_similarity", a=a, b=b, share=share),
+        phrase(ENGLISH, "option_similarity", a=a, b=b, share=share),
         title=ENGLISH["option_similarity.title"],
         table=table.rename_axis("option"),
         picture=Picture("option_similarity", caption, (table,)),
@@ -158,11 +158,11 @@ def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters of the model that are not of single options."""
     rows = model.summary()
     notes = [
-        said(ENGLISH, f"parameters.{name}", value=row_in_words(rows, name))
+        phrase(ENGLISH, f"parameters.{name}", value=row_in_words(rows, name))
         for name in ("alpha", "tie", "log_likelihood")
         if name in rows.index
     ]
-    return Finding(notes=(*notes, said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}")))
+    return Finding(notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}")))
 
 
 # how a paper says what was done -------------------------------------------------------------------------------
@@ -170,37 +170,37 @@ def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     """How the choices of one person or group were modelled."""
-    ends = (*_ties(model), *_covariates(model), said(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}"))
+    ends = (*_ties(model), *_covariates(model), phrase(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}"))
     if is_plain(model):
         source = Cite("bradley1952", "luce1959", inside=True)
         rule = () if Posterior(model.posterior_).best_worst is None else (best_worst_sentence(model.best_worst),)
-        return (said(ENGLISH, "methods.luce", source=source), *rule, *ends)
-    sentences = [said(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
+        return (phrase(ENGLISH, "methods.luce", source=source), *rule, *ends)
+    sentences = [phrase(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
     if isinstance(model.aspects, Tree):
-        sentences.append(said(ENGLISH, "methods.tree", source=Cite("miller2008")))
+        sentences.append(phrase(ENGLISH, "methods.tree", source=Cite("miller2008")))
     elif isinstance(model.aspects, str):
-        sentences.append(said(ENGLISH, "methods.ibp", source=Cite("gorur2006")))
+        sentences.append(phrase(ENGLISH, "methods.ibp", source=Cite("gorur2006")))
     elif isinstance(model.aspects, int):
-        sentences.append(said(ENGLISH, "methods.finite", number=model.aspects))
+        sentences.append(phrase(ENGLISH, "methods.finite", number=model.aspects))
     else:
         sentences.append(ENGLISH["methods.given"])
     if isinstance(model.aspects, str | Tree):
         how = ENGLISH["methods.alpha.learned"]
         if model.alpha is not None:
-            how = said(ENGLISH, "methods.alpha.fixed", alpha=f"{model.alpha:g}")
-        sentences.append(said(ENGLISH, "methods.alpha", how=how))
+            how = phrase(ENGLISH, "methods.alpha.fixed", alpha=f"{model.alpha:g}")
+        sentences.append(phrase(ENGLISH, "methods.alpha", how=how))
     return (*sentences, ENGLISH["methods.own" if model.unique else "methods.no_own"], *ends)
 
 
 def best_worst_sentence(rule: str) -> Text:
     """By which rule best and worst were modelled."""
     key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[rule]
-    return said(ENGLISH, key, source=Cite("marley2005"))
+    return phrase(ENGLISH, key, source=Cite("marley2005"))
 
 
 def ties_sentence(prior: str = "") -> Text:
     """By which rule ties were modelled."""
-    return said(ENGLISH, "methods.ties", source=Cite("davidson1970", inside=True), prior=prior)
+    return phrase(ENGLISH, "methods.ties", source=Cite("davidson1970", inside=True), prior=prior)
 
 
 def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
@@ -210,7 +210,7 @@ def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model.covariates_
-    return (said(ENGLISH, "methods.covariates", names=listed(names)),) if names else ()
+    return (phrase(ENGLISH, "methods.covariates", names=listed(names)),) if names else ()
 
 
 OF_GROUPS = (

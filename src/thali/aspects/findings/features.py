@@ -9,7 +9,7 @@ from thali.errors import DataError, Message
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import FULL, MISSES, Finding, Picture, finding
 from thali.model.settings import Settings
-from thali.model.wording import estimate, listed, number, probability, said
+from thali.model.wording import estimate, listed, number, phrase, probability
 from thali.posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
 from thali.trees.tree import Tree
 
@@ -34,17 +34,17 @@ def labels_of(model: Any) -> list[str]:
 def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()) -> Finding:
     """Which features there are, of a table as `features()` of a model returns it."""
     if not len(features):
-        return Finding(said(ENGLISH, "features.none", word=word), table=by_member(features, labels_of(model)), rows=0)
+        return Finding(phrase(ENGLISH, "features.none", word=word), table=by_member(features, labels_of(model)), rows=0)
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
     if unsure := [listed(row["members"]) for row in features.to_dict("records") if not row["converged"]]:
         named = [*unsure[:_NAMED], *([f"{len(unsure) - _NAMED:,} more"] if len(unsure) > _NAMED else [])]
-        notes += (said(ENGLISH, "features.not_agreed", members="; ".join(named)),)
-    caption = said(ENGLISH, "features.caption", Word=word.capitalize())
+        notes += (phrase(ENGLISH, "features.not_agreed", members="; ".join(named)),)
+    caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
     found = most_probable(features, word)
     return Finding(
-        found or str(said(ENGLISH, "features.none", word=word)),
-        title=str(said(ENGLISH, "features.title", Word=word.capitalize())),
+        found or str(phrase(ENGLISH, "features.none", word=word)),
+        title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
         table=by_member(features, labels_of(model)),
         shown=to_read(features, model, word),
         picture=Picture("features", str(caption), (features,)),
@@ -61,7 +61,7 @@ def most_probable(features: Any, word: str) -> str:
         return ""
     named = "; ".join(
         str(
-            said(
+            phrase(
                 ENGLISH,
                 "features.one",
                 members=listed(row["members"]),
@@ -71,7 +71,7 @@ def most_probable(features: Any, word: str) -> str:
         )
         for row in shared.to_dict("records")
     )
-    return str(said(ENGLISH, "features", word=word, named=named))
+    return str(phrase(ENGLISH, "features", word=word, named=named))
 
 
 def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
@@ -103,9 +103,9 @@ def place_sentence(model: Any, tree: Tree, word: str, of: str) -> str:
     copies = table["copies"].to_numpy()
     total, across = copies[(place != "leaf") & (place != "root")].sum(), copies[place == "across"].sum()
     if total == 0.0:
-        return str(said(ENGLISH, "features.no_place", word=word, of=of))
+        return str(phrase(ENGLISH, "features.no_place", word=word, of=of))
     parts = {"total": f"{total:.2f}", "clade": f"{total - across:.2f}", "across": f"{across:.2f}"}
-    return str(said(ENGLISH, "features.place", word=word, of=of, **parts))
+    return str(phrase(ENGLISH, "features.place", word=word, of=of, **parts))
 
 
 def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Finding:
@@ -119,15 +119,15 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Findi
     index = pd.Index(values, name="number")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, TAILS).tolist()}
-    title, caption = (str(said(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
+    title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
     return Finding(sentence, title=title, table=table, picture=Picture("n_features", caption, (model,)), leads=False)
 
 
 def number_of_features(draws: np.ndarray, what: str) -> str:
     """A sentence about how many there are."""
     if (draws == draws.flat[0]).all():
-        return str(said(ENGLISH, "number.fixed", what=what, number=f"{draws.flat[0]:g}"))
-    return str(said(ENGLISH, "number", what=what, estimate=estimate(draws)))
+        return str(phrase(ENGLISH, "number.fixed", what=what, number=f"{draws.flat[0]:g}"))
+    return str(phrase(ENGLISH, "number", what=what, estimate=estimate(draws)))
 
 
 @finding("membership", "Who has the matched features?", FULL)

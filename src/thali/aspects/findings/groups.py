@@ -7,7 +7,7 @@ from thali._labels import plural
 from thali.model.common_findings import asked, data, summary
 from thali.model.finding import STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.settings import Settings
-from thali.model.wording import estimate, listed, probability, said
+from thali.model.wording import estimate, listed, phrase, probability
 from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
@@ -19,14 +19,14 @@ from .features import by_member, labels_of, number_finding, row_in_words
 if TYPE_CHECKING:
     import pandas
 
-MAX_GROUPS = 7  # whose weights one picture shows: so many colours are told apart
+MAX_GROUPS = 7  # whose weights one picture shows: so many colours can be distinguished
 MAX_RANKED = 60  # options, above which ranks are left to the table
 _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
 def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
-    """The makers of the findings but for how it is said in a paper; `word`: aspect or feature; `check`: of the data."""
+    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `check`: of the data."""
 
     @finding("features", f"Do the groups attend to the same {word}s?")
     def features(model: Any, settings: Settings) -> Finding:
@@ -38,7 +38,7 @@ def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
         number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
         return number_finding(model, number.to_numpy(), word, f"{word}s")
 
-    question = asked(lambda model: said(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
+    question = asked(lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
     return (question, features, n_features, *((ranks,) * (word == "aspect")), parameters, check, summary, data)
 
 
@@ -48,10 +48,10 @@ def ranks(model: Any, settings: Settings) -> Finding:
     found = {name: model.of_group(name).ranks(every_rank=True) for name in model.groups_}
     likely = {name: table["p_1"].sort_values(ascending=False, kind="stable") for name, table in found.items()}
     first = [
-        str(said(ENGLISH, "groups.first", name=name, option=p.index[0], probability=probability(p.iloc[0])))
+        str(phrase(ENGLISH, "groups.first", name=name, option=p.index[0], probability=probability(p.iloc[0])))
         for name, p in likely.items()
     ]
-    sentence = said(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
+    sentence = phrase(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
     if 1 < len(found) <= MAX_GROUPS:
         sentence = f"{sentence} {_most_different(model)}"
     return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]), leads=True)
@@ -71,10 +71,10 @@ def _most_different(model: Any) -> Text:
     ]
     sure = sum(each[0] >= _SURE for each in found)
     if not sure:
-        return said(ENGLISH, "groups.alike", **named[0])
-    each = "; ".join(str(said(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)])
+        return phrase(ENGLISH, "groups.alike", **named[0])
+    each = "; ".join(str(phrase(ENGLISH, "groups.higher", **facts)) for facts in named[: min(sure, _NAMED)])
     more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
-    return said(ENGLISH, "groups.differ", each=each, more=more)
+    return phrase(ENGLISH, "groups.differ", each=each, more=more)
 
 
 def ranks_finding(
@@ -100,20 +100,20 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written = by_member(table, labels)
     if not len(shared):
-        return Finding(said(ENGLISH, "groups.none", word=word), table=written, rows=0)
+        return Finding(phrase(ENGLISH, "groups.none", word=word), table=written, rows=0)
     sentence = differences(shared, word)
-    picture = Picture("group_weights", str(said(ENGLISH, "groups.caption", word=word)), (table,))
+    picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
     shown = shared[_read(shared, model.groups_)]
     shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
     more = plural(len(model.groups_) - MAX_GROUPS, "more group")
     few = len(model.groups_) <= MAX_GROUPS
     return Finding(
         sentence,
-        title=str(said(ENGLISH, "groups.title", Word=word.capitalize())),
+        title=str(phrase(ENGLISH, "groups.title", Word=word.capitalize())),
         table=written,
         shown=shown,
         picture=picture if few else None,
-        notes=() if few else (said(ENGLISH, "groups.others", word=word, more=more),),
+        notes=() if few else (phrase(ENGLISH, "groups.others", word=word, more=more),),
     )
 
 
@@ -133,24 +133,31 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
                 more, less = (a, b) if sure > 0.5 else (b, a)
                 how = {"sure": probability(max(sure, 1 - sure)), "probability": probability(row["probability"])}
                 members = listed(row["members"])
-                found.append(str(said(ENGLISH, "groups.more", members=members, more=more, less=less, word=word, **how)))
-    return "; ".join(found[:_NAMED]) + "." if found else str(said(ENGLISH, "groups.same", word=word))
+                found.append(
+                    str(phrase(ENGLISH, "groups.more", members=members, more=more, less=less, word=word, **how))
+                )
+    return "; ".join(found[:_NAMED]) + "." if found else str(phrase(ENGLISH, "groups.same", word=word))
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single features."""
-    rows, kappa = model.summary(), Posterior(model.posterior_).kappa
+    return Finding(notes=parameter_notes(model, model.summary(), "groups"))
+
+
+def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple[Text, ...]:
+    """The parameters in words, from the rows of the summary; `several`: "groups" or "kinds" of people."""
+    kappa = Posterior(model.posterior_).kappa
     notes: list[Text] = []
     if "alpha" in rows.index:
-        notes.append(said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
+        notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
     if kappa is not None:
-        notes.append(said(ENGLISH, "groups.kappa", estimate=estimate(kappa.to_numpy())))
-    notes.append(said(ENGLISH, "groups.log_likelihood", value=row_in_words(rows, "log_likelihood")))
-    return Finding(notes=tuple(notes))
+        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa.to_numpy())))
+    notes.append(phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood")))
+    return tuple(notes)
 
 
 def modelled(model: Any, word: str) -> Text:
     """How the groups were modelled."""
     how = ENGLISH["groups.methods.similar" if model.weights == SIMILAR else "groups.methods.free"]
-    return said(ENGLISH, "groups.methods", number=len(model.groups_), word=word, how=how)
+    return phrase(ENGLISH, "groups.methods", number=len(model.groups_), word=word, how=how)

@@ -6,20 +6,17 @@ from thali.model.common_findings import asked, data, summary
 from thali.model.finding import FILE, STATISTICS, Finding, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import estimate, listed, number, probability, said
+from thali.model.wording import listed, number, phrase, probability
 from thali.posterior.interval import interval_name
-from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
 from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
 from .features import by_member, check, labels_of, number_finding, row_in_words
-from .groups import MAX_GROUPS, ranks_finding
+from .groups import MAX_GROUPS, parameter_notes, ranks_finding
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
-
-    pass
 
 _LIKED = 3
 
@@ -37,9 +34,9 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
         low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
         ends = {"interval": interval_name(), "low": low, "high": high}
-        notes.append(said(ENGLISH, "kinds.each", kind=kind, liked=liked, **shares, **ends))
+        notes.append(phrase(ENGLISH, "kinds.each", kind=kind, liked=liked, **shares, **ends))
     return Finding(
-        said(ENGLISH, "kinds", **how),
+        phrase(ENGLISH, "kinds", **how),
         title=ENGLISH["kinds.title"],
         table=sizes.assign(people=sizes["people"].map("; ".join)),
         shown=sizes.assign(people=sizes["people"].map(len)),
@@ -56,10 +53,10 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding:
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written, several = by_member(table, labels), len(model.kind_sizes())
     if not len(shared):
-        return Finding(said(ENGLISH, "groups.none", word="aspect"), table=written, rows=0)
+        return Finding(phrase(ENGLISH, "groups.none", word="aspect"), table=written, rows=0)
     kept = [each for each in map(str, shared.columns) if each in ("probability", "mcse") or each.startswith("weight[")]
     return Finding(
-        title=str(said(ENGLISH, "kinds.features", Word="Aspect")),
+        title=str(phrase(ENGLISH, "kinds.features", Word="Aspect")),
         table=written,
         shown=shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]]),
         picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
@@ -83,17 +80,12 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
-    rows, kappa = model.summary(), Posterior(model.posterior_).kappa
-    notes: list[Text] = []
+    rows = model.summary()
+    of_kinds: tuple[Text, ...] = ()
     if "n_kinds" in rows.index:
-        notes.append(said(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_kinds")))
-        notes.append(said(ENGLISH, "kinds.agreement", value=row_in_words(rows, "kind_agreement")))
-    if "alpha" in rows.index:
-        notes.append(said(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
-    if kappa is not None:
-        notes.append(said(ENGLISH, "kinds.kappa", estimate=estimate(kappa.to_numpy())))
-    notes.append(said(ENGLISH, "kinds.log_likelihood", value=row_in_words(rows, "log_likelihood")))
-    return Finding(notes=tuple(notes))
+        number_of_kinds = phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_kinds"))
+        of_kinds = number_of_kinds, phrase(ENGLISH, "kinds.agreement", value=row_in_words(rows, "kind_agreement"))
+    return Finding(notes=(*of_kinds, *parameter_notes(model, rows, "kinds")))
 
 
 @finding("assignment", "Of which kind is everybody?", FILE)
@@ -111,8 +103,8 @@ def same_kind(model: "EliminationByAspects", settings: Settings) -> Finding:
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     """How the kinds were modelled."""
     how = ENGLISH["kinds.methods.similar" if model.weights == SIMILAR else "kinds.methods.free"]
-    matched = said(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))
-    return (said(ENGLISH, "kinds.methods", number=model.kinds, how=how), matched)
+    matched = phrase(ENGLISH, "kinds.methods.matched", source=Cite("stephens2000"))
+    return (phrase(ENGLISH, "kinds.methods", number=model.kinds, how=how), matched)
 
 
 MAKERS = (

@@ -6,7 +6,7 @@ from thali.model.common_findings import asked, data, methods, verdict
 from thali.model.finding import FULL, MAX_ROWS, MISSES, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, said
+from thali.model.wording import listed, number, phrase
 from thali.posterior.interval import interval_name
 
 from ..maximum_likelihood.set_problems import BestWorstProblem
@@ -36,7 +36,7 @@ def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     table = model.summary(settings.ci)
     table.attrs |= {"interval": settings.ci}
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
-    notes = [str(said(ENGLISH, "ml.zero", names=listed(zero)))] if zero else []
+    notes = [str(phrase(ENGLISH, "ml.zero", names=listed(zero)))] if zero else []
     notes += [model.estimates_.error_source] if model.estimates_.error_source else []
     known = model.estimates_.known
     is_tree = known.shared.any() and known.crossing is None
@@ -61,8 +61,8 @@ def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
     table = utility_table(model.estimates_, settings.ci)
     scale = model.utility_scale_.sort_values(ascending=False, kind="stable")
     best = listed([f"{name} ({number(value)})" for name, value in scale.head(_BEST).items()])
-    sentence = str(said(ENGLISH, "ml.best", best=best))
-    caption = str(said(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
+    sentence = str(phrase(ENGLISH, "ml.best", best=best))
+    caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
     return Finding(
         sentence,
         title=ENGLISH["ml.utility"],
@@ -97,12 +97,12 @@ def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
     notes: list[Text] = []
     if test.kind != "none":
         pearson = f"{found['pearson']:.4f}"
-        notes.append(said(ENGLISH, "ml.pearson", unit=model.estimates_.unit, pearson=pearson))
+        notes.append(phrase(ENGLISH, "ml.pearson", unit=model.estimates_.unit, pearson=pearson))
     if "tie" in found:
-        notes.append(said(ENGLISH, "ml.ties", nu=f"{found['tie']:.4f}", error=f"{found['tie_std_error']:.4f}"))
+        notes.append(phrase(ENGLISH, "ml.ties", nu=f"{found['tie']:.4f}", error=f"{found['tie_std_error']:.4f}"))
     numbers = {name: f"{found[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
-    notes.append(said(ENGLISH, "ml.likelihood", what=model.estimates_.coefficients, **numbers))
-    notes.append(said(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}"))
+    notes.append(phrase(ENGLISH, "ml.likelihood", what=model.estimates_.coefficients, **numbers))
+    notes.append(phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse_:g}"))
     table = pd.DataFrame([found]).drop(columns=["interval", "columns"], errors="ignore")
     return Finding(sentence, title=ENGLISH["ml.fit"], table=table, rows=0, notes=tuple(notes))
 
@@ -115,8 +115,8 @@ def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
     worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
     of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
     what = ENGLISH["ml.choices" if of_sets else "ml.pairs" if of_pairs else "ml.outcomes"]
-    sentence = str(said(ENGLISH, "ml.worst", what=what, worst=worst))
-    caption = str(said(ENGLISH, "ml.residuals.caption", unit=model.estimates_.unit))
+    sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))
+    caption = str(phrase(ENGLISH, "ml.residuals.caption", unit=model.estimates_.unit))
     return Finding(
         sentence,
         title=ENGLISH["ml.residuals"],
@@ -132,18 +132,18 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     key, source = "ml.methods.elimination", Cite("tversky1972")
     if isinstance(model.aspects, str):
         key, source = "ml.methods.luce", Cite("bradley1952", "luce1959", inside=True)
-    sentences: list[Text] = [said(ENGLISH, key, source=source)]
+    sentences: list[Text] = [phrase(ENGLISH, key, source=source)]
     if isinstance(model.estimates_.pose, BestWorstProblem):
         sentences.append(best_worst_sentence(model.best_worst))
     if model.tie_ is not None:
         sentences.append(ties_sentence())
     if model.covariates_:
-        sentences.append(said(ENGLISH, "ml.methods.covariates", names=listed(model.covariates_)))
+        sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model.covariates_)))
     errors: Text = ENGLISH["ml.methods.observed"]
     if model.estimates_.is_over_people:
-        errors = said(ENGLISH, "ml.methods.people", source=Cite("liang1986", "rao1984"))
-    sentences.append(said(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors))
-    lapse = said(ENGLISH, "ml.methods.lapse", lapse=f"{model.lapse_:g}")
+        errors = phrase(ENGLISH, "ml.methods.people", source=Cite("liang1986", "rao1984"))
+    sentences.append(phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors))
+    lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model.lapse_:g}")
     return (*sentences, *([lapse] if model.lapse_ else []))
 
 

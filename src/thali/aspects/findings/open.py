@@ -7,7 +7,7 @@ from thali.model.common_findings import asked, data, methods, summary, verdict
 from thali.model.finding import MISSES, Finding, Maker, finding
 from thali.model.registry import spec_of
 from thali.model.settings import Settings
-from thali.model.wording import said
+from thali.model.wording import phrase
 from thali.posterior.view import Posterior
 
 from ..answers.predict import fitted_draws
@@ -27,7 +27,7 @@ def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, .
 
 def _asked(model: "LatentFeatureModel") -> Any:
     spec = spec_of(model)
-    return said(ENGLISH, "open.asked", answers="what the data say" if spec is None else spec.answers)
+    return phrase(ENGLISH, "open.asked", answers="what the data say" if spec is None else spec.answers)
 
 
 @finding("features", "Which features are there?")
@@ -45,7 +45,7 @@ def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
 @finding("check", "Does the model describe the data?", chapter=MISSES)
 def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """How much of the similarities is explained."""
-    return Finding(said(ENGLISH, "additive.explained", whose=ENGLISH["additive.of.expectation"], share=_share(model)))
+    return Finding(phrase(ENGLISH, "additive.explained", whose=ENGLISH["additive.of.expectation"], share=_share(model)))
 
 
 def _share(model: "LatentFeatureModel") -> str:

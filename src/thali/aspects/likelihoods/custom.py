@@ -193,7 +193,7 @@ class Custom:
         return _CLASSES[key]
 
     def _source(self, allocates: bool, signed: bool, of_data: Any) -> str:
-        """A hash of all that the class is made of, by which compiled code is found again; "" if it cannot be told."""
+        """A hash of all that the class is made of, by which compiled code is found again; "" if there is none."""
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
         digests = ["none" if function is None else constants_digest(function) for function in functions]
         if "" in digests:

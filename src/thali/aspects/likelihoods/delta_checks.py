@@ -86,8 +86,8 @@ def compare_changes(
         for change, after, words in _changes(likelihood, cache, state, features, weights, labels, rng, most):
             value = whole(*after)
             allowed = rounding(cache, before) + rounding(cache, value)
-            said = f"when {words}, the terms change by {change:.6g} and log_likelihood by {value - before:.6g}"
-            found = found.worse(change, value - before, allowed, said)
+            sentence = f"when {words}, the terms change by {change:.6g} and log_likelihood by {value - before:.6g}"
+            found = found.worse(change, value - before, allowed, sentence)
     return found
 
 

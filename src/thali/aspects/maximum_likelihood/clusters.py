@@ -96,7 +96,7 @@ def design_effect(
 
 
 def clusters_of(data: Any, ties: bool) -> Clusters | None:
-    """The answers of the people of the data; None where fewer than two people are told apart."""
+    """The answers of the people of the data; None where fewer than two people are known."""
     if isinstance(data, Choices):
         if not data.respondents or (data.respondent < 0).any():
             return None

@@ -35,7 +35,7 @@ class Estimates:
     pose: Pose
     maximum: Maximum
     best_worst: str = RANKING  # the rule by which best and worst are chosen
-    clusters: Clusters | None = None  # the answers of each person; None: nobody is told apart
+    clusters: Clusters | None = None  # the answers of each person; None: nobody knows who answered
 
     @property
     def weights(self) -> np.ndarray:
@@ -70,7 +70,7 @@ class Estimates:
 
     @property
     def error_source(self) -> str:
-        """What the standard errors take for independent, as a sentence; "" where nobody is told apart."""
+        """What the standard errors take for independent, as a sentence; "" where nobody knows who answered."""
         if self.clusters is None:
             return ""
         people, answers = f"{self.clusters.number:,} people", f"{self.pose.totals.sum():,.15g} choices"

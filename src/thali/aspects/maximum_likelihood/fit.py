@@ -180,7 +180,7 @@ def is_linear(data: Any, known: KnownAspects) -> bool:
 
 
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
-    """Raise for covariates whose effects cannot be told from each other, or from the weights."""
+    """Raise for covariates whose effects are not identified beside each other, or beside the weights."""
     cells, names = data.cells, own_names(data)
     if not names:
         return

@@ -72,7 +72,7 @@ def _from_start(pose: Pose, logs: np.ndarray) -> Maximum:
 
 def _boundary(pose: Pose, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weights with zeros where they belong, and those that shrink for ever."""
-    # Tiny weights become zero if that costs no likelihood. Where it would leave a pair that was told apart before
+    # Tiny weights become zero if that costs no likelihood. Where it would leave a pair that differed before
     # without any weight, only the ratio of what vanishes explains its choices: then there is no maximum.
     before = pose.terms(weights, beta)
     decided = pose.strength(weights, beta) > 0.0

@@ -95,10 +95,11 @@ class LatentFeatures(RunByChains):
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
             effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
             64,000 or 2 GB. Where the chains stay in different families of features, so that more draws would not help,
-            the run starts anew with ``tempering=8``, unless the model says how it tempers.
+            the run starts again with ``tempering=8``, unless the model says how it tempers.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
+            Independent chains.
         thin : int, optional
             Sweeps of the sampler for each state. None chooses as many as neighbouring states remember, seen in the
             first 400 sweeps: 25 at most, and 25 with less than 400 states to tune; with tempering 50 (of every
@@ -106,13 +107,15 @@ class LatentFeatures(RunByChains):
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
+            Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same call goes on from it
-            after the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
+            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains
-            start anew with less of it, and a warning says so.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
+            again with less of it, and a warning says so.
 
         Returns
         -------

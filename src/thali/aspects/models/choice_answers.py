@@ -170,7 +170,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If an option is unknown.
         DataError
-            If nobody is told apart.
+            If the choices have no respondents.
         """
         return self._engine.log_predictive(self, choices)
 
@@ -305,7 +305,7 @@ class ChoiceAnswers(LatentFeatures):
         """Draw from the posterior after further comparisons, such as the next vote.
 
         The chains go on from where they are, now with all comparisons: little has to be tuned, and after a few answers
-        nothing has to be found anew. The draws so far are replaced.
+        nothing has to be found again. The draws so far are replaced.
 
         Parameters
         ----------

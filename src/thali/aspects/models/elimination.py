@@ -93,7 +93,7 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own,
         which say nothing of those of another. "similar": the weights w of the groups vary about a common one,
         w ~ Gamma(kappa, kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many
-        people with few choices each. "common": one weight for all, as if nobody were told apart.
+        people with few choices each. "common": one weight for all, as if all were one person.
 
     Attributes
     ----------

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from thali.data.groups import Groups
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
-from thali.inference.chains import Run, checked_run, kept_of
+from thali.inference.chains import Run, checked_run, recorded_of
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
 from thali.model.engine import Chains, Prepared
 from thali.model.sampling import Sampling
 
-from ..answers.stored_layout import STARTED_ANEW
+from ..answers.stored_layout import TEMPERED_LATER
 from ..likelihoods.elimination import Elimination
 from ..samplers.chains import PILOT, chains_of, end_pilot
 from ..samplers.task import LEVELS, PreparedChains, build_task
@@ -158,15 +158,15 @@ def _refuse_several(method: str, source: Any, more: bool = False) -> None:
 
 
 def sampling_of_parts(
-    population: Any, source: Any, run: Run, parts: dict[str, Any], anew: bool = False
+    population: Any, source: Any, run: Run, parts: dict[str, Any], tempered_later: bool = False
 ) -> Sampling[Any]:
-    """The run of chains of these parts; `anew`: chains without tempering stayed apart."""
+    """The run of chains of these parts; `tempered_later`: chains without tempering disagreed."""
     task = population.task(source, run.least_draws, run.tune, run.thin, parts)
     task.pilot = PILOT if run.thin is None and len(task.temperatures) == 1 and run.tune >= PILOT else 0
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
-        attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}
-        numbers, count = kept_of(chains)
+        attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(tempered_later)}
+        numbers, count = recorded_of(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
         return population.tree(draws, source, parts, task, attrs)
 

@@ -12,9 +12,8 @@ from thali.inference.chains import Run
 from thali.inference.seeds import streams
 from thali.model.sampling import Sampling
 
-from ..answers.feature_gain import log_feature_gain
-from ..answers.set_search import Best, Problem, evidence_of, feature_sets, search
-from ..answers.stored_layout import POINT, REACHED, RESTARTS, STARTED_ANEW
+from ..answers.set_search import Best, Problem, evidence_of, feature_sets, log_feature_gain, search
+from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.columns import Columns, columns_of_chains
 from ..draws.tree import log_prior_of
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
@@ -47,7 +46,7 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
         from ..draws.tree import to_datatree
 
         draw, reached = best(chains, source, parts, task)
-        attrs = {"thin": 1, "tuning_steps": task.tune, STARTED_ANEW: 0, POINT: 1}
+        attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
         attrs |= {RESTARTS: len(chains), REACHED: reached}
         learned = task.model.learn_alpha
         return to_datatree([draw], source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)

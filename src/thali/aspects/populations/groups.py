@@ -129,7 +129,7 @@ def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
 class GroupPriorLadder(ToThePrior, GroupChain):
     """A ladder of several groups."""
 
-    def _draw_anew(self) -> None:
+    def _redraw_prior(self) -> None:
         groups, base = start_of(self.rng, self.task, drawn_base)
         columns = int(groups[0].whole[COLUMNS])
         while capacity(self.state_of_group(0, 0)) <= columns:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UnknownKinds(Population):
-    """People who are told apart, each of one of so many kinds; `weights` say how the kinds differ."""
+    """Known people, each of one of so many unknown kinds; `weights` say how the kinds differ."""
 
     number: Any
     weights: Any
@@ -80,7 +80,7 @@ class UnknownKinds(Population):
 
 
 def _no_simulation() -> ArgumentError:
-    """What is said where people would have to be simulated."""
+    """The error where people would have to be simulated."""
     return ArgumentError("Simulated data are of people of one kind; leave out ", Argument("kinds"), ".")
 
 
@@ -167,7 +167,7 @@ def check_kinds(kinds: Any, weights: Any) -> None:
 
 
 def people_answered(data: Any, number: int) -> PairedComparisons:
-    """The comparisons of people who are told apart, if so many kinds of them can be looked for."""
+    """The comparisons, if it is known who answered, and so many kinds of people can be looked for."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
     if not isinstance(data, PairedComparisons):

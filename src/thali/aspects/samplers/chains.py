@@ -41,7 +41,7 @@ class Task:
     evens: bool = False  # whether all of them are then placed by the shares of rejected swaps, and chains are annealed
     parameters: tuple[str, ...] = ()  # names of the likelihood's own
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
-    may_temper: bool = False  # whether a run that gets stuck at its one temperature may start anew with more
+    may_temper: bool = False  # whether a run that gets stuck at its one temperature may start again with more
     begins: Callable[..., Any] | None = None  # stream, task -> the state in which a chain begins; None: a prior draw
 
     def chain(self, rng: np.random.Generator) -> "Chain":
@@ -183,7 +183,7 @@ class Chain(AnyChain):
                 self.ladder.beta[:] = own
 
     def _lengthen(self) -> None:
-        """Add levels where they are wanted, each replica as a copy of the lower one, and place all anew if told to."""
+        """Add levels where they are wanted, each replica a copy of the lower one, and place all again if asked to."""
         gaps, beta = evened(self.ladder) if self.task.evens else longer(self.ladder)
         if np.array_equal(beta, self.ladder.beta):
             return

@@ -56,6 +56,7 @@ class ToThePrior(Chain):
 
     task: Any
     energies: np.ndarray  # (draws, levels)
+    energies: np.ndarray  # (draws, levels)
 
     def __init__(self, task: Any, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
@@ -68,7 +69,7 @@ class ToThePrior(Chain):
             number, rest = divmod(self.sweeps, self.thin)
             super().run_to(min(until, self.sweeps + self.thin - rest))
             if self.sweeps == (number + 1) * self.thin:
-                self._draw_anew()
+                self._redraw_prior()
                 if number >= self.task.tune:
                     self.energies[number - self.task.tune] = self._seen
         super().run_to(until)
@@ -77,7 +78,7 @@ class ToThePrior(Chain):
         with np.errstate(divide="ignore"):  # the temperature of the prior is infinite
             return super().draws_before(last)
 
-    def _draw_anew(self) -> None:
+    def _redraw_prior(self) -> None:
         """An independent draw from the prior on the last level; the log-likelihoods of all levels into `_seen`."""
         raise NotImplementedError
 
@@ -87,7 +88,7 @@ class PriorLadder(ToThePrior):
 
     states: Any
 
-    def _draw_anew(self) -> None:
+    def _redraw_prior(self) -> None:
         task = self.task
         new = independent_draw(self.rng, task.model, task.prior, task.n_options, task.alpha)
         columns = new.whole[COLUMNS]

@@ -15,7 +15,7 @@ from thali.model.common_findings import check_of, describes
 from thali.model.finding import BRIEF, FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, probability, said
+from thali.model.wording import listed, number, phrase, probability
 from thali.people.segments import Segments, numbers_of_segments
 from thali.posterior.interval import interval_name
 
@@ -70,7 +70,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
     table = model.attribute_importance(**_how(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
     named = listed([f"{row['attribute']} ({number(row['range_share'])})" for row in rows[:3]])
-    sentence = str(said(ENGLISH, "importance", named=named))
+    sentence = str(phrase(ENGLISH, "importance", named=named))
     columns = [
         "attribute",
         "range_share",
@@ -99,9 +99,9 @@ def level_effects(model: Any, settings: Settings) -> Finding:
     if marked:
         directions = _directions(model)
         bound = [f"{directions[name]} {name}" for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])]
-        notes.append(said(ENGLISH, "effects.bound", named=", ".join(bound)))
+        notes.append(phrase(ENGLISH, "effects.bound", named=", ".join(bound)))
     if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
-        notes.append(said(ENGLISH, "effects.inside", inside=INSIDE))
+        notes.append(phrase(ENGLISH, "effects.inside", inside=INSIDE))
     shown = table.assign(level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)])
     left_out = ["over", "se", *(() if marked else ("at_bound",))]
     return Finding(
@@ -132,10 +132,10 @@ def strongest(effects: "pandas.DataFrame") -> str:
         elif high < 0.5:
             sure.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
     if not sure:
-        return str(said(ENGLISH, "effects.none", interval=interval))
+        return str(phrase(ENGLISH, "effects.none", interval=interval))
     chance, low, high, attribute, more, less = max(sure, key=lambda each: each[0])
     numbers = {"chance": probability(chance), "low": probability(low), "high": probability(high)}
-    return str(said(ENGLISH, "effects", attribute=attribute, more=more, less=less, interval=interval, **numbers))
+    return str(phrase(ENGLISH, "effects", attribute=attribute, more=more, less=less, interval=interval, **numbers))
 
 
 # money --------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     if not len(table):
         return Finding(notes=tuple(table.attrs["notes"]), table=table, rows=0)
     sentence = dearest(table)
-    title = said(ENGLISH, "pay.title.median" if "people_low" in table else "pay.title", price=settings.price)
+    title = phrase(ENGLISH, "pay.title.median" if "people_low" in table else "pay.title", price=settings.price)
     figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
     shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
@@ -170,18 +170,18 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
 def dearest(pay: "pandas.DataFrame") -> str:
     """The largest amount, if one is finite and its interval does not hold 0."""
     rows = pay.to_dict("records")
-    told = [row for row in rows if (row["wtp_low"] > 0 or row["wtp_high"] < 0) and np.isfinite(row["wtp"])]
+    established = [row for row in rows if (row["wtp_low"] > 0 or row["wtp_high"] < 0) and np.isfinite(row["wtp"])]
     interval = interval_name(pay.attrs["interval"])
-    if not told:
-        return str(said(ENGLISH, "pay.none", interval=interval))
-    row = max(told, key=lambda row: abs(row["wtp"]))
+    if not established:
+        return str(phrase(ENGLISH, "pay.none", interval=interval))
+    row = max(established, key=lambda row: abs(row["wtp"]))
     ends = (row["wtp_low"], row["wtp_high"])
     low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
     amount = number(row["wtp"])
-    amount = str(said(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
-    paid = said(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
+    amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
+    paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
     whose = ENGLISH["pay.median" if "people_low" in pay else "pay.everybody"]
-    return str(said(ENGLISH, "pay", whose=whose, paid=paid, interval=interval, low=low, high=high))
+    return str(phrase(ENGLISH, "pay", whose=whose, paid=paid, interval=interval, low=low, high=high))
 
 
 # markets ------------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     if settings.market is None:
         return None
     table = model.market_shares(settings.market, **_how(settings))
-    caption = str(said(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
+    caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
     picture = Picture("market_shares", caption, (table,))
     sentence = winner(table, interval_name(settings.ci))
     notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
@@ -218,14 +218,14 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
         for scenario in others[:_SCENARIOS]:
             best = rows[rows["scenario"] == scenario].sort_values("share", ascending=False, kind="stable").iloc[0]
             ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
-            elsewhere += f" {said(ENGLISH, 'shares.scenario', scenario=scenario, first=best['product'], **ends)}"
+            elsewhere += f" {phrase(ENGLISH, 'shares.scenario', scenario=scenario, first=best['product'], **ends)}"
         rows = rows[rows["scenario"] == first]
-        where = f" in {said(ENGLISH, 'market.scenario', scenario=first)}"
+        where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
     best, *others = rows.sort_values("share", ascending=False, kind="stable").to_dict("records")
     ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
     then = [f"{row['product']} {100 * row['share']:.0f} %" for row in others]
     more = f"; then {listed(then)}" if then else ""
-    found = said(ENGLISH, "shares", first=best["product"], where=where, interval=interval, others=more, **ends)
+    found = phrase(ENGLISH, "shares", first=best["product"], where=where, interval=interval, others=more, **ends)
     return f"{found}{elsewhere}"
 
 
@@ -286,7 +286,7 @@ def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
         if len(model._data_of_fit().respondents) < _MIN_RESPONDENTS:
             return None
         if not kept:
-            kept.append(None)  # which stays where there are none, so that a fault is said once
+            kept.append(None)  # which stays where there are none, so that a fault is named once
             kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
         return kept[0]
 
@@ -310,7 +310,7 @@ def _about(
 def _sizes(found: "Segments") -> Finding:
     shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
     facts = {"number": plural(len(found), "segment"), "shares": shares, "stability": number(found.stability)}
-    sentence = str(said(ENGLISH, "segments", **facts))
+    sentence = str(phrase(ENGLISH, "segments", **facts))
     return Finding(
         sentence,
         title=ENGLISH["segments.sizes"],
@@ -334,7 +334,7 @@ def _assignment(found: "Segments") -> Finding:
     return Finding(title=ENGLISH["segments.each"], table=found.assignment)
 
 
-SEGMENTED = said(ENGLISH, "segments.methods", source=Cite("hubert1985"))
+SEGMENTED = phrase(ENGLISH, "segments.methods", source=Cite("hubert1985"))
 
 
 # checks -------------------------------------------------------------------------------------------------------

@@ -492,13 +492,8 @@ def _row(part: Columns, level: float | None) -> np.ndarray:
     if level is None:
         return part.table[-1]
     if part.is_number:
-        own = _pieces(level, part.knots)
+        from ..coding import pieces
+
+        (own,) = pieces(np.array([level]), part.knots)
         return np.concatenate([own, np.zeros(part.table.shape[1] - len(own))])
     return part.table[int(level)]
-
-
-def _pieces(value: float, knots: Sequence[float]) -> list[float]:
-    """The part of a number that lies in each piece between knots."""
-    starts, ends = [0.0, *knots], [*knots, np.inf]
-    first = [min(value, ends[0])]
-    return first + [min(max(value, low), high) - low for low, high in zip(starts[1:], ends[1:], strict=True)]

@@ -88,7 +88,7 @@ def willingness_to_pay(
         wtp=value, wtp_low=ends[0], wtp_high=ends[1], wtp_se=errors, **spread, at_limit=np.abs(value) >= limit
     )
     notes = _about_the_price(fewer, prices, weights, ci, ends)
-    notes += _about_amounts(table, prices, limit, is_told=not notes)
+    notes += _about_amounts(table, prices, limit, is_established=not notes)
     _give(notes)
     table.attrs.update(interval=ci, price=price, notes=tuple(notes))
     return table
@@ -349,14 +349,14 @@ def _about_the_price(
     drawn = rise(chooser)[:, 0]
     if chooser.is_estimate:
         mean, error = drawn[0], np.sqrt(chooser.delta_covariance(rise)[0, 0])
-        is_told = abs(mean) > ndtri((1.0 + ci) / 2.0) * error
+        is_established = abs(mean) > ndtri((1.0 + ci) / 2.0) * error
     else:
         mean, error = drawn.mean(), drawn.std()
         low, high = quantiles(drawn, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0])
-        is_told = low > 0.0 or high < 0.0
+        is_established = low > 0.0 or high < 0.0
     name = chooser.data.scheme.names[prices.attribute]
     z = f"(z = {mean / error if error > 0.0 else 0.0:.1f})"
-    if not is_told:
+    if not is_established:
         is_endless = np.isinf(amounts).any(axis=0).all()
         then = "amounts have no finite interval" if is_endless else "amounts are hardly known"
         return [f"{name!r} is not told from 0 {z}, so that {then}."]
@@ -365,14 +365,14 @@ def _about_the_price(
     return []
 
 
-def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_told: bool) -> list[str]:
+def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_established: bool) -> list[str]:
     """Sentences about amounts that the data do not bound, or that lie beyond the tested prices."""
     names = [f"{row['attribute']} {paid_for(row)}" for row in table.to_dict("records")]
     amounts, tested = table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float), float(np.ptp(prices.numbers))
     notes = []
     is_endless = np.isinf(amounts).any(axis=1)
     is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])
-    if is_told and is_endless.any():
+    if is_established and is_endless.any():
         named = f"the amount for {_some_of(names, is_endless)}"
         leaves = f"leaves the range of tested prices, {tested:g}, and has no end there"
         notes.append(f"The data do not bound {named}." if prices.is_linear else f"The interval of {named} {leaves}.")

@@ -18,7 +18,7 @@ _MAX_NUMBERS = 2e7  # draws x people x levels
 _PRODUCTS = 5  # that a level is put into
 
 
-def draws_kept(draws: int, people: int, levels: int) -> np.ndarray:
+def spaced_draws(draws: int, people: int, levels: int) -> np.ndarray:
     """Numbers of evenly spaced draws, as many as there is room for."""
     most = int(np.clip(_MAX_NUMBERS / (people * levels), 2, MAX_DRAWS))
     return np.unique(np.linspace(0, draws - 1, min(most, draws)).round().astype(np.int64))

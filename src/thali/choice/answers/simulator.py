@@ -11,7 +11,7 @@ from thali._labels import shorten
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
 from thali.model.finding import Finding, Text
-from thali.model.wording import said
+from thali.model.wording import phrase
 from thali.people.columns import MAX_VALUES, MarketPeople
 from thali.posterior.interval import INTERVAL, interval_name, tails_of
 
@@ -179,7 +179,7 @@ def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFram
     nothing = [name for name, product in products.items() if product == draws.none]
     what = ENGLISH["market.asked"]
     if market.scenario is not None:
-        what = str(said(ENGLISH, "market.scenario", scenario=market.scenario))
+        what = str(phrase(ENGLISH, "market.scenario", scenario=market.scenario))
     return Offered(
         what,
         {name: product for name, product in products.items() if name not in nothing},
@@ -211,7 +211,7 @@ def simulated(
     )
     first = shares[int(mean.argmax())]
     facts = {"first": first.name, "mean": first.mean, "low": first.low, "high": first.high}
-    sentence = said(ENGLISH, "market", what=offered.what, interval=interval_name(ci), **facts)
+    sentence = phrase(ENGLISH, "market", what=offered.what, interval=interval_name(ci), **facts)
     products = [(name, _levels(draws.attributes, product)) for name, product in offered.products.items()]
     table = pd.DataFrame({"share": mean, "share_low": low, "share_high": high}, pd.Index(names, name="product"))
     table.attrs["interval"] = ci
@@ -220,7 +220,7 @@ def simulated(
         table=table,
         shown=table.iloc[:0],
         rows=0,
-        notes=(said(ENGLISH, "market.size", size=draws.size), *_left_out(draws)),
+        notes=(phrase(ENGLISH, "market.size", size=draws.size), *_left_out(draws)),
         widget=Simulator(_for_script(draws, offered, ci, price), tuple(products), shares, interval_name(ci)),
     )
 
@@ -229,17 +229,17 @@ def _left_out(draws: "MarketDraws") -> tuple[Text, ...]:
     """A word on the columns of people by which nobody is chosen."""
     if draws.people is None or not draws.people.others:
         return ()
-    return (said(ENGLISH, "market.others", most=MAX_VALUES, named=shorten(draws.people.others)),)
+    return (phrase(ENGLISH, "market.others", most=MAX_VALUES, named=shorten(draws.people.others)),)
 
 
 def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tuple[str, str], ...]:
     """What there is to say of a product: attributes and their levels."""
-    said = []
+    cells = []
     for attribute, level in zip(attributes, product, strict=True):
         if attribute.fixed is None:
             text = f"{level:g}" if attribute.takes_any else "(lacks it)" if level is None else attribute.levels[level]
-            said.append((_shortened(attribute.name), _shortened(text)))
-    return tuple(said)
+            cells.append((_shortened(attribute.name), _shortened(text)))
+    return tuple(cells)
 
 
 def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | None) -> str:

@@ -6,7 +6,7 @@ from thali.model.common_findings import asked, data, levels, methods, summary, v
 from thali.model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, said
+from thali.model.wording import listed, number, phrase
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, check, segments_of
@@ -28,13 +28,13 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The classes, their sizes and what they want."""
     shares = listed([f"{100 * size:.0f} %" for size in model.sizes_])
     several = model.n_classes_ > 1
-    sentence = said(ENGLISH, "latent.several" if several else "latent.one", number=model.n_classes_, shares=shares)
+    sentence = phrase(ENGLISH, "latent.several" if several else "latent.one", number=model.n_classes_, shares=shares)
     row = model.choice_.loc[model.n_classes_]
     values = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
     counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
-    notes = [said(ENGLISH, "latent.maximum", **values, **counts)]
+    notes = [phrase(ENGLISH, "latent.maximum", **values, **counts)]
     if several:
-        notes.append(said(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
+        notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
     table = model.class_table().rename_axis("coefficient")
     return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes))
 
@@ -62,11 +62,11 @@ def estimates(model: "LatentClassLogit", settings: Settings) -> Finding | None:
 
 def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     """How a paper says it."""
-    sentence = said(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
+    sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
     if len(model.choice_) < 2:
         return (sentence,)
-    criterion = "BIC" if model.choose == "bic" else said(ENGLISH, "latent.left_out", folds=FOLDS)
-    return sentence, said(ENGLISH, "latent.chosen", criterion=criterion)
+    criterion = "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
+    return sentence, phrase(ENGLISH, "latent.chosen", criterion=criterion)
 
 
 _FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, numbers_of_classes, *FIRST)

@@ -14,7 +14,7 @@ from thali.model.base import Job, Model
 
 from ..answers.check import HasChoiceCheck
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import HasSegments, draws_kept, of_tastes
+from ..answers.segments import HasSegments, of_tastes, spaced_draws
 from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
 from .fit import BIC, DRAWS, HELD_OUT, ClassDraws, Fit, chosen, fits, fitted_attributes, numbers_of, panel_of
 
@@ -158,8 +158,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         ----------
         data : ChoiceExperiment
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the starts, of the parts of people that are left out, and of the draws that intervals come from.
+            The same seed gives the same draws; None takes a fresh one. It is the seed of the starts, of the parts of
+            people that are left out, and of the draws that intervals come from.
         progressbar : bool
+            Whether to show how far the run is.
 
         Returns
         -------
@@ -345,7 +347,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     def _preferences(self) -> "Preferences":
         self._require_fitted()
         data = self._data_
-        kept = draws_kept(len(self._draws_.sizes), data.n_respondents, sum(map(len, data.levels.values())))
+        kept = spaced_draws(len(self._draws_.sizes), data.n_respondents, sum(map(len, data.levels.values())))
         return of_tastes(self._individual_draws()[kept], self._coding_, data)
 
     def _individual_draws(self) -> np.ndarray:

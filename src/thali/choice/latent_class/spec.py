@@ -1,4 +1,4 @@
-"""What is said of the latent-class logit without loading it."""
+"""What the latent-class logit is called, takes and answers, without loading it."""
 
 from functools import partial
 

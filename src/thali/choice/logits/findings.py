@@ -6,7 +6,7 @@ from thali.model.common_findings import asked, data, levels, methods, summary, v
 from thali.model.finding import FULL, MISSES, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, said
+from thali.model.wording import listed, phrase
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
@@ -46,23 +46,23 @@ def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
 
 def _multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
     """How a paper says it of the multinomial logit."""
-    return (said(ENGLISH, "logit.methods", source=Cite("mcfadden1974")),)
+    return (phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974")),)
 
 
 def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """How a paper says it of the hierarchical logit."""
     df = "p + 3" if model.df is None else f"{model.df:g}"
     signs, covariates = model.signs or {}, model._covariates_.names
-    sentences = [said(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
+    sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
     if signs:
         named = listed([f"{attribute} ({way})" for attribute, way in signs.items()])
-        sentences.append(said(ENGLISH, "hierarchical.signs", named=named))
+        sentences.append(phrase(ENGLISH, "hierarchical.signs", named=named))
     if covariates:
-        sentences.append(said(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
+        sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
     logarithms = ENGLISH["hierarchical.logarithms"] if signs else ""
     numbers = {"sd": f"{model.mean_sd:g}", "df": df, "scale": f"{model.scale:g}"}
-    sentences.append(said(ENGLISH, "hierarchical.prior", logarithms=logarithms, **numbers))
-    return (*sentences, said(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")), SEGMENTED)
+    sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **numbers))
+    return (*sentences, phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")), SEGMENTED)
 
 
 _MULTINOMIAL = (asked(lambda model: ENGLISH["logit.asked"]), *FIRST)

@@ -17,7 +17,7 @@ from thali.people.columns import Covariates, covariates_of
 
 from ..answers.check import HasChoiceCheck, HasReportedRows
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import HasSegments, draws_kept, of_tastes
+from ..answers.segments import HasSegments, of_tastes, spaced_draws
 from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
 from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, probabilities, tasks_of
 from .hierarchical_draws import (
@@ -171,25 +171,28 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         ----------
         data : ChoiceExperiment
         draws : int, optional
-            Kept states of each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
             effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
             64,000 or 2 GB. Of so many respondents that 1,000 draws of all of them take more than half a GB, there are
             fewer draws, further apart.
         tune : int
-            States before them, by which a chain tunes its steps and forgets its start.
+            States of each chain that are discarded first, while step sizes adapt.
         chains : int
+            Independent chains.
         thin : int, optional
-            Sweeps for each state; None: 2, or more of many respondents.
+            Sweeps of the sampler for each state. None means 2, or more of many respondents.
         cores : int, optional
-            Chains run at once; None: as many as there are processors. Draws do not depend on it.
+            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
+            Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same call goes on from it
-            after the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
+            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains
-            start anew with less of it, and a warning says so.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
+            again with less of it, and a warning says so.
 
         Returns
         -------
@@ -291,7 +294,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         if data is None:
             raise DataError("Segments need the data of the fit, which the file of the model could not hold.")
         flat = beta.reshape(-1, *beta.shape[2:])
-        kept = draws_kept(len(flat), data.n_respondents, sum(map(len, data.levels.values())))
+        kept = spaced_draws(len(flat), data.n_respondents, sum(map(len, data.levels.values())))
         return of_tastes(flat[kept], self._coding_, data)
 
     def summary(self) -> "pd.DataFrame":

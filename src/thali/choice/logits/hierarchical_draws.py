@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.errors import Argument, ArgumentError
-from thali.inference.chains import kept_of
+from thali.inference.chains import recorded_of
 from thali.inference.seeds import root
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
@@ -165,7 +165,7 @@ def to_datatree(
     from thali.posterior.store import origin, tree_of
 
     first = chains[0].first
-    numbers, draws = kept_of(chains)
+    numbers, draws = recorded_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + draws) for chain in kept]
     drawn = {

@@ -116,13 +116,15 @@ class MultinomialLogit(LogitAnswers, Model):
         self.constants = constants
 
     def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "MultinomialLogit":
-        """Fit to a choice experiment; nothing is random and nothing takes long: two arguments are not used.
+        """Fit to a choice experiment.
 
         Parameters
         ----------
         data : ChoiceExperiment
-        random_seed, progressbar : optional
-            As every `fit` takes them.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Not used, as nothing is random.
+        progressbar : bool
+            Not used, as nothing takes long.
 
         Returns
         -------

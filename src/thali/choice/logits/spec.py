@@ -1,4 +1,4 @@
-"""What is said of the logit models of choice experiments without loading them."""
+"""What the logit models of choice experiments are called, take and answer, without loading them."""
 
 from thali.data.kinds import EXPERIMENTS
 from thali.model.options import (

@@ -7,7 +7,7 @@ from thali.model.common_findings import asked, data, levels, methods, summary, v
 from thali.model.finding import FILE, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, said
+from thali.model.wording import listed, phrase
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
@@ -36,11 +36,11 @@ def classes(model: "ProductClasses", settings: Settings) -> Finding:
     every, notes = table.attrs["classes"], ()
     if hidden := every - len(stable):
         rest = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
-        notes = (said(ENGLISH, "classes.hidden", hidden=f"{hidden:,}", every=f"{every:,}", rest=rest),)
+        notes = (phrase(ENGLISH, "classes.hidden", hidden=f"{hidden:,}", every=f"{every:,}", rest=rest),)
     if not len(stable):
         return Finding(ENGLISH["classes.unstable"], table=table, rows=0, notes=notes)
     first = stable.iloc[0]
-    sentence = str(said(ENGLISH, "classes", name=first["class"], share=f"{100 * first['share']:.0f}"))
+    sentence = str(phrase(ENGLISH, "classes", name=first["class"], share=f"{100 * first['share']:.0f}"))
     return Finding(
         sentence,
         title=ENGLISH["classes.title"],
@@ -58,7 +58,7 @@ def _to_read(table: Any) -> Any:
     for row in table.to_dict("records"):
         name, more = str(row["class"]), int(row["rules"]) - 1
         name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-        names.append(str(said(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name)
+        names.append(str(phrase(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name)
     return table[columns].rename(columns={"share_new": "new people"}).assign(**{"class": names}).reset_index(drop=True)
 
 
@@ -72,7 +72,7 @@ def evidence(model: "ProductClasses", settings: Settings) -> Finding | None:
     path = None
     if "log_evidence" in trace_of(model.posterior_):
         path = Picture("evidence_path", ENGLISH["classes.path"], (model,))
-    return Finding(said(ENGLISH, "classes.evidence", **shown), picture=path, notes=tuple(model.messages_))
+    return Finding(phrase(ENGLISH, "classes.evidence", **shown), picture=path, notes=tuple(model.messages_))
 
 
 @finding("people", "Who is like whom?", FILE)
@@ -85,9 +85,9 @@ def people(model: "ProductClasses", settings: Settings) -> Finding | None:
 
 def modelled(model: "ProductClasses") -> tuple[Text, ...]:
     """How a paper says it."""
-    sentences = [said(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")]
+    sentences = [phrase(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")]
     if model.monotone:
-        sentences.append(said(ENGLISH, "classes.monotone", named=listed(list(model.monotone))))
+        sentences.append(phrase(ENGLISH, "classes.monotone", named=listed(list(model.monotone))))
     sampler = ENGLISH[model._engine.sentence]
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENTED)
 

@@ -219,9 +219,11 @@ class ProductClasses(Reports, RunByChains):
         cores : int, optional
             Threads; None means as many as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
+            Whether to show how far the run is.
         job : str or path, optional
-            A folder that holds the draws and the state of the run. The same call goes on from it after the process was
+            A folder that holds the draws and the state of the run. The same fit goes on from it after the process was
             killed, and gives the draws of an unbroken run.
         max_time : float, optional
             Seconds after which the run stops and keeps what was drawn.

@@ -1,4 +1,4 @@
-"""What is said of product classes without loading them."""
+"""What product classes are called, take and answer, without loading them."""
 
 from functools import partial
 

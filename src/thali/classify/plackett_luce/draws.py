@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._late import carried_out_by
 from thali.errors import DataWarning
-from thali.inference.chains import kept_of
+from thali.inference.chains import recorded_of
 from thali.inference.warn import is_quiet, warn
 from thali.posterior.interval import TAILS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.data.training_data import TrainingData
+    from thali.data.rows import TrainingData
 
     from .gibbs import Chain, Settings
     from .state import Prior
@@ -55,7 +55,7 @@ def to_datatree(
     from ..rows import add_log_likelihood, observed_rows
 
     first = chains[0].first
-    numbers, length = kept_of(chains)
+    numbers, length = recorded_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + length) for chain in kept]
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 from thali.model.base import Job
 from thali.model.engine import Chains, Engine
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     from .model import PlackettLuceRegression
 
-_APART = (
+_STUCK = (
     "the chains stay in different supports of the weights, and more draws will hardly help: take more chains, or ",
     "fix ",
     Argument("a"),
     " at a larger value",
 )
-ADVICE = Advice(apart=_APART)
+ADVICE = Advice(stuck=_STUCK)
 _STEP = 4096  # rows predicted at a time
 
 

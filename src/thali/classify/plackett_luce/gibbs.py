@@ -28,7 +28,7 @@ from .state import (
     State,
     block_dots,
     class_rows,
-    empty_kept,
+    empty_draws,
     keep_if_due,
     log_probability,
     normalise,
@@ -280,7 +280,7 @@ class Chain(RowChain):
         log_weights = np.log(np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300))
         self.state = state_from(log_weights, low + (high - low) * rng.random(), rows)
         self.motion = motion_from(self.state) if settings.sampler == "hamiltonian" else ()
-        self.record = empty_kept(settings.draws, n_classes, rows.mean.size)
+        self.record = empty_draws(settings.draws, n_classes, rows.mean.size)
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.inference.chains import Run
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
@@ -73,27 +73,32 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         Of `method="gibbs"`: "exchange" draws latent variables, a with the weights left out and moves that carry weights
         from column to column; "hamiltonian" follows trajectories on ln λ for a fixed a; "paper" is the published
         sampler, for comparison. None and "recommended" take "hamiltonian" for a fixed a of .5 or more, else "exchange".
-    draws : int or None
-        Of `method="gibbs"`: states kept in each chain. None draws until every row of `summary` has an R-hat of at most
-        1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and
-        stops at 64,000 or 2 GB.
+    draws : int, optional
+        States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an effective
+        sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.
+        Only of `method="gibbs"`.
     tune : int
-        Of `method="gibbs"`: states discarded before them.
+        States of each chain that are discarded first, while step sizes adapt. Only of `method="gibbs"`.
     chains : int
+        Independent chains.
     thin : int, optional
-        Sweeps for each state; None means 10, and 1 for "hamiltonian" or if W has more than a million entries.
+        Sweeps of the sampler for each state. None means 10, and 1 for "hamiltonian" or if W has more than a million
+        entries.
     cores : int, optional
-        Threads; all when left out. Has no influence on the results.
+        Threads; None means as many as there are processors. Has no influence on the results.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        The same seed gives the same draws; None takes a fresh one.
     random_state : int, numpy.random.RandomState or Generator, optional
         Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.
     progressbar : bool
+        Whether to show how far the run is.
     job : str or path, optional
-        Of `method="gibbs"`: a folder that holds the draws and the state of the chains while they run. The same fit goes
-        on from it after the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on
-        further.
+        A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after the
+        process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further. Only of
+        `method="gibbs"`.
     max_time : float, optional
-        Of `method="gibbs"`: seconds after which the run stops and keeps what was drawn.
+        Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
+        again with less of it, and a warning says so. Only of `method="gibbs"`.
 
     Attributes
     ----------
@@ -154,7 +159,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     # An attribute `transform` would make scikit-learn take the model for a transformer; what is no argument it does not
     # want to find in `vars`.
     __slots__ = ("_transform",)
-    _kept_as = {"transform": "_transform"}
+    _stored_as = {"transform": "_transform"}
     _learned = "weights"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 

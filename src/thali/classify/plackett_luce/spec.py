@@ -1,4 +1,4 @@
-"""What is said of Plackett-Luce regression without loading it."""
+"""What Plackett-Luce regression is called, takes and answers, without loading it."""
 
 from functools import partial
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.compile.jit import scalar, vectorised
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.errors import DataError, Setting
 from thali.inference.numerics.logarithm import fast_log
 
@@ -230,7 +230,7 @@ def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> State:
     return state
 
 
-def empty_kept(draws: int, classes: int, p: int) -> Draws:
+def empty_draws(draws: int, classes: int, p: int) -> Draws:
     return Draws(np.zeros(draws), np.zeros(draws), np.zeros((draws, classes, p)), np.zeros(draws))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.errors import Argument, ArgumentError
 from thali.model.base import Job
 from thali.model.sampling import sampled

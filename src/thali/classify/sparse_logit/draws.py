@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._late import carried_out_by
 from thali.errors import Argument, ArgumentError
-from thali.inference.chains import kept_of
+from thali.inference.chains import recorded_of
 from thali.posterior.interval import TAILS
 
 from ..input import other_classes, varying_names
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.data.training_data import TrainingData
+    from thali.data.rows import TrainingData
 
     from ..input import Standard
     from .approximation import NormalChain
@@ -63,7 +63,7 @@ def to_datatree(
     from ..rows import add_log_likelihood, observed_rows
 
     first = chains[0].first
-    numbers, draws = kept_of(chains)
+    numbers, draws = recorded_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + draws) for chain in kept]
     problem = kept[0].problem

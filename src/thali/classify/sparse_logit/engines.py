@@ -26,81 +26,19 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.posterior.verdict import Advice, Verdict
+    from thali.posterior.verdict import Verdict
 
     from .model import SparseMultinomialLogit
 
 
-# The fit of the sparse multinomial logit by a Gibbs sampler: a run of chains ------------------------------------------
-
-
-THIN_MOVED = 1  # sweeps a kept draw where there are trajectories, unless the user says otherwise
+THIN_MOVED = 1  # sweeps a recorded draw where there are trajectories, unless the user says otherwise
 THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
-
-
-def sampling_of_chains(model: "SparseMultinomialLogit", source: Any, run: Run) -> Sampling[Chain]:
-    """The run for these rows, whose covariates are standardised."""
-    prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
-    names, classes = varying_names(model), len(model.classes_)
-    moves = trajectories_of(len(source.codes), len(names) + prior.intercept, classes, model.method_)
-    thin = run.thin or (THIN_MOVED if moves else THIN_TWO if classes == 2 else THIN)
-
-    @cache
-    def problem() -> Any:
-        rows = source.matrix, source.codes, classes, reference
-        return problem_of(*rows, prior, model.method_, counts=source.counts, trajectories=moves)
-
-    def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
-        return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
-
-    def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
-        attrs = {"method": model.method_, "thin": thin, "tuning_steps": run.tune}
-        return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs)
-
-    def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-        return {"reference_": model.classes_[reference], **means(tree, standard)}
-
-    return Sampling(source, run._replace(thin=thin), chains, tree, found)
-
-
-# The fit of the sparse multinomial logit by a normal approximation: a run of chains whose draws are independent -------
-
 
 _APPROXIMATE = (
     " These are independent draws from a normal approximation of the posterior, to be relied on from "
     f"{MIN_ROWS_EACH} rows for each coefficient on; the posterior itself: "
 )
 ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
-
-
-def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -> Sampling[NormalChain]:
-    """The run for these rows, whose covariates are standardised; a model of rows in blocks knows its approximation."""
-    check(model, run, float(source.counts.sum()))
-    prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
-    known = vars(model).get("_normal_")
-
-    @cache
-    def found() -> tuple[Problem, NormalPosterior]:
-        rows = source.matrix, source.codes[: len(source.matrix)], len(model.classes_), reference
-        problem = problem_of(*rows, prior, "polya-gamma", False, source.counts[: len(source.matrix)])
-        return problem, known or normal_posterior(problem, prior.eta, model._used.has_bound)
-
-    def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
-        return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
-
-    def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
-        attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
-        names, has_rows = varying_names(model), known is None
-        return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs, has_rows)
-
-    def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-        normal = found()[1]
-        settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
-        bound = {"lower_bound_": normal.lower_bound} if model._used.has_bound else {}
-        kept = {} if known is None else {"_normal_": known}
-        return {**settled, **bound, **kept, **means(tree, standard)}
-
-    return Sampling(source, run, chains, tree, attributes, is_compiled=True)
 
 
 def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
@@ -124,18 +62,35 @@ class OfDraws(Chains):
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """What the fit runs."""
+        prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
+        names, classes = varying_names(model), len(model.classes_)
+        moves = trajectories_of(len(source.codes), len(names) + prior.intercept, classes, model.method_)
+        thin = run.thin or (THIN_MOVED if moves else THIN_TWO if classes == 2 else THIN)
 
-        return sampling_of_chains(model, source, run)
+        @cache
+        def problem() -> Any:
+            rows = source.matrix, source.codes, classes, reference
+            return problem_of(*rows, prior, model.method_, counts=source.counts, trajectories=moves)
+
+        def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
+            return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
+
+        def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+            attrs = {"method": model.method_, "thin": thin, "tuning_steps": run.tune}
+            return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs)
+
+        def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            return {"reference_": model.classes_[reference], **means(tree, standard)}
+
+        return Sampling(source, run._replace(thin=thin), chains, tree, found)
 
     def job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """The fit."""
         source = data._replace(matrix=model._standard_.varying(data.matrix))
         return model._job_of(model._sampling(source, run), model._size(len(data.row)))
 
-    def advice(self, model: Any) -> "Advice":
+    def advice(self, model: Any) -> Advice:
         """What helps draws that disagree."""
-        from thali.posterior.verdict import Advice
-
         return Advice()
 
     def verdict(self, model: Any) -> "Verdict":
@@ -163,8 +118,33 @@ class Normal(OfDraws):
         self.law, self.has_bound = law, has_bound  # `lower_bound_`
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
+        """What the fit runs; a model of rows in blocks knows its approximation."""
+        check(model, run, float(source.counts.sum()))
+        prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
+        known = vars(model).get("_normal_")
 
-        return sampling_of_normal(model, source, run)
+        @cache
+        def found() -> tuple[Problem, NormalPosterior]:
+            rows = source.matrix, source.codes[: len(source.matrix)], len(model.classes_), reference
+            problem = problem_of(*rows, prior, "polya-gamma", False, source.counts[: len(source.matrix)])
+            return problem, known or normal_posterior(problem, prior.eta, model._used.has_bound)
+
+        def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
+            return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
+
+        def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
+            attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
+            names, has_rows = varying_names(model), known is None
+            return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs, has_rows)
+
+        def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            normal = found()[1]
+            settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
+            bound = {"lower_bound_": normal.lower_bound} if model._used.has_bound else {}
+            kept = {} if known is None else {"_normal_": known}
+            return {**settled, **bound, **kept, **means(tree, standard)}
+
+        return Sampling(source, run, chains, tree, attributes, is_compiled=True)
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         yield from super().outcome(model, job)
@@ -173,8 +153,7 @@ class Normal(OfDraws):
                 "The normal approximation has not settled; take ", Setting("method", "polya-gamma"), "."
             )
 
-    def advice(self, model: Any) -> "Advice":
-
+    def advice(self, model: Any) -> Advice:
         return ADVICE
 
 
@@ -187,7 +166,7 @@ class Auto(OfDraws):
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         yield from model._used.outcome(model, job)
 
-    def advice(self, model: Any) -> "Advice":
+    def advice(self, model: Any) -> Advice:
         return model._used.advice(model)
 
     def facts(self, model: Any) -> Facts:

@@ -25,7 +25,7 @@ from .sweep import INTERCEPT_VARIANCE
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.training_data import TrainingData
+    from thali.data.rows import TrainingData
 
     from ..input import Standard
     from .model import SparseMultinomialLogit

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali.data.training_data import TrainingData
+from thali.data.rows import TrainingData
 from thali.inference.chains import Run
 from thali.model.base import Job
 from thali.model.engine import Engine
@@ -77,27 +77,31 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         training data say nothing: they are left out, with a warning, and predictions do not depend on them.
     class_weight : dict of label to float, "balanced" or None
         Factors of the weights of rows, by their class; "balanced" gives all classes the same weight in total.
-    draws : int or None
+    draws : int, optional
         States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an effective
         sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.
     tune : int
-        States discarded before them.
+        States of each chain that are discarded first, while step sizes adapt.
     chains : int
+        Independent chains.
     thin : int, optional
-        Sweeps for each state. None means 1 for "polya-gamma" where there are at least as many rows as coefficients of a
-        class and at most 600 coefficients; else 4 for two classes and 10 for more, which mix more slowly.
+        Sweeps of the sampler for each state. None means 1 for "polya-gamma" where there are at least as many rows as
+        coefficients of a class and at most 600 coefficients; else 4 for two classes and 10 for more, which mix more
+        slowly.
     cores : int, optional
         Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        The same seed gives the same draws; None takes a fresh one.
     random_state : int, numpy.random.RandomState or Generator, optional
         Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.
     progressbar : bool
+        Whether to show how far the run is.
     job : str or path, optional
-        A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
-        the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+        A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after the
+        process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
     max_time : float, optional
         Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
-        anew with less of it, and a warning says so.
+        again with less of it, and a warning says so.
 
     Attributes
     ----------

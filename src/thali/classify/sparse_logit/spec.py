@@ -1,4 +1,4 @@
-"""What is said of the sparse multinomial logit without loading it."""
+"""What the sparse multinomial logit is called, takes and answers, without loading it."""
 
 from functools import partial
 

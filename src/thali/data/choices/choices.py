@@ -91,8 +91,8 @@ def example_of(data: "Choices") -> str:
     best, worst = (data.labels[data.members[place[row]]] for place in (data.choice, data.worst))
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
-    said = plural(short_number(data.times[same].sum()), "time")
-    return f"{best!r} best and {worst!r} worst out of {shorten(data.sets[set_])} {said} of {short_number(total):,}"
+    times = plural(short_number(data.times[same].sum()), "time")
+    return f"{best!r} best and {worst!r} worst out of {shorten(data.sets[set_])} {times} of {short_number(total):,}"
 
 
 class Choices(Judged):
@@ -132,7 +132,7 @@ class Choices(Judged):
     counts : float64 array, shape (places,)
         Times that member of that set was chosen.
     respondents : tuple of str
-        Empty if nobody is told apart.
+        Empty if it is not known who chose.
     respondent, choice, times : arrays, shape (rows,)
         Who (a position in `respondents`, or -1) chose which place of `members`, how often.
     people : DataFrame or None
@@ -271,7 +271,7 @@ class Choices(Judged):
         return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None, answers, None)
 
     def to_frame(self) -> "pd.DataFrame":
-        """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.
+        """A long table with columns choice_id, alternative, chosen, count, and respondent if they are known.
 
         `Choices(frame)` reads it back. Of best-worst choices the columns are best and worst in place of chosen, and
         `Choices.from_best_worst(frame, labels=data.labels)` reads it back.
@@ -296,13 +296,13 @@ class Choices(Judged):
         return self._made_of(self.labels, self.respondents, *arrays, self.people)
 
     def with_counts(self, counts: np.ndarray) -> "Choices":
-        """The same sets with other numbers of choices of their members; respondents are no longer told apart."""
+        """The same sets with other numbers of choices of their members, without respondents."""
         choice = np.flatnonzero(counts)
         nobody = np.full(choice.size, -1)
         return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice], None, None)
 
     def with_answers(self, best: np.ndarray, worst: np.ndarray, times: np.ndarray) -> "Choices":
-        """The same sets with other best-worst choices, places of `members`; respondents are no longer told apart."""
+        """The same sets with other best-worst choices, places of `members`, without respondents."""
         nobody = np.full(best.size, -1)
         return self._made_of(self.labels, (), self.start, self.members, nobody, best, times, worst, None)
 

@@ -18,7 +18,7 @@ from ..roles import ALTERNATIVE, AVAILABLE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, 
 if TYPE_CHECKING:
     import pandas as pd
 
-LONG = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
+LONG_ROLES = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Occasions:
     chosen: np.ndarray  # (rows,) bool
     available: np.ndarray  # (rows,) bool
     respondents: tuple[str, ...]
-    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not told
+    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not known
     count: np.ndarray  # (rows,) how many such occasions there were
     name: Callable[[int], str]  # of an occasion, for errors
     people: "pd.DataFrame | None" = None  # a row a respondent
@@ -197,7 +197,7 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
 def is_long_table(frame: "pd.DataFrame") -> bool:
     """Whether columns with usual names say who or what chose which alternative, in rows of yes and no."""
     try:
-        found = roles(frame, dict.fromkeys(LONG))
+        found = roles(frame, dict.fromkeys(LONG_ROLES))
         alternative, known = coded(frame, _sure(found["alternative"], "alternative"))
         coded(frame, _sure(found["choice_id"], "choice_id"))
         chosen = _chosen(frame, found["chosen"], alternative, known)

@@ -11,11 +11,18 @@ from thali.errors import DataError
 
 from ..frames import as_frame
 from ..suspicious import alike_labels, totals_for_options, warn_of
-from .best_worst import best_worst_columns, occasions_of_best_worst
-from .best_worst_long import long_columns, widened
+from .best_worst import best_worst_columns, long_columns, occasions_of_best_worst, widened
 from .long import Occasions, wide_occasions
-from .ranking_columns import SHAPES, the_ranking_columns
-from .rankings import ABSENT, WORSE, occasions_of_rankings, rankings_of_frame, rankings_of_list, words_of
+from .rankings import (
+    ABSENT,
+    SHAPES,
+    WORSE,
+    occasions_of_rankings,
+    rankings_of_frame,
+    rankings_of_list,
+    the_ranking_columns,
+    words_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -161,7 +161,7 @@ def choices_of(
     attributes_and_roles = {respondent, task, alternative, chosen, *choices.scheme.names}
     further = [name for name in frame.columns if name not in attributes_and_roles]
     people = people_of(frame, further, person, respondent)
-    if attributes is None and people is not None:  # columns of people, which nobody said to be attributes
+    if attributes is None and people is not None:  # columns of people, which nobody named as attributes
         constant = [name for name in constant if name not in people.columns]
     if constant:
         warn(

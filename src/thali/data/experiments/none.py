@@ -72,8 +72,8 @@ def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", altern
     known = [text for text in distinct_texts(column(frame, name))[1] if text]
     if len(where) == 1 and name == alternative:
         return f"No alternative is called {label!r}, as none= says; they are {shorten(known)}.{suggest(label, known)}"
-    said = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
-    return f"No row has {said}, by which none= marks the no-choice option."
+    cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
+    return f"No row has {cells}, by which none= marks the no-choice option."
 
 
 def _empty(series: "pd.Series") -> np.ndarray:
@@ -83,7 +83,7 @@ def _empty(series: "pd.Series") -> np.ndarray:
 
 
 def refuse_unnamed_none(frame: "pd.DataFrame", names: list[str], rows: Rows) -> None:
-    """Refuse a row a task, at most, that lacks several attributes which all others have: nobody said what it is."""
+    """Refuse a row a task, at most, that lacks several attributes which all others have: `none` does not name it."""
     empty = np.array([_empty(column(frame, name)) for name in names])
     lacking = empty.any(axis=1)
     looks = empty[lacking].all(axis=0)

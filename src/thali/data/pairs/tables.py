@@ -17,8 +17,7 @@ from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_
 from .columns import PairColumns, subject_column, the_columns, uncounted
 from .covariates import Columns, Covariates, covariate_columns
 from .trials import Outcomes, outcomes_of_trials, trial_columns
-from .wide import outcomes_of_wide
-from .wide_columns import WideColumns, wide_columns
+from .wide import WideColumns, outcomes_of_wide, wide_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,8 +116,8 @@ def of_list(
     try:
         chosen, rejected, tied = _counted(frame, columns, weights)
     except DataError as error:
-        said = None if weights or len(columns.times) < 2 else _shares(frame, columns)
-        raise DataError(error, f" {said}" if said else "") from None
+        hint = None if weights or len(columns.times) < 2 else _shares(frame, columns)
+        raise DataError(error, f" {hint}" if hint else "") from None
 
     def where(row: int, is_first: bool) -> str:
         return f"in row {frame.index[row]}, column {a if is_first else b!r}"
@@ -147,7 +146,7 @@ def of_list(
 
 
 def _shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
-    """What is said of numbers that are no counts, if they are percentages or proportions."""
+    """A hint for numbers that are no counts, if they are percentages or proportions."""
     try:
         return percentages(*_counted(frame, columns, weights=True))
     except DataError:

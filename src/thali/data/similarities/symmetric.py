@@ -278,7 +278,7 @@ def refuse_unknown(names: tuple[str, ...], first: np.ndarray, second: np.ndarray
 def mean_of_subjects(
     matrices: Any, labels: Iterable[Any] | None, symmetrize: str | None, sigma: Any
 ) -> tuple[Measured, float | None]:
-    """The mean over those who judged a pair, and sigma of the kind named, None if it cannot be told.
+    """The mean over those who judged a pair, and sigma of the kind named, None if it is unknown.
 
     A "deviation" is that of the mean itself, however many judged the pair.
     """

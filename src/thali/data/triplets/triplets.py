@@ -13,11 +13,13 @@ from thali.inference.warn import warn
 from ..frames import as_frame
 from ..judged import Judged, Tally
 from ..kinds import TRIPLETS
-from .columns import EXPECTED, anchored, answers_in, triplet_columns
 from .rows import (
+    EXPECTED,
     Questions,
     added_up,
     agreed,
+    anchored,
+    answers_in,
     of_objects,
     positions,
     questions_of_sets,
@@ -25,6 +27,7 @@ from .rows import (
     row_name,
     three_columns,
     times_of,
+    triplet_columns,
 )
 
 if TYPE_CHECKING:

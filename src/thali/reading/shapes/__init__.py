@@ -1,4 +1,4 @@
-"""The shapes of table that are recognised: one shape a file, a folder a kind of data."""
+"""The shapes of table that are recognised: one file a kind of data."""
 
 from thali._late import load
 from thali.data.kinds import SPECS

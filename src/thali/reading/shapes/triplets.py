@@ -7,7 +7,7 @@ from thali._labels import shorten
 from thali.data.kinds import TRIPLETS
 from thali.data.roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD
 from thali.data.triplets import Triplets
-from thali.data.triplets.columns import EXPECTED, incomplete_columns, triplet_columns
+from thali.data.triplets.rows import EXPECTED, incomplete_columns, triplet_columns
 
 from ..shape import Lack, Reading, Shape
 from ..table import Table

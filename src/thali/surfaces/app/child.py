@@ -5,7 +5,7 @@ what that can, in the words of the app. SIGTERM is to it what Ctrl-C is at a ter
 
 Python lets a signal raise between any two instructions: in an import, which then holds its lock for ever, or where an
 exception is lost. So SIGTERM raises nothing. What can be stopped half-way notes it (`held_back`); anything else is
-given up on the spot, and the process begins anew as `python -m thali.surfaces.app.child WHAT FOLDER CORES stopped`,
+given up on the spot, and the process begins again as `python -m thali.surfaces.app.child WHAT FOLDER CORES stopped`,
 which reports what the job holds.
 """
 
@@ -33,7 +33,7 @@ from ..cli.commands.report import UNTITLED
 from .reading import what_was_read
 from .runs import REFUSED
 from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Study
-from .words import said_and_named, speech_in
+from .words import sentence_and_names, speech_in
 
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
@@ -177,7 +177,7 @@ def main(what: str, folder: str, cores: str, how: str = "") -> None:
 
 
 def _stop(frame: FrameType | None, *words: str) -> None:
-    """Note it where it is waited for; else begin anew, to end with what the job holds."""
+    """Note it where it is waited for; else begin again, to end with what the job holds."""
     handler: Any = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         os.execv(sys.executable, [sys.executable, "-P", "-m", "thali.surfaces.app.child", *words, STOPPED])
@@ -202,7 +202,7 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
     """How it ended: a code as at the command line, what should be known, and which arguments a refusal names."""
     speech = speech_in(study.language)
     terminal = Terminal(speech.words([]), speech.words)
-    said: list[str] = []
+    shown: list[str] = []
     named: list[str] = []
 
     def show(
@@ -213,8 +213,8 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        if isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in said:
-            said.append(sentence)
+        if isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in shown:
+            shown.append(sentence)
 
     code, message = _FINE, ""
     with warnings.catch_warnings():
@@ -225,7 +225,7 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
         try:
             do(study, terminal, cores)
         except ThaliError as error:
-            code, (message, named) = REFUSED, said_and_named(error, terminal.words)
+            code, (message, named) = REFUSED, sentence_and_names(error, terminal.words)
         except typer.Exit as left:
             code = left.exit_code
         except OSError as error:
@@ -237,7 +237,7 @@ def carried_out(do: Callable[[Study, Terminal, int], None], study: Study, cores:
         except Exception:
             traceback.print_exc()
             code, message = _BROKEN, "thali met an error of its own; the record of the run has the details."
-    return {"code": code, "message": message, "named": named, "warnings": said}
+    return {"code": code, "message": message, "named": named, "warnings": shown}
 
 
 def _formats() -> tuple[str, ...]:

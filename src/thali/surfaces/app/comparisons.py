@@ -59,7 +59,7 @@ def has_evidence(study: Study) -> bool:
 
 
 def has_groups(study: Study) -> bool:
-    """Whether people are told apart by groups."""
+    """Whether people are divided into groups."""
     return GROUP in study.read(READ).get("typed", {})
 
 
@@ -88,6 +88,6 @@ def _kind(study: Study) -> str:
 
 
 def _taken_over(study: Study) -> dict[str, Any]:
-    """What was said of the table, and some of what was asked of the fit."""
-    said, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
-    return {word: value for word, value in (fitted | said).items() if word in said or word in _OF_MODELS}
+    """What was typed about the table, and some of what was typed about the fit."""
+    typed, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
+    return {word: value for word, value in (fitted | typed).items() if word in typed or word in _OF_MODELS}

@@ -60,7 +60,7 @@ def models_for(kind: str) -> list[ModelSpec]:
 
 
 def data_options(kind: str) -> list[Option]:
-    """What can be said of a table of this kind; of any kind if it is unknown."""
+    """What can be asked about a table of this kind; of any kind if it is unknown."""
     found: dict[str, Option] = {}
     for spec in TYPED:
         if not kind or kind in spec.data:
@@ -75,13 +75,13 @@ def shown_of_data(kind: str) -> list[Option]:
     return list({option.name: option for option in data_options(kind) if option.name != WHERE}.values())
 
 
-def said_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[str, Any]:
-    """What was said of a table, by the words that these options have for it; the rest is left out.
+def given_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[str, Any]:
+    """What was typed about a table, by the words that these options have for it; the rest is left out.
 
     Examples
     --------
     >>> from thali.model.options import SUBJECT
-    >>> said_of_data({"respondent": "VP", "alternative": "food"}, [SUBJECT])
+    >>> given_of_data({"respondent": "VP", "alternative": "food"}, [SUBJECT])
     {'subject': 'VP'}
     """
     own, name_of = {option.word for option in options}, {option.word: option.name for option in data_options("")}
@@ -107,9 +107,11 @@ def fields(
         value = given.get(option.word)
         own = columns
         if offered is not None and option.name in offered:
-            said = value if isinstance(value, list) else str(value or "").split(",")
+            chosen = value if isinstance(value, list) else str(value or "").split(",")
             beside = BESIDE_COLUMNS.get(option.name, ())
-            own = list(dict.fromkeys([*offered[option.name], *(each for each in said if each and each not in beside)]))
+            own = list(
+                dict.fromkeys([*offered[option.name], *(each for each in chosen if each and each not in beside)])
+            )
         if not (option.name in OF_PEOPLE and not own):
             found.append(_field(speech, option, options, value, own, methods))
     return found
@@ -135,10 +137,10 @@ def _field(
     columns: Sequence[str],
     methods: Sequence[str],
 ) -> Field:
-    kind, choices, default, said = "text", [], speech.default(option, options), speech.said.field
+    kind, choices, default, texts = "text", [], speech.default(option, options), speech.texts.field
     label, help = speech.label(option.name), speech.help(option, options)
     help = "" if help.rstrip(".") == label else help
-    answers = {YES: said.yes, NO: said.no}
+    answers = {YES: texts.yes, NO: texts.no}
     if option.name == "method":
         kind, help, default = "choice", "", ""
         choices = [(each, speech.method(each)) for each in methods]
@@ -146,14 +148,14 @@ def _field(
         usual = NO if option.default.startswith("--no-") else YES
         other = YES if usual == NO else NO
         kind, default = "choice", ""
-        choices = [("", said.is_default.format(value=answers[usual])), (other, answers[other])]
+        choices = [("", texts.is_default.format(value=answers[usual])), (other, answers[other])]
     elif option.metavar == "COLUMN" and option.several:
         kind, default = "columns", ""
         choices = [*speech.beside_columns(option.name), *((each, each) for each in columns)]
     elif option.metavar == "COLUMN":
         kind, default = "column", ""
         choices = [
-            ("", said.none if option.default == "none" else said.recognised),
+            ("", texts.none if option.default == "none" else texts.recognised),
             *((each, each) for each in columns),
         ]
     elif option.type is NAMES and columns:
@@ -170,7 +172,7 @@ def _field(
         kind = "words" if "|" in option.metavar else "choice"
         choices = [(each, speech.choice(option.name, each)) for each in option.words]
         usual = dict(choices).get(option.default)
-        usually = said.is_default.format(value=usual) if usual else speech.choice(option.name, "") or said.usual
+        usually = texts.is_default.format(value=usual) if usual else speech.choice(option.name, "") or texts.usual
         choices = [("", usually), *(each for each in choices if each[0] != option.default)]
         default = "" if usual or kind == "words" else default
     takes_file = option.type is Path or "FILE" in option.metavar.split("|")

@@ -30,7 +30,7 @@ class Interviews:
         if len(options) > _MAX_OPTIONS:
             raise DataError(f"There are {len(options):,} options, and an interview is about {_MAX_OPTIONS} at most.")
         Interview(options, goal=goal, shown=shown)  # refuses what cannot be asked
-        title = speech.said.interview.name.format(number=len(options))
+        title = speech.texts.interview.name.format(number=len(options))
         study = studies.new(title, language=speech.language)
         study.write(INTERVIEW, {"options": options, "goal": goal, "shown": shown})
         return study
@@ -47,17 +47,17 @@ class Interviews:
                 "goal": interview.goal,
             }
 
-    def answer(self, study: Study, number: int, said: str) -> None:
+    def answer(self, study: Study, number: int, answer: str) -> None:
         """Take an answer to question `number`: one of WORDS, "tie" or "undo"; one that was answered stays so."""
         with self._lock:
             interview = self._of(study)
             if number != len(interview.answers) + 1:
                 return
-            if said == "undo":
+            if answer == "undo":
                 interview.undo()
             else:
                 options: dict[str, str] = dict(zip(WORDS, interview.question, strict=False))
-                interview.answer(options.get(said, TIE))
+                interview.answer(options.get(answer, TIE))
 
     def end(self, study: Study) -> bool:
         """Make the answers the data of the study; False if there are none."""

@@ -58,7 +58,7 @@ class Pages:
 
     def shell(self, speech: Speech) -> str:
         """The page around the fragments, which shows nothing of anybody."""
-        return self._rendered("shell.html", speech, language=speech.language, script=vars(speech.said.script))
+        return self._rendered("shell.html", speech, language=speech.language, script=vars(speech.texts.script))
 
     def home(self, speech: Speech) -> str:
         """Where to drop a file, and the studies so far."""
@@ -74,8 +74,8 @@ class Pages:
                 (each.name, speech.data_set(each.name, each.description), speech.kind(each.kind))
                 for each in catalogue()
             ],
-            goals=[(goal, getattr(speech.said.goals, goal)) for goal in GOALS],
-            sizes=[(size, getattr(speech.said.sizes, size)) for size in SIZES],
+            goals=[(goal, getattr(speech.texts.goals, goal)) for goal in GOALS],
+            sizes=[(size, getattr(speech.texts.sizes, size)) for size in SIZES],
         )
 
     def _line(self, study: Study, speech: Speech) -> dict[str, str]:
@@ -142,13 +142,13 @@ class Pages:
         return ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
 
     def _data(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
-        """What the table was read as, and what may be said of its columns."""
-        reading, asked = nothing_read(speech.said.data.not_read) | study.read("reading"), study.read(READ)
-        kind, said, named = reading["kind"], asked.get("typed", {}), reading["named"]
+        """What the table was read as, and what may be typed about its columns."""
+        reading, asked = nothing_read(speech.texts.data.not_read) | study.read("reading"), study.read(READ)
+        kind, typed, named = reading["kind"], asked.get("typed", {}), reading["named"]
         columns, offered = reading["columns"], _offered(reading)
 
         def of(options: Any) -> list[Field]:
-            return fields(speech, options, said, columns, offered=offered)
+            return fields(speech, options, typed, columns, offered=offered)
 
         of_kinds = {each: shown_of_data(each) for each in kinds()}
         asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
@@ -170,7 +170,7 @@ class Pages:
         }
 
     def _ask(self, study: Study, here: str, speech: Speech) -> dict[str, Any]:
-        """The questions that models answer, with what may be said of each; after a fit that was refused, why."""
+        """The questions that models answer, with the fields of each; after a fit that was refused, why."""
         reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
         before, given = study.read(FIT) or study.read("draft"), study.files()
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
@@ -178,7 +178,7 @@ class Pages:
         for spec in models_for(reading["kind"]):
             first, others = model_options(spec, reading["kind"], GROUP in asked.get("typed", {}))
             typed = before.get("typed", {})
-            if before.get("model") != spec.name:  # what is said of the method holds for it alone
+            if before.get("model") != spec.name:  # what is typed about the method holds for it alone
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
             of_model = shown, reading["attributes"], spec.methods, offered
@@ -191,9 +191,9 @@ class Pages:
                     "others": fault.at(fields(speech, others, *of_model), spec.name),
                 }
             )
-        own, said = {each.name: each for each in shown_of_data(reading["kind"])}, asked.get("typed", {})
+        own, typed = {each.name: each for each in shown_of_data(reading["kind"])}, asked.get("typed", {})
         options = [own[name] for name in QUESTIONS if name in reading["questions"]]
-        questions = fault.at(fields(speech, options, said, reading["columns"], offered=offered))
+        questions = fault.at(fields(speech, options, typed, reading["columns"], offered=offered))
         return {
             "models": models,
             "questions": questions,
@@ -235,7 +235,7 @@ class Pages:
             "model": _model(study, speech),
             "size": _size(study),
             "run": here,
-            "said": getattr(speech.said, here),
+            "texts": getattr(speech.texts, here),
             "models": [(each.name, speech.compared(each.item, each.name)) for each in candidates(study)],
             "ticked": ticked(study, here),
             "estimates": _estimates(study, speech, has_ended),
@@ -268,7 +268,7 @@ class Pages:
 
     def _state(self, study: Study, speech: Speech) -> str:
         """How far a study is, in words."""
-        states = speech.said.states
+        states = speech.texts.states
         if study.read(INTERVIEW):
             return states.interview
         state = self._runs.state(study, FIT)
@@ -281,7 +281,7 @@ class Pages:
         return getattr(states, state)
 
     def _rendered(self, name: str, speech: Speech, **context: Any) -> str:
-        return printable(self._templates.get_template(name).render(say=speech.said, speech=speech, **context))
+        return printable(self._templates.get_template(name).render(say=speech.texts, speech=speech, **context))
 
 
 def is_open(children: Runs, study: Study) -> bool:
@@ -309,23 +309,23 @@ def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
 
 def _estimates(study: Study, speech: Speech, is_compared: bool) -> list[str]:
     """How long a comparison of none, one, two, ... models takes, judged by the last one, or by the fit."""
-    parts, said = (nothing_read("") | study.read("reading"))["parts"], speech.said.compare
+    parts, texts = (nothing_read("") | study.read("reading"))["parts"], speech.texts.compare
     took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
     spec, _ = model_named(fitted["model"])
     is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])  # which a comparison fits by, too
     compared = study.read(TOOK_TO_COMPARE) if is_compared else {}
-    found = [said.none_ticked]
+    found = [texts.none_ticked]
     for number in range(1, 1 + len(candidates(study))):
         fits = f"{speech.counted('model', number)}:"
         if parts:
-            fits = said.fits.format(models=speech.counted("model", number), fits=speech.counted("fit", number * parts))
+            fits = texts.fits.format(models=speech.counted("model", number), fits=speech.counted("fit", number * parts))
         if compared:
             time = speech.duration(number * compared["seconds"] / compared["models"])
-            found.append(said.as_before.format(fits=fits, time=time))
+            found.append(texts.as_before.format(fits=fits, time=time))
         elif parts and took is not None and is_usual:
-            found.append(said.takes.format(fits=fits, time=speech.duration(number * parts * took)))
+            found.append(texts.takes.format(fits=fits, time=speech.duration(number * parts * took)))
         else:
-            found.append(said.unknown.format(fits=fits))
+            found.append(texts.unknown.format(fits=fits))
     return found
 
 
@@ -360,25 +360,25 @@ class _Fault:
 
 def progress_of(children: Runs, study: Study, name: str, speech: Speech) -> dict[str, Any]:
     """How far a run is, as an event."""
-    state, said = children.state(study, name), speech.said.progress
-    shown = getattr(speech.said.states, state)
+    state, texts = children.state(study, name), speech.texts.progress
+    shown = getattr(speech.texts.states, state)
     if state == runs.ENDED and _is_impossible(study, name):
-        shown = said.impossible
-    found: dict[str, Any] = {"state": state, "text": getattr(said, name).format(state=shown)}
+        shown = texts.impossible
+    found: dict[str, Any] = {"state": state, "text": getattr(texts, name).format(state=shown)}
     if state == runs.QUEUED:
-        found["text"] = said.waiting
+        found["text"] = texts.waiting
     if state == runs.RUNNING:
         progress = None if name in _SHORT else children.progress(study, name)
-        found["text"] = getattr(said, _SHORT.get(name, "preparing"))
+        found["text"] = getattr(texts, _SHORT.get(name, "preparing"))
         if children.is_stopping(study, name):
-            found["text"] = said.stopping
+            found["text"] = texts.stopping
         elif progress is not None:
             done, total, unit = speech.number(progress.done), speech.number(progress.total), speech.unit(progress.unit)
             found |= {"done": progress.done, "total": progress.total}
-            found["text"] = said.done.format(done=done, total=total, unit=unit)
+            found["text"] = texts.done.format(done=done, total=total, unit=unit)
             if progress.left is not None:
                 left = speech.duration(progress.left)
-                found["text"] = said.time_left.format(done=done, total=total, unit=unit, time=left)
+                found["text"] = texts.time_left.format(done=done, total=total, unit=unit, time=left)
     return found
 
 
@@ -390,7 +390,7 @@ def _is_impossible(study: Study, name: str) -> bool:
 
 
 def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
-    """Whether a fit has chains, and nobody said how long they are."""
+    """Whether a fit has chains, whose length nobody typed."""
     spec, _ = model_named(model)
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     words = {option.word for option in spec.options_of(method)}
@@ -400,13 +400,13 @@ def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
 def _recognised(option: Option, field: Field, columns: dict[str, str], speech: Speech) -> Field:
     """A field of a column that a table must have, with the one that was recognised, and without further words."""
     column = columns[option.name]
-    first = ("", speech.said.field.recognised_as.format(column=column) if column else speech.said.field.recognised)
+    first = ("", speech.texts.field.recognised_as.format(column=column) if column else speech.texts.field.recognised)
     return field._replace(help="", choices=[first, *field.choices[1:]])
 
 
 def _unrecognised(field: Field, speech: Speech) -> Field:
     """A field without its default, which has led to a problem."""
-    first = ("", speech.said.data.choose_column)
+    first = ("", speech.texts.data.choose_column)
     return field._replace(choices=[first, *field.choices[1:]] if field.kind == "column" else field.choices, default="")
 
 
@@ -415,4 +415,4 @@ def _why(error: Exception, speech: Speech) -> str:
     if isinstance(error, ThaliError):
         return error.render(speech.words([]))
     traceback.print_exception(error)
-    return speech.said.refused.foreign_file
+    return speech.texts.refused.foreign_file

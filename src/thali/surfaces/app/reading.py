@@ -59,10 +59,10 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
     options = data_options(study.read(READ).get("kind", ""))
     terminal.know(options)
     words = speech_in(study.language).words(options)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         shown = _what_was_read(study, words)
-    notes = [each.message.render(words) for each in said if isinstance(each.message, DataWarning)]
+    notes = [each.message.render(words) for each in warned if isinstance(each.message, DataWarning)]
     return shown | {"notes": list(dict.fromkeys(notes))}
 
 
@@ -105,7 +105,7 @@ def _found(study: Study) -> Found:
 
 
 def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
-    """What was said of the table, as the shapes take it."""
+    """What was typed about the table, as the shapes take it."""
     known = {option.word: option for option in data_options(asked.get("kind", ""))}
     typed = asked.get("typed", {})
     return {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
@@ -114,7 +114,7 @@ def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
 def _read(
     found: Found, asked: dict[str, Any], wanted: dict[str, Any], shown: dict[str, Any]
 ) -> tuple[str, Any, list[str], str]:
-    """The kind of data, the data, what is said of them, and another kind that they could be.
+    """The kind of data, the data, sentences about them, and another kind that they could be.
 
     What the columns can be asked is shown even if the answers cannot be used.
     """

@@ -34,7 +34,7 @@ class Progress(NamedTuple):
     done: int
     total: int
     unit: str
-    left: float | None  # seconds, if that can be said yet
+    left: float | None  # seconds, if that is known yet
 
 
 class Draws(NamedTuple):
@@ -57,7 +57,7 @@ class Runs:
         self._children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
         self._stopping: dict[tuple[str, str], float] = {}  # when a child is killed that does not stop
         self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}  # the first that was seen of each run
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
         self.slots: int = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
 
     def state(self, study: Study, name: str) -> str:
@@ -81,7 +81,7 @@ class Runs:
             self.tend()
 
     def tend(self) -> None:
-        """Begin what waits, as far as there are processors; kill what was told to stop long ago."""
+        """Begin what waits, as far as there are processors; kill what was asked to stop long ago."""
         for (study_name, name), deadline in list(self._stopping.items()):
             study = self._studies.named(study_name)
             if study is None or self.state(study, name) != RUNNING:
@@ -90,25 +90,25 @@ class Runs:
                 self._signal(study, name, _KILL)
         found: dict[str, list[tuple[Study, str]]] = {RUNNING: [], QUEUED: []}
         for study in self._studies.all():
-            with self.apart(study.path):
+            with self.reporting(study.path):
                 for name in QUEUED_RUNS:
                     found.setdefault(self.state(study, name), []).append((study, name))
         free, waiting = self.slots - len(found[RUNNING]), found[QUEUED]
         for study, name in sorted(waiting, key=lambda each: _queued_at(*each)):
             if free > 0:
-                with self.apart(study.path):
+                with self.reporting(study.path):
                     self._begin(study, name)
                     free -= 1
 
     @contextmanager
-    def apart(self, path: Path) -> Iterator[None]:
-        """What goes wrong with one folder is said once, and costs the others nothing."""
+    def reporting(self, path: Path) -> Iterator[None]:
+        """Print what goes wrong with one folder once, and go on with the others."""
         try:
             yield
         except Exception as error:
-            if (said := f"thali app: {path}: {error!r}") not in self._said:
-                self._said.add(said)
-                print(said, file=sys.stderr, flush=True)
+            if (line := f"thali app: {path}: {error!r}") not in self._reported:
+                self._reported.add(line)
+                print(line, file=sys.stderr, flush=True)
 
     def stop(self, study: Study, name: str) -> None:
         """Ask the child to write down what it has and end; the second time, end it."""
@@ -204,9 +204,9 @@ def was_refused(study: Study) -> bool:
 
 
 def why_it_died(study: Study, name: str) -> str:
-    """What a table's child said last, where it left no end."""
-    said = study.log(name).splitlines()
-    return f"The table could not be read: {said[-1]}" if said else "The table could not be read in time or in memory."
+    """The last line that a table's child printed, where it left no end."""
+    lines = study.log(name).splitlines()
+    return f"The table could not be read: {lines[-1]}" if lines else "The table could not be read in time or in memory."
 
 
 def _index(study: Study, name: str) -> dict[str, Any] | None:

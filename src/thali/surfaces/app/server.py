@@ -39,9 +39,9 @@ from .fields import (
     YES,
     data_options,
     entered,
+    given_of_data,
     kinds,
     models_for,
-    said_of_data,
     shown_of_data,
     tests_of,
 )
@@ -67,15 +67,20 @@ from .studies import (
     ending_of,
 )
 from .tickets import Tickets, file_of
-from .words import Speech, said_and_named, speech_for
+from .words import Speech, sentence_and_names, speech_for
 
 _TICK = 0.4  # seconds between two looks at a run
-_SAID = {404: "no_page", 400: "no_sense"}
+_REFUSALS = {404: "no_page", 400: "no_sense"}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
 
 
 class Server:
     """What the addresses do with the studies in a folder."""
+
+    studies: Studies
+    runs: Runs
+    interviews: Interviews
+    pages: Pages
 
     studies: Studies
     runs: Runs
@@ -139,16 +144,16 @@ class Server:
         return await self._read(self.studies.new(name, dataset=name, language=_speech(request).language), {})
 
     async def read(self, request: Request) -> Response:
-        """Read the table again, with what was said of its columns."""
+        """Read the table again, with what was typed about its columns."""
         study, form = self._study(request), await _form(request)
         if not is_open(self.runs, study):
-            return _problem(_speech(request).said.refused.fitted, 409)
+            return _problem(_speech(request).texts.refused.fitted, 409)
         kind = form.get("kind", "")
         if kind not in ("", *kinds()):
             raise HTTPException(400)
         own = data_options(kind)
         questions, _ = _questions(study.read(READ).get("typed", {}), own)
-        typed = {word: value for word, value in questions.items() if word not in form} | _said(form, own)
+        typed = {word: value for word, value in questions.items() if word not in form} | _given(form, own)
         return await self._read(study, {"kind": kind, "typed": typed, **_others(study)})
 
     async def who(self, request: Request) -> Response:
@@ -156,7 +161,7 @@ class Server:
         study, form = self._study(request), await _form(request)
         reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
         if not is_open(self.runs, study):
-            return _problem(_speech(request).said.refused.fitted, 409)
+            return _problem(_speech(request).texts.refused.fitted, 409)
         column, *_ = reading["who"] or [""]
         if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
             raise HTTPException(400)
@@ -208,11 +213,11 @@ class Server:
         return _go(self.interviews.begin(self.studies, options, form["goal"], int(shown), speech))
 
     async def answer(self, request: Request) -> Response:
-        """An answer of an interview: the number of the question, and what was said."""
-        study, (number, _, said) = self._study(request), (await _form(request)).get("name", "").partition(" ")
-        if not number.isdecimal() or said not in (*WORDS, "tie", "undo") or not study.read(INTERVIEW):
+        """An answer of an interview: the number of the question, and what was chosen."""
+        study, (number, _, answer) = self._study(request), (await _form(request)).get("name", "").partition(" ")
+        if not number.isdecimal() or answer not in (*WORDS, "tie", "undo") or not study.read(INTERVIEW):
             raise HTTPException(400)
-        await asyncio.to_thread(self.interviews.answer, study, int(number), said)
+        await asyncio.to_thread(self.interviews.answer, study, int(number), answer)
         return _go(study)
 
     async def end(self, request: Request) -> Response:
@@ -228,19 +233,19 @@ class Server:
         """Fit a model."""
         study, form, speech = self._study(request), await _form(request), _speech(request)
         if not is_open(self.runs, study):
-            return _problem(speech.said.refused.fitted, 409)
+            return _problem(speech.texts.refused.fitted, 409)
         reading = study.read("reading")
         specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
         if form.get("model") not in specs:
-            return _problem(speech.said.refused.choose_model)
+            return _problem(speech.texts.refused.choose_model)
         spec = specs[form["model"]]
         if "asked" in form and (problem := await self._asked_of_data(request, study, form)) is not None:
             return problem
-        said = said_of_data(study.read(READ).get("typed", {}), spec.options)
+        given = given_of_data(study.read(READ).get("typed", {}), spec.options)
         try:
-            typed = said | entered(spec, form, study.files(), speech)
+            typed = given | entered(spec, form, study.files(), speech)
         except ThaliError as error:
-            sentence, named = said_and_named(error, speech.words(spec.options))
+            sentence, named = sentence_and_names(error, speech.words(spec.options))
             return _problem(
                 sentence, fields=[each.word for name in named for each in spec.options if each.name == name]
             )
@@ -264,13 +269,13 @@ class Server:
         asked, reading = study.read(READ), study.read("reading")
         options = data_options(reading["kind"])
         questions, others = _questions(asked.get("typed", {}), options)
-        wanted = _said(form, [option for option in options if option.name in QUESTIONS])
+        wanted = _given(form, [option for option in options if option.name in QUESTIONS])
         if wanted == questions:
             return None
         speech = _speech(request)
         words = {option.name: option.word for option in options}
         if {words.get(GROUP), words.get(COVARIATES)} <= wanted.keys():
-            sentence = speech.said.refused.groups_or_covariates.format(covariates=speech.label(COVARIATES))
+            sentence = speech.texts.refused.groups_or_covariates.format(covariates=speech.label(COVARIATES))
             return _problem(sentence, fields=[words[COVARIATES]])
         await self._read(study, {**asked, "typed": others | wanted})
         problem = study.read("reading")["problem"]
@@ -283,15 +288,15 @@ class Server:
     async def more(self, request: Request) -> Response:
         """Go on with a fit, to more draws of each chain."""
         study, form = self._study(request), await _form(request)
-        asked, draws, said = study.read(FIT), form.get("draws", "").strip(), _speech(request).said.refused
+        asked, draws, texts = study.read(FIT), form.get("draws", "").strip(), _speech(request).texts.refused
         had = self.runs.draws(study, FIT)
         if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
-            return _problem(said.nothing_to_go_on_with, 409)
+            return _problem(texts.nothing_to_go_on_with, 409)
         spec, _ = model_named(asked["model"])
         word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
         least = had.made if word in asked["typed"] else had.aimed_at
         if not draws.isdecimal() or not least < int(draws) < 10**9:
-            return _problem(said.draws.format(least=_speech(request).number(least), text=repr(draws)))
+            return _problem(texts.draws.format(least=_speech(request).number(least), text=repr(draws)))
         study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
         self.runs.queue(study, FIT)
         return _go(study)
@@ -327,7 +332,7 @@ class Server:
         try:
             asked = asked_to_compare(study, name, form.get("models", "").splitlines(), "sensitivity" in form)
         except ThaliError as error:
-            sentence, fields = said_and_named(error, speech.words([]))
+            sentence, fields = sentence_and_names(error, speech.words([]))
             return _problem(sentence, fields=fields)
         if self.runs.state(study, name) not in (runs.RUNNING, runs.QUEUED):
             study.clear(name)
@@ -342,8 +347,8 @@ class Server:
         spec = next((spec for spec in tests_of(has_groups(study)) if spec.name == name), None)
         if spec is None or study.read("reading").get("kind") != PAIRS:
             raise HTTPException(404)
-        said = study.read(READ).get("typed", {})
-        study.write(TEST, {"name": name, "typed": said_of_data(said, spec.options), "paths": []})
+        typed = study.read(READ).get("typed", {})
+        study.write(TEST, {"name": name, "typed": given_of_data(typed, spec.options), "paths": []})
         self.runs.begin(study, TEST)
         return _go(study, SCREEN_OF[TEST])
 
@@ -352,7 +357,7 @@ class Server:
         study = self._study(request)
         draws = self.runs.draws(study, FIT)
         if draws is not None and not draws.made:
-            return _problem(_speech(request).said.refused.nothing_drawn, 409)
+            return _problem(_speech(request).texts.refused.nothing_drawn, 409)
         study.write(LOOK, {})
         self.runs.begin(study, LOOK)
         return _go(study)
@@ -361,7 +366,7 @@ class Server:
         """Another study of the same data."""
         study = self._study(request)
         if study.read(INTERVIEW):
-            return _problem(_speech(request).said.refused.end_the_interview, 409)
+            return _problem(_speech(request).texts.refused.end_the_interview, 409)
         other = self.studies.again(study)
         if fitted := study.read(FIT):
             other.write("draft", fitted)
@@ -371,7 +376,7 @@ class Server:
         """Remove a study."""
         study = self._study(request)
         if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
-            return _problem(_speech(request).said.refused.is_running, 409)
+            return _problem(_speech(request).texts.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
 
@@ -381,7 +386,7 @@ class Server:
         try:
             self.studies.rename(study, form.get("title", ""))
         except ArgumentError as error:
-            sentence, fields = said_and_named(error, _speech(request).words([]))
+            sentence, fields = sentence_and_names(error, _speech(request).words([]))
             return _problem(sentence, fields=fields)
         return _go(study, ABOUT)
 
@@ -409,7 +414,7 @@ class Server:
         study, what = self._study(request), (await _form(request)).get("what", "")
         if what == "folder":
             if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
-                return _problem(_speech(request).said.refused.part_is_running, 409)
+                return _problem(_speech(request).texts.refused.part_is_running, 409)
             response = folder_of(study)
         elif (response := file_of(study, what)) is None:
             raise HTTPException(404)
@@ -419,7 +424,7 @@ class Server:
         """The file of a ticket."""
         response = self._tickets.redeemed(request.path_params["ticket"])
         if response is None:
-            return PlainTextResponse(_speech(request).said.refused.only_once, 404)
+            return PlainTextResponse(_speech(request).texts.refused.only_once, 404)
         return response
 
     # what they share ------------------------------------------------------------------------------------------
@@ -442,7 +447,7 @@ class Server:
 
         async def tend() -> None:
             while True:
-                with self.runs.apart(self.studies.folder):
+                with self.runs.reporting(self.studies.folder):
                     await asyncio.to_thread(self.runs.tend)
                 await asyncio.sleep(_TICK)
 
@@ -493,21 +498,21 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         HTTPException: _http_problem,
         ThaliError: lambda request, error: _problem(error.render(_speech(request).words([]))),
         OSError: lambda request, error: _problem(f"{error.filename or 'The folder'}: {error.strerror or error}.", 409),
-        500: lambda request, error: _problem(_speech(request).said.refused.error, 500),
-        ClientDisconnect: lambda request, error: _problem(_speech(request).said.refused.broken_off),
+        500: lambda request, error: _problem(_speech(request).texts.refused.error, 500),
+        ClientDisconnect: lambda request, error: _problem(_speech(request).texts.refused.broken_off),
     }
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending)
     return Guard(app, key, hosts, any_address)
 
 
-def _said(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
-    """What a form says of a table, by the words of the options."""
+def _given(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
+    """What a form holds about a table, by the words of the options."""
     given = [(option, text) for option in options if (text := form.get(option.word, "").strip())]
     return {option.word: text.splitlines() if option.several else text for option, text in given}
 
 
 def _questions(typed: dict[str, Any], options: Sequence[Option]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What was said of a table that asks something of the data, and what says how they are read."""
+    """What was typed about a table: what asks something of the data, and what says how they are read."""
     words = {option.word for option in options if option.name in QUESTIONS}
     asked = {word: value for word, value in typed.items() if word in words}
     return asked, {word: value for word, value in typed.items() if word not in asked}
@@ -530,8 +535,8 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 def _http_problem(request: Request, error: HTTPException) -> Response:
-    said = _SAID.get(error.status_code)
-    return _problem(getattr(_speech(request).said.refused, said) if said else error.detail, error.status_code)
+    refusal = _REFUSALS.get(error.status_code)
+    return _problem(getattr(_speech(request).texts.refused, refusal) if refusal else error.detail, error.status_code)
 
 
 def _speech(request: Request) -> Speech:

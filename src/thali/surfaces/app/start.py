@@ -97,7 +97,7 @@ def _address(host: str, port: int, key: str = "") -> str:
 
 
 def _page_that_leads_to(address: str, folder: Path) -> str:
-    """A page for the browser, which alone holds the address: every user of the computer sees what a program is told."""
+    """A page for the browser, which alone holds the address: all users of the computer see arguments of programs."""
     page = folder / "open.html"
     page.touch(mode=0o600)
     page.write_text(

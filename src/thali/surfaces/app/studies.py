@@ -5,7 +5,7 @@
     FOLDER/20261121-1745-3f9c2a/
       study.json        its title, and the data: a file beside it, or a bundled data set
       data.csv          what was dropped, under a name of ours
-      read.json         what was said of the table;     reading.json  what it was read as
+      read.json         what was typed about the table; reading.json  what it was read as
       fit.json          model and options;              fit/          results and job, as `thali fit --out` has them
       fit.took.json     the seconds that it took
       look.json                                         look/         results so far of a fit that runs
@@ -102,7 +102,7 @@ class Study:
         shutil.rmtree(self.path / name, ignore_errors=True)
 
     def log(self, name: str) -> str:
-        """The end of what was said while it ran."""
+        """The last lines that were printed while it ran."""
         file = self.path / f"{name}.log"
         return file.read_bytes()[-_LOG:].decode("utf-8", "replace") if file.is_file() else ""
 
@@ -121,7 +121,7 @@ class Study:
     @property
     def language(self) -> str:
         """That of whoever began it, as far as it is known."""
-        with contextlib.suppress(DataError):  # which is said where the data are read
+        with contextlib.suppress(DataError):  # which the page says where the data are read
             return str(self.about.get("language", ""))
         return ""
 

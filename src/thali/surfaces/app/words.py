@@ -33,15 +33,15 @@ class Speech:
     ----------
     language : str
         One of LANGUAGES.
-    said : namespace
-        What stands on pages, by page: `speech.said.home.title`.
+    texts : namespace
+        What stands on pages, by page: `speech.texts.home.title`.
     """
 
     def __init__(self, language: str) -> None:
         text = (files("thali.surfaces.app") / "languages" / f"{language}.toml").read_text("utf-8")
         self.language = language
         self._of: dict[str, Any] = tomllib.loads(text)
-        self.said: SimpleNamespace = SimpleNamespace(**{name: _namespace(each) for name, each in self._of.items()})
+        self.texts: SimpleNamespace = SimpleNamespace(**{name: _namespace(each) for name, each in self._of.items()})
 
     def _own(self, section: str, key: str, english: str) -> str:
         return self._of.get(section, {}).get(key, english)
@@ -66,7 +66,7 @@ class Speech:
 
     def beside_columns(self, name: str) -> list[tuple[str, str]]:
         """What an option takes beside names of columns: word and what it is called."""
-        return [(word, getattr(self.said.field, word)) for word in BESIDE_COLUMNS.get(name, ())]
+        return [(word, getattr(self.texts.field, word)) for word in BESIDE_COLUMNS.get(name, ())]
 
     def method(self, word: str) -> str:
         """What a method gives."""
@@ -109,7 +109,7 @@ class Speech:
         return text if self.language == ENGLISH else text.translate({ord(","): ".", ord("."): ","})
 
     def plain_number(self, text: str, is_whole: bool = False) -> str:
-        """A number that somebody wrote, as Python reads it; of whole ones the thousands may be told apart.
+        """A number that somebody wrote, as Python reads it; of whole ones the thousands may be separated.
 
         Examples
         --------
@@ -128,13 +128,13 @@ class Speech:
 
     def duration(self, seconds: float) -> str:
         """A time in words."""
-        said = self.said.durations
+        texts = self.texts.durations
         if seconds < 90:
-            return said.seconds.format(number=max(1, round(seconds / 5) * 5)) if seconds >= 5 else said.moment
+            return texts.seconds.format(number=max(1, round(seconds / 5) * 5)) if seconds >= 5 else texts.moment
         minutes = seconds / 60
         if minutes < 90:
-            return said.minutes.format(number=self.number(minutes))
-        return said.hours.format(number=self.number(minutes / 60, 1))
+            return texts.minutes.format(number=self.number(minutes))
+        return texts.hours.format(number=self.number(minutes / 60, 1))
 
     def in_words(self, text: str, options: Iterable[Option]) -> str:
         """Help that was written for the command line, with labels in place of options.
@@ -224,7 +224,7 @@ class AppWords(OptionWords):
     def value(self, name: str, value: Any) -> str:
         """What the field shows for the value."""
         self._speak_of(name)
-        field = self._speech.said.field
+        field = self._speech.texts.field
         if isinstance(value, bool):
             return field.yes if value else field.no
         if name == "method" and (shown := self._speech.method(str(value))) != value:
@@ -245,13 +245,13 @@ class AppWords(OptionWords):
         return next((self._speech.title(spec) for spec in SPECS if spec.cls.endswith(f":{name}")), name)
 
 
-def said_and_named(error: ThaliError, words: Words) -> tuple[str, list[str]]:
+def sentence_and_names(error: ThaliError, words: Words) -> tuple[str, list[str]]:
     """What is wrong in words of the page, and the arguments that it speaks of, where the sentence belongs.
 
     Examples
     --------
     >>> from thali.errors import Argument, ArgumentError
-    >>> said_and_named(ArgumentError(Argument("draws"), " must be a whole number; got 'x'."), AppWords([]))
+    >>> sentence_and_names(ArgumentError(Argument("draws"), " must be a whole number; got 'x'."), AppWords([]))
     ("“Draws of each chain” must be a whole number; got 'x'.", ['draws'])
     """
     own = words if isinstance(words, AppWords) else AppWords([])

@@ -43,12 +43,12 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
     """
     terminal = Terminal(OptionWords([]) if words is None else words)
     with warnings.catch_warnings():
-        python_way, said = warnings.showwarning, set()
+        python_way, shown = warnings.showwarning, set()
 
         def show(message, category, filename, lineno, file=None, line=None):
             if isinstance(message, ThaliWarning):
-                if (sentence := message.render(terminal.words)) not in said:
-                    said.add(sentence)
+                if (sentence := message.render(terminal.words)) not in shown:
+                    shown.add(sentence)
                     notify(f"warning: {sentence}")
             else:
                 python_way(message, category, filename, lineno, file, line)

@@ -84,15 +84,15 @@ def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] |
 
 def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:
     """The data for that model, and what `recognised` says of them in one sentence."""
-    data, said, could_be = recognised(found, spec, wanted)
+    data, sentences, could_be = recognised(found, spec, wanted)
     other = [f"if these are {could_be}, say --model {model_for(could_be).name}"] if could_be else []
-    return data, "; ".join([said[0], *other, *said[1:]])
+    return data, "; ".join([sentences[0], *other, *sentences[1:]])
 
 
 def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
     """The data of that name for commands that take paired comparisons alone, and the same of them."""
-    data, said, _ = recognised(find_data(name), model_for(PAIRS), wanted)
-    return data, "; ".join(said)
+    data, sentences, _ = recognised(find_data(name), model_for(PAIRS), wanted)
+    return data, "; ".join(sentences)
 
 
 def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
@@ -102,7 +102,7 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
 
     if found.bundled is not None:
         data, sentence = _bundled(found.bundled, spec, wanted)
-        said, could_be = [sentence], ""
+        sentences, could_be = [sentence], ""
     else:
         reading = reading_of(found, spec.data, wanted)
         could_be = reading.could_be
@@ -113,30 +113,30 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
                 raise
             hint = Clause(f" If these are {could_be}, say ", Setting("model", model_for(could_be).name), ".")
             raise DataError(error, hint) from None
-        said = [sentence]
+        sentences = [sentence]
     if isinstance(data, Judged) and (example := data.example()):
-        said.append(f"e.g. {example}")
+        sentences.append(f"e.g. {example}")
     if (column := wanted.get("group")) is not None:
-        return *_by_group(found, spec, wanted, data, column, said), could_be
+        return *_by_group(found, spec, wanted, data, column, sentences), could_be
     if not isinstance(data, Judged):
-        return data, said, could_be
+        return data, sentences, could_be
     if data.subjects:
         differing = differing_columns(data.people)
         about = f" (columns constant within people: {shorten(differing)})" if differing else ""
         who = f"{data.answers_in_words} of {len(data.subjects):,} people{about}"
-        said.append(f"{who}, whose answers a posterior takes for independent")
+        sentences.append(f"{who}, whose answers a posterior takes for independent")
     if (path := wanted.get("option_covariates")) is not None:
         data = with_option_covariates(data, path)
-        said.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
+        sentences.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
     ties = wanted.get("ties")
     if data.n_ties and ties in _TIES:
-        said.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
+        sentences.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
         data = data.without_ties(ties)
-    return data, said, could_be
+    return data, sentences, could_be
 
 
 def _by_group(
-    found: Found, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, said: list[str]
+    found: Found, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, sentences: list[str]
 ) -> tuple[Any, list[str]]:
     """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
     from thali.data.groups import Groups
@@ -157,7 +157,7 @@ def _by_group(
         raise DataError(f"Column {column!r} has another value in every row; name one that groups the answers.")
     if wanted.get("ties") in _TIES:
         groups = groups.without_ties(wanted["ties"])
-    return groups, [*said, f"by {column!r}: {groups}"]
+    return groups, [*sentences, f"by {column!r}: {groups}"]
 
 
 def with_option_covariates(data: Any, path: Path) -> Any:

@@ -85,7 +85,7 @@ LEADERBOARD = (
 )
 
 
-def said_of_table(values: dict[str, Any]) -> dict[str, Any]:
+def given_of_table(values: dict[str, Any]) -> dict[str, Any]:
     """What typed options say of a table, whichever model it is for: which rows count, and unless none is about a shape
     of tables, all else."""
     if not {option.word for option in (*OF_TABLES, *OF_TRIPLETS)} & set(values):

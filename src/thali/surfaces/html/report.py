@@ -134,7 +134,7 @@ def _pictures(found: Finding) -> tuple[Picture, ...]:
 
 
 def _sections(shown: list[Finding], lead: Finding, words: Words) -> tuple[Section, ...]:
-    """A section for each finding; of the one that leads what was not said yet."""
+    """A section for each finding; of the one that leads what does not stand there yet."""
     sections = [section_of(found, words) for found in shown]
     rest = [
         section._replace(sentences=section.sentences[1:], pictures=()) if found is lead else section

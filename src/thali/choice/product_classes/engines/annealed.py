@@ -50,7 +50,7 @@ def every(sweeps: int) -> int:
     return found
 
 
-def kept_after(sweeps: int) -> np.ndarray:
+def recorded_sweeps(sweeps: int) -> np.ndarray:
     """After which of so many sweeps of the final phase the draws of the posterior were recorded."""
     step = every(sweeps)
     numbers = np.arange(step, sweeps + 1, step)
@@ -265,7 +265,7 @@ def status_of(chains: Sequence[Chain]) -> str:
 
 def draws_in(tree: "xarray.DataTree") -> list[Arrays]:
     """The draws that a posterior holds, of each chain, as chains adopt them."""
-    draws, sweeps = load(tree["particles"].to_dataset()), kept_after(int(tree.attrs["sweeps"]))
+    draws, sweeps = load(tree["particles"].to_dataset()), recorded_sweeps(int(tree.attrs["sweeps"]))
     parts = np.split(np.arange(draws.n_draws), np.flatnonzero(np.diff(draws.group)) + 1)
     of_chains = [draws_between(draws, part[0], part[-1] + 1) for part in parts]
     if len(sweeps) != len(parts[0]):  # a chain that was stopped at once has its state in place of draws
@@ -293,7 +293,7 @@ def fit_of(chains: Sequence[Chain], settings: "Settings") -> Fit:
         draws = [[chain.draw(lapse)] for chain in chains]
     else:
         apart = max(every(chain.recorded) for chain in chains)
-        wanted = {number for number in kept_after(sweeps).tolist() if number % apart == 0}
+        wanted = {number for number in recorded_sweeps(sweeps).tolist() if number % apart == 0}
         draws = [[draw for number, draw in chain.kept if number in wanted] for chain in chains]
         draws = draws if wanted else [[chain.draw(schedule.lapse)] for chain in chains]
     lengths = min(len(chain.trace) for chain in chains)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.inference.pieces import Silent
-from thali.inference.threads import Sliced, run_in_threads
+from thali.inference.threads import Silent, Sliced, run_in_threads
 
 from ..likelihood import write_block
 from ..state import Problem, State, Target, Work, copy_state, empty_state, grown, target_of, workspace

@@ -135,7 +135,7 @@ class Run:
         return float(self.target.delta.max())
 
     @property
-    def lapse_kept(self) -> float:
+    def lapse_left(self) -> float:
         """The lapse of people for whom no utility was found that satisfies all their choices."""
         return 1.0 / (1.0 + PATHS["lapse"](0.0, self.others).cap)
 
@@ -465,7 +465,7 @@ def _fit_of(run: Run, settings: "Settings", interrupted: bool) -> Fit:
     if run.has_evidence:
         found = pooled(run.log_z)
         messages += particle_messages(run.log_z, len(run.rows), run.particles)
-    messages += lapse_messages(sorted(run.with_lapse), run.lapse_kept)
+    messages += lapse_messages(sorted(run.with_lapse), run.lapse_left)
     tried, accepted = run.moves.T
     rates = accepted / np.maximum(tried, 1)
     return Fit(

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.compile.jit import allocating
-from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
+from thali.inference.threads import in_threads
 from thali.people.segments import Preferences
 
 from ...answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
 from ...answers.chooser import Effects, standard_error, thinned
 from ...answers.effects import MAX_DRAWS, some_tasks, variation
-from ...answers.segments import by_levels, draws_kept, pairs_of_levels
+from ...answers.segments import by_levels, pairs_of_levels, spaced_draws
 from .choosing import (
     add_winners,
     alike,
@@ -319,7 +319,7 @@ def preferences_of(draws: "Particles", design: "Design", cores: int | None = Non
     pairs = pairs_of_levels(sizes)
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     of_attribute = np.searchsorted(attribute, np.arange(len(sizes) + 1)).astype(np.int64)
-    kept = thinned(draws.group, len(draws_kept(draws.n_draws, draws.n_respondents, sum(sizes))))
+    kept = thinned(draws.group, len(spaced_draws(draws.n_draws, draws.n_respondents, sum(sizes))))
     rngs, room = streams(_SEED, len(kept)), room_for_known(draws)
     values = np.zeros((len(kept), draws.n_respondents, sum(sizes)))
 

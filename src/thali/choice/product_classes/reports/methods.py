@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..particles import Particles
     from .chooser import ClassChooser
 
-_IF_APART = (
+_STUCK = (
     "the chains stay with different sets of classes, and longer runs help slowly: predictions are averages over "
     "them, and single classes must not be trusted; take "
 )
@@ -71,9 +71,9 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         """What helps chains that disagree: more sweeps, and more chains where they stay apart."""
         chains = self._engine.groups
         more = Setting(chains, 2 * self.posterior_["posterior"].sizes["chain"])
-        apart = (_IF_APART, more, " or more ", Argument("sweeps"))
+        stuck = (_STUCK, more, " or more ", Argument("sweeps"))
         now = int(self.posterior_.attrs["sweeps"])
-        return Advice("sweeps", now, least=60, tunes=False, alone=(chains, 8), apart=apart)
+        return Advice("sweeps", now, least=60, tunes=False, alone=(chains, 8), stuck=stuck)
 
     def classes(self, cover: float = 0.8, similar: float = SIMILAR) -> "pandas.DataFrame":
         r"""The classes of products that people care about, the most important first; similar ones count as one.

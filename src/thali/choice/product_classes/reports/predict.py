@@ -8,8 +8,8 @@ import numpy as np
 from thali.compile.jit import allocating
 from thali.inference.numerics.decisions import poisson
 from thali.inference.numerics.gamma import log_gamma_draw
-from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
+from thali.inference.threads import in_threads
 
 from ..prior import draw_sign
 from .choosing import (

@@ -4,7 +4,7 @@
 
 const main = document.querySelector("main");
 const live = document.getElementById("live");
-const said = JSON.parse(document.body.dataset.said);  // in the language of the browser
+const texts = JSON.parse(document.body.dataset.texts);  // in the language of the browser
 let following = null;  // what ends the streams of the runs that are shown
 
 // the key ------------------------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ async function ask(address, options = {}) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     return new Response(
-      JSON.stringify({ problem: said.no_answer }),
+      JSON.stringify({ problem: texts.no_answer }),
       { status: 503 },
     );
   }
@@ -188,7 +188,7 @@ async function send(form) {
   }
   const empty = [...form.querySelectorAll("select[data-more]")].find((field) =>
     field.value === "=other" && !field.closest("[hidden]") && !values[field.name].trim());
-  if (empty) { complainOf(form, { problem: said.own_value, fields: [empty.name] }); return; }
+  if (empty) { complainOf(form, { problem: texts.own_value, fields: [empty.name] }); return; }
   const buttons = form.querySelectorAll("button");
   for (const button of buttons) button.disabled = true;
   form.setAttribute("aria-busy", "true");
@@ -212,7 +212,7 @@ async function sendFiles(form, values) {
 
 async function drop(file, place) {
   main.setAttribute("aria-busy", "true");
-  say(said.reading.replace("{name}", () => file.name));
+  say(texts.reading.replace("{name}", () => file.name));
   const found = await post("/upload", file, place, { "X-Name": encodeURIComponent(file.name) });
   main.removeAttribute("aria-busy");
   say("");
@@ -276,7 +276,7 @@ async function follow(place, mine) {
     if (mine === following && !mine.signal.aborted) setTimeout(show, 300);
   } catch (error) {
     if (error.name === "AbortError" || mine.signal.aborted) return;
-    text.textContent = said.fit_goes_on;
+    text.textContent = texts.fit_goes_on;
     setTimeout(() => { if (mine === following) follow(place, mine); }, 2000);
   }
 }

@@ -48,16 +48,16 @@ def run_ask(
 def _ask_on(interview: Interview, questions: int | None, sure: float) -> None:
     """Ask until the end; an answer is in the log before the next question."""
     while not has_ended(interview, questions, sure):
-        said = _answer(interview)
-        if said == QUIT:
+        answer = _answer(interview)
+        if answer == QUIT:
             return
-        if said == UNDO:
+        if answer == UNDO:
             if not interview.undo():
                 print("There is no answer to take back.")
             continue
         if not interview.answers:
             notify("thinking; the first time that takes some seconds.")
-        interview.answer(said)
+        interview.answer(answer)
         print(f"   {interview.standing().sentence}")
 
 
@@ -70,12 +70,12 @@ def _answer(interview: Interview) -> str:
     """What was answered, in the words of `Interview`."""
     by_number = {str(number): option for number, option in enumerate(interview.question, start=1)}
     others = _other_keys(interview.shown)
-    answers = by_number | {key: said for key, (said, _) in others.items()}
+    answers = by_number | {key: answer for key, (answer, _) in others.items()}
     options = "   ".join(f"{key}  {option}" for key, option in by_number.items())
     while True:
         typed = input(f"\n{len(interview.answers) + 1}.  Which do you choose?   {options}   > ").strip()
-        if (said := answers.get(typed.casefold())) is not None:
-            return said
+        if (answer := answers.get(typed.casefold())) is not None:
+            return answer
         keys = ", ".join([*by_number, *(f"{key} ({does})" for key, (_, does) in others.items())])
         print(f"{typed!r} is none of the keys: {keys}.")
 

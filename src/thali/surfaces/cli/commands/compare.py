@@ -21,7 +21,7 @@ from ..files import check_folder
 from ..loading import Found, find_data, kind_of_data, load
 from ..models import model_for
 from ..naming_models import parse_models, specs_in
-from ..options import COMPARED, by_word, said_of_table
+from ..options import COMPARED, by_word, given_of_table
 from ..values import value_of
 from .jobs import JOB, OVERWRITE, job_in, noted
 
@@ -195,7 +195,7 @@ def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) 
             return model_for(each.kind)
     if set(of_experiments) & set(values):
         return model_for(EXPERIMENTS)
-    return kind_of_data(found, leave_out=True, wanted=said_of_table(values))
+    return kind_of_data(found, leave_out=True, wanted=given_of_table(values))
 
 
 def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:

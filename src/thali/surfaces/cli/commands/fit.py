@@ -23,7 +23,7 @@ from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder, write_model, write_results
 from ..loading import find_data, kind_of_data, load
 from ..models import model_implied, model_named
-from ..options import by_word, said_of_table
+from ..options import by_word, given_of_table
 from ..values import value_of
 from .asked import OWN, Asked, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
@@ -51,7 +51,7 @@ def run_fit(
         possible = {word: owned[0][1] for word, owned in by_word().items()}
         terminal.know([*OWN, *OF_TABLES, *possible.values()])  # who answered is the --subject of most tables
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
-        wanted = said_of_table(read)
+        wanted = given_of_table(read)
     asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)
     if out is not None:
         check_folder(out)

@@ -53,7 +53,7 @@ def job_in(out: Path, overwrite: bool, command: dict[str, Any] | None) -> Iterat
 def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     """The command by which a job was begun, with its arguments, in the folder where it was if that is here.
 
-    A folder that is not told from the root is told from that of the results.
+    A relative path of the command starts at the folder of the results.
     """
     found = _index(folder)["command"]
     if found is None:

@@ -79,7 +79,7 @@ Run = Callable[[ModelSpec, list[str], dict[str, Any], dict[str, Any], dict[str, 
 
 
 def _read(name: str, wanted: dict[str, Any]) -> Any:
-    """The comparisons in a file; what was read is said."""
+    """The comparisons in a file; prints what was read."""
     data, recognised = load_pairs(name, wanted)
     notify(f"{name}: {recognised}")
     return data

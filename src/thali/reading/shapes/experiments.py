@@ -1,0 +1,118 @@
+"""The shapes of table that hold choice experiments: a row an alternative, or a row a task."""
+
+from typing import Any
+
+from thali._labels import shorten
+from thali.data.choices.long import LONG_ROLES, is_long_table, roles
+from thali.data.experiments import ChoiceExperiment
+from thali.data.experiments.wide import numbered_attributes, wide_tasks
+from thali.data.kinds import EXPERIMENTS
+from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
+
+from ..shape import Lack, Reading, Shape
+from ..table import Table
+
+# Choice experiments as a long table: a row for each alternative of each task, described by attributes -----------------
+
+
+_LONG = "choice experiment"
+
+
+def match_long(table: Table, known: bool = False, **options: Any) -> Reading | None:
+    """A long table of choices with columns that describe the alternatives; any table if these are `known` to be one.
+
+    The options are those of `ChoiceExperiment.from_frame`.
+    """
+    described = describing_columns(table)
+    if not known and not described:
+        return None
+    how = f"choices of one alternative out of several, which are described by {shorten(described)}"
+    return Reading(EXPERIMENTS, _LONG, how, table, lambda: _read_long(table, options), sure=bool(described))
+
+
+def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
+    data = ChoiceExperiment.from_frame(table.frame, **options)
+    return data, str(data)
+
+
+def describing_columns(table: Table) -> list[str]:
+    """The columns of a long table of choices whose values differ between the alternatives of an occasion."""
+    if not is_long_table(table.frame):
+        return []
+    found = roles(table.frame, dict.fromkeys(LONG_ROLES))
+    keys = dict.fromkeys(found[role] for role in ("respondent", "choice_id") if found[role] is not None)
+    occasions = table.frame.groupby(list(keys), sort=False)
+    further = [name for name in table.names if name not in found.values()]
+    return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
+
+
+LONG_TABLE = Shape(
+    _LONG,
+    EXPERIMENTS,
+    match_long,
+    expected=(
+        "one row for each alternative of a task, with the columns 'respondent', 'task', 'chosen' and those that "
+        "describe the alternatives"
+    ),
+    roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
+    settings=("known", "attributes", "levels", "none", "bins"),
+    main=("respondent", "task", "chosen"),
+)
+
+
+# Choice experiments as a wide table: one row a task, one column for each attribute of each alternative ----------------
+
+
+_WIDE = "choice experiment with a row a task"
+
+
+def match_wide(
+    table: Table,
+    respondent: str | None = None,
+    task: str | None = None,
+    chosen: str | None = None,
+    alternatives: list[str] | None = None,
+    **more: Any,
+) -> Reading | None:
+    """A table with a choice and columns that are called by attribute and alternative."""
+    given = {"respondent": respondent, "task": task, "chosen": chosen}
+    if not table.named or table.square is not None or any(name not in (None, *table.names) for name in given.values()):
+        return None
+    found = wide_tasks(table.frame, given, alternatives)
+    if found is None:
+        return None
+    return Reading(
+        EXPERIMENTS,
+        _WIDE,
+        str(found),
+        table,
+        lambda: _read_wide(table, given | {"alternatives": alternatives} | more, str(found)),
+    )
+
+
+def _read_wide(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
+    data = ChoiceExperiment.from_wide(table.frame, **options)
+    return data, f"{how}: {data}"
+
+
+def wide_lacks(table: Table) -> Lack | None:
+    """The choice beside columns that are called by attribute and alternative."""
+    described = numbered_attributes(table.names)
+    return (
+        Lack(f"a column of the alternative chosen beside {shorten(described, 4)}", "chosen", 2) if described else None
+    )
+
+
+WIDE = Shape(
+    _WIDE,
+    EXPERIMENTS,
+    match_wide,
+    expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
+    roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
+    settings=("alternatives", "levels", "none", "bins"),
+    lacks=wide_lacks,
+    main=("respondent", "task", "chosen"),
+)
+
+
+SHAPES = LONG_TABLE, WIDE

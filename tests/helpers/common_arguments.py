@@ -1,0 +1,155 @@
+"""The arguments of a run, described once; `python tests/helpers/common_arguments.py` writes them into every docstring.
+
+The docstrings keep the text itself, as editors show what stands in the source. Change it here.
+"""
+
+import inspect
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from thali.classify.classifier import Classifier
+from thali.model.registry import SPECS
+
+COMMON = {  # name: (type, description)
+    "draws": (
+        "int, optional",
+        "States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an"
+        " effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at"
+        " 64,000 or 2 GB.",
+    ),
+    "tune": ("int", "States of each chain that are discarded first, while step sizes adapt."),
+    "chains": ("int", "Independent chains."),
+    "thin": ("int, optional", "Sweeps of the sampler for each state."),
+    "cores": (
+        "int, optional",
+        "Threads; None means one a chain, as far as there are processors. Has no influence on the draws.",
+    ),
+    "random_seed": (
+        "int, numpy.random.SeedSequence or numpy.random.Generator, optional",
+        "The same seed gives the same draws; None takes a fresh one.",
+    ),
+    "random_state": (
+        "int, numpy.random.RandomState or Generator, optional",
+        "Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.",
+    ),
+    "progressbar": ("bool", "Whether to show how far the run is."),
+    "job": (
+        "str or path, optional",
+        "A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after"
+        " the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.",
+    ),
+    "max_time": (
+        "float, optional",
+        "Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start"
+        " again with less of it, and a warning says so.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Own:
+    """What is different in one model."""
+
+    besides: str = ""  # stands after the common description
+    instead: str = ""  # stands in its place
+    type: str = ""  # another type
+
+
+_OF_GIBBS = Own('Only of `method="gibbs"`.')
+OWN = {
+    ("LatentFeatures", "draws"): Own(
+        "Where the chains stay in different families of features, so that more draws would not help, the run starts"
+        " again with ``tempering=8``, unless the model says how it tempers."
+    ),
+    ("LatentFeatures", "thin"): Own(
+        "None chooses as many as neighbouring states remember, seen in the first 400 sweeps: 25 at most, and 25 with"
+        " less than 400 states to tune; with tempering 50 (of every replica)."
+    ),
+    ("HierarchicalLogit", "draws"): Own(
+        "Of so many respondents that 1,000 draws of all of them take more than half a GB, there are fewer draws,"
+        " further apart."
+    ),
+    ("HierarchicalLogit", "thin"): Own("None means 2, or more of many respondents."),
+    ("ProductClasses", "chains"): Own(
+        instead='Of method="annealed"; None: 16. They stay with different sets of classes, so that predictions gain'
+        " more by many chains than by long ones.",
+        type="int, optional",
+    ),
+    ("ProductClasses", "cores"): Own(
+        instead="Threads; None means as many as there are processors. Has no influence on the draws."
+    ),
+    ("ProductClasses", "job"): Own(
+        instead="A folder that holds the draws and the state of the run. The same fit goes on from it after the"
+        " process was killed, and gives the draws of an unbroken run."
+    ),
+    ("ProductClasses", "max_time"): Own(instead="Seconds after which the run stops and keeps what was drawn."),
+    ("MultinomialLogit", "random_seed"): Own(instead="Not used, as nothing is random."),
+    ("MultinomialLogit", "progressbar"): Own(instead="Not used, as nothing takes long."),
+    ("LatentClassLogit", "random_seed"): Own(
+        "It is the seed of the starts, of the parts of people that are left out, and of the draws that intervals come"
+        " from."
+    ),
+    ("PlackettLuceRegression", "draws"): _OF_GIBBS,
+    ("PlackettLuceRegression", "tune"): _OF_GIBBS,
+    ("PlackettLuceRegression", "thin"): Own(
+        'None means 10, and 1 for "hamiltonian" or if W has more than a million entries.'
+    ),
+    ("PlackettLuceRegression", "cores"): Own(
+        instead="Threads; None means as many as there are processors. Has no influence on the results."
+    ),
+    ("PlackettLuceRegression", "job"): _OF_GIBBS,
+    ("PlackettLuceRegression", "max_time"): _OF_GIBBS,
+    ("SparseMultinomialLogit", "thin"): Own(
+        'None means 1 for "polya-gamma" where there are at least as many rows as coefficients of a class and at most'
+        " 600 coefficients; else 4 for two classes and 10 for more, which mix more slowly."
+    ),
+}
+
+
+def places() -> dict[str, Any]:
+    """By the class that defines it: what says the arguments of a run, `fit`, or of a classifier the class itself."""
+    found: dict[str, Any] = {}
+    for spec in SPECS:
+        cls = spec.load()
+        home = next(base for base in cls.__mro__ if "fit" in vars(base))
+        if issubclass(cls, Classifier):
+            found[cls.__name__] = cls
+        else:
+            found[home.__name__] = inspect.unwrap(vars(home)["fit"])
+    return found
+
+
+def arguments(place: Any) -> list[str]:
+    """Which of the common arguments it takes."""
+    return [name for name in inspect.signature(place).parameters if name in COMMON]
+
+
+def entry(name: str, argument: str, indent: str) -> str:
+    """The lines of an argument in the docstring of a place."""
+    kind, common = COMMON[argument]
+    own = OWN.get((name, argument), Own())
+    text = own.instead or " ".join(filter(None, (common, own.besides)))
+    inner = indent + "    "
+    lines = textwrap.fill(
+        text, 120, initial_indent=inner, subsequent_indent=inner, break_long_words=False, break_on_hyphens=False
+    )
+    return f"{indent}{argument} : {own.type or kind}\n{lines}\n"
+
+
+def described(name: str, place: Any, source: str) -> str:
+    """The source of a place, whose docstring describes the common arguments as the table does."""
+    for argument in arguments(place):
+        stands = re.compile(rf"^( +){argument} : .*\n(?:\1 +.*\n)*", re.MULTILINE)
+        source, times = stands.subn(lambda found, of=argument: entry(name, of, found[1]), source)
+        assert times == 1, f"the docstring of {name} must describe {argument!r} once"
+    return source
+
+
+if __name__ == "__main__":
+    for name, place in places().items():
+        file, source = Path(inspect.getsourcefile(place) or ""), inspect.getsource(place)
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace(source, described(name, place, source)), encoding="utf-8")
