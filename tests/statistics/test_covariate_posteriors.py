@@ -6,15 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from elimination_cases import mean_and_error
-from elimination_changes import MEMBER, SCALE, WEIGHT, change, changed, write_back
 from joint_means import LIMIT, buffet_means
+from likelihood_rows import with_values
 from problems import FIXED_UNIQUE, NO_UNIQUE, contents, make_state, random_comparisons, with_ties
 from scipy.stats import beta, poisson
 
 import thali as th
 from thali.aspects import operations
 from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.likelihoods.pair_blocks import TIE
 from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
 from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.state import BETA, Model
@@ -43,19 +42,6 @@ def in_order(forward, backward):
     ]
     frame = pd.DataFrame(rows, columns=["left", "right", "chosen"])
     return th.PairedComparisons.from_trials(frame, covariates=["order"], labels=["tea", "milk"])
-
-
-def with_values(data, columns, seed):
-    """Random answers to the same pairs, each of which has two values of some covariates."""
-    rng = np.random.default_rng(seed)
-    i, j = (np.repeat(side, 2) for side in (data.first, data.second))
-    n = len(i)
-    turned = rng.random(n) < 0.5
-    frame = pd.DataFrame({"left": np.where(turned, j, i), "right": np.where(turned, i, j)}).astype(str)
-    frame = frame.assign(chosen=rng.choice(["left", "right", "tie"] if data.n_ties else ["left", "right"], n))
-    frame = frame.assign(n=rng.integers(1, 5, n), **{f"x{m}": rng.normal(size=n).round(1) for m in range(columns)})
-    names = [f"x{m}" for m in range(columns)]
-    return th.PairedComparisons.from_trials(frame, count="n", covariates=names, labels=data.labels)
 
 
 @pytest.mark.parametrize("row", KNOWN)
@@ -101,31 +87,6 @@ def built(data, lapse, unique, covariates):
     cache.real[COEFFICIENTS:] = covariates
     operations.rebuild(compiled, cache, state)
     return model, state, cache
-
-
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("unique", [FIXED_UNIQUE, NO_UNIQUE])
-def test_changes_are_those_of_naive_evaluations(unique, ties):
-    rng, lapse, b = np.random.default_rng(5), 0.02, (0.7, -1.1)
-    data = random_comparisons(5, 5)
-    data = with_values(with_ties(data, 7) if ties else data, 2, seed=1)
-    model, state, cache = built(data, lapse, unique, b)
-    tie = None
-    if ties:
-        cache.real[TIE] = tie = 0.6
-        operations.rebuild(model.likelihood, cache, state)
-    for _ in range(40):
-        which, i, k = int(rng.choice([MEMBER, WEIGHT, SCALE])), int(rng.integers(5)), int(rng.integers(4))
-        before = contents(state)
-        move = (rng.random() - 0.5) * state.w[k]
-        d = {MEMBER: -state.w[k] if state.Z[k, i] else state.w[k], WEIGHT: move, SCALE: 0.8 + 0.4 * rng.random()}[which]
-        after = changed(which, *before, i, k, d)
-        expected = [naive.log_likelihood(data, *at, lapse, tie, beta=b) for at in (after, before)]
-        found = change(None, model, cache, state, which, i, k, d, True)
-        assert found == pytest.approx(expected[0] - expected[1], rel=1e-9, abs=1e-9)
-        write_back(state, *after)
-    total = operations.log_likelihood(model.likelihood, cache, state)
-    assert total == pytest.approx(naive.log_likelihood(data, *contents(state), lapse, tie, beta=b), rel=1e-10)
 
 
 def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
