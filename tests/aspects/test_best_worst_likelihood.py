@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from best_worst_data import best_worst, random_answers, ranked_answers
 from elimination_cases import mean_and_error
-from joint_means import LIMIT
 
 import thali as th
 from thali.aspects.answers.check import check_sentence
@@ -25,7 +24,6 @@ from thali.aspects.operations import log_likelihood, rebuild
 from thali.aspects.state import empty_state
 from thali.errors import ArgumentError, DataError
 from thali.testing import naive
-from thali.testing.joint import joint_distribution_test
 
 matplotlib.use("Agg")
 
@@ -92,18 +90,6 @@ def test_the_posterior_of_four_options_is_that_of_quadrature(rule):
     for mean, draws in zip(expected, np.moveaxis(weights / weights.sum(axis=2, keepdims=True), 2, 0), strict=True):
         found, error = mean_and_error(draws)
         assert error < 0.01 and abs(found - mean) < 4.5 * error, (found, mean, error)
-
-
-@pytest.mark.fit
-@pytest.mark.parametrize("rounds", [2_000, pytest.param(60_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("rule", RULES)
-def test_joint_distribution(rule, rounds):
-    """Shares are Dirichlet(1, 1, 1, 1): E s = 1/4, E s² = 1/10."""
-    data = best_worst([("abcd", "a", "d"), ("abc", "a", "c"), ("acd", "a", "c"), ("bd", "d", "b")], "abcd")
-    expected = {"unique weight": 4.0, "light unique": 1.0 - math.exp(-0.5), "share of 0": 1 / 4, "share of 0^2": 1 / 10}
-    likelihood = Elimination(0.02, shared=False, best_worst=rule)
-    found = joint_distribution_test(NONE, likelihood, data, expected, rounds)
-    assert max(abs(z) for z in found.values()) < LIMIT, found
 
 
 @pytest.mark.fit

@@ -78,6 +78,7 @@ def check_changes(call, row, steps=60):
     check_caches(row)
 
 
+@pytest.mark.filterwarnings("ignore:overflow")  # of a product, which is then not relied on
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_changes_are_differences_of_naive_evaluations(name, uncompiled):
     check_changes(change, LIKELIHOODS[name](), 15 if "sets of 12" in name else 60)

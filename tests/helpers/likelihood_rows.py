@@ -262,7 +262,7 @@ def luce(lapse):
     def whole(unique):
         return naive.log_likelihood(data, np.zeros((5, 0)), [], unique, lapse)
 
-    return _of_unique_alone(data, luce_sets.compiled_luce_sets(data, lapse), whole, 5.0, 1e-7)
+    return _of_unique_alone(data, luce_sets.compiled_luce_sets(data, lapse), whole, 10.0, 1e-7)
 
 
 SIZES = [(2, 0.0), (5, 0.3), (9, 0.0), (21, 0.2)]

@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from elimination_cases import mean_and_error
-from joint_means import LIMIT, buffet_means
-from likelihood_rows import with_values
-from problems import FIXED_UNIQUE, NO_UNIQUE, contents, make_state, random_comparisons, with_ties
+from problems import FIXED_UNIQUE, NO_UNIQUE, contents, make_state
 from scipy.stats import beta, poisson
 
 import thali as th
@@ -19,7 +17,6 @@ from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.state import BETA, Model
 from thali.aspects.weight_priors import EXPONENTIAL
 from thali.testing import naive
-from thali.testing.joint import joint_distribution_test
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 
@@ -110,38 +107,3 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
         for k in (1, 2, 3):
             error = math.sqrt((1 / (2 * k + 1) - 1 / (k + 1) ** 2) / count)
             assert abs(np.mean(np.power(ranks, k)) - 1 / (k + 1)) < 4.5 * error
-
-
-@pytest.mark.parametrize(
-    ("unique", "ties", "rounds"),
-    [
-        (True, False, 6_000),
-        pytest.param(False, False, 150_000, marks=pytest.mark.long),
-        pytest.param(True, True, 150_000, marks=pytest.mark.long),
-        pytest.param(False, True, 150_000, marks=pytest.mark.long),
-        pytest.param(True, False, 250_000, marks=pytest.mark.long),
-    ],
-)
-def test_joint_distribution(unique, ties, rounds):
-    expected = buffet_means(4, 5.0 if unique else 0.0)
-    if not unique:
-        del expected["unique weight"]
-    expected |= {"coefficient": 0.0, "coefficient^2": 1.0, "positive coefficient": 0.5}
-    if ties:
-        expected |= {"tie": 1.0, "tie^2": 2.0, "small tie": 1 - math.exp(-0.5)}
-    data = random_comparisons(4, seed=4, most=2)
-    data = with_values(with_ties(data, 1) if ties else data, 2, seed=2)
-    likelihood = Elimination(0.05, unique=unique, ties=ties, covariates=data.covariates.names)
-    found = joint_distribution_test(IndianBuffet(), likelihood, data, expected, rounds)
-    assert max(abs(z) for z in found.values()) < LIMIT, found
-
-
-@pytest.mark.parametrize("rounds", [10_000, pytest.param(150_000, marks=pytest.mark.long)])
-def test_joint_distribution_of_covariates_of_options(rounds):
-    expected = {"coefficient": 0.0, "coefficient^2": 1.0, "positive coefficient": 0.5, "unique weight": 4.0}
-    expected |= {"share of 0": 0.25, "share of 0^2": 0.1, "light unique": 1 - math.exp(-0.5)}
-    described = pd.DataFrame({"price": [3.0, 1.0, -1.0, 0.5], "kind": list("aabb")}, index=list("0123"))
-    data = random_comparisons(4, seed=4, most=2).with_option_covariates(described)
-    likelihood = Elimination(0.05, shared=False, covariates=data.covariates.names)
-    found = joint_distribution_test(th.priors.Given(np.zeros((4, 0))), likelihood, data, expected, rounds)
-    assert max(abs(z) for z in found.values()) < LIMIT, found

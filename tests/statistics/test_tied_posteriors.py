@@ -5,13 +5,10 @@ import math
 import numpy as np
 import pytest
 from elimination_cases import mean_and_error
-from joint_means import LIMIT, buffet_means
-from problems import random_comparisons
 from scipy.stats import beta, poisson
 
 import thali as th
 from thali.aspects.draws.counts import outcomes
-from thali.testing.joint import joint_distribution_test
 
 # Two options, alpha 1, lapse .01: choices of either, ties; E p, E nu, E P(tie), E K.
 # ln of the evidence of each, without the multinomial coefficient.
@@ -58,17 +55,6 @@ def test_posterior_means(counts, expected):
     for draws, mean in zip((p, tie, r / (1.0 + r), posterior["n_features"].values), expected, strict=True):
         found, error = mean_and_error(draws)
         assert error < 0.03 * mean and abs(found - mean) < 4.5 * error
-
-
-@pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_joint_distribution(unique):
-    expected = buffet_means(4, 5.0 if unique else 0.0) | {"tie": 1.0, "tie^2": 2.0, "small tie": 1 - math.exp(-0.5)}
-    if not unique:
-        del expected["unique weight"]
-    likelihood = th.likelihoods.Elimination(0.05, unique=unique, ties=True)
-    data = random_comparisons(4, seed=4, most=2)
-    found = joint_distribution_test(th.priors.IndianBuffet(), likelihood, data, expected, 4_000)
-    assert max(abs(z) for z in found.values()) < LIMIT, found
 
 
 @pytest.mark.long

@@ -6,7 +6,6 @@ from collections import Counter
 import numpy as np
 import pytest
 from elimination_cases import mean_and_error
-from joint_means import LIMIT, buffet_means
 from problems import contents
 from triplet_problems import LINKS, MIXED, naive_log_likelihood, start_of, three_objects
 
@@ -14,11 +13,9 @@ import thali as th
 from thali.aspects.moves import births, flips, split_join
 from thali.aspects.operations import open_members
 from thali.aspects.priors.finite import FiniteFeatures
-from thali.aspects.priors.ibp import Buffet, IndianBuffet
+from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.state import ALPHA, BETA
-from thali.likelihoods import MostSimilarPair
 from thali.testing.exact import invariance_error
-from thali.testing.joint import joint_distribution_test
 
 EXACT = 1e-12
 NAMES = ("E p of the first pair", "of the second", "P(a column {0, 1})", "P({1, 2})", "E columns of two owners or more")
@@ -210,49 +207,3 @@ def test_a_planted_error_is_seen():
     model, first = start_of(data, "exp", [[1], [1], [0]], [0.7])
     wrong = model._replace(likelihood=model.likelihood._replace(lapse=0.3))
     assert invariance_error(on(flips.flip_columns, wrong), first, key, target(data, "exp", IndianBuffet())) > 1e-3
-
-
-ALL_OF_FIVE = th.Triplets([(i, j, k) for i in range(5) for j in range(i) for k in range(j)])
-
-
-class SlightlyWrong(IndianBuffet):
-    """Samples as it should, but tells the samplers that columns of two owners are a fifth more frequent."""
-
-    def compiled(self, n):
-        right = super().compiled(n)
-        table = right.log_rate.copy()
-        table[2] += math.log(1.2)
-        return Buffet(table, right.harmonic)
-
-
-def scores(link, rounds, prior=None, weight_prior=(1.0, 1.0), n=5):
-    shape, rate = weight_prior
-    tail = math.exp(-1.0) if weight_prior == (1.0, 1.0) else math.exp(-rate) * (1.0 + rate)  # of shape 2
-    expected = buffet_means(n, 0.0, shape / rate, tail)
-    del expected["unique weight"]
-    if link == "ratio":  # which sees columns that all own
-        expected["shared weight"] += shape / rate / n
-        expected["heavy"] += tail / n
-        expected |= {"constant": shape / rate, "constant^2": shape * (shape + 1.0) / rate**2}
-    prior, likelihood = prior or IndianBuffet(), MostSimilarPair(link, 0.05)
-    return joint_distribution_test(prior, likelihood, ALL_OF_FIVE, expected, rounds, weight_prior=weight_prior)
-
-
-@pytest.mark.parametrize("rounds", [3_000, pytest.param(100_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("link", LINKS)
-def test_joint_distribution(link, rounds):
-    found = scores(link, rounds)
-    assert max(abs(z) for z in found.values()) < LIMIT, found
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("link", LINKS)
-def test_joint_distribution_of_another_weight_prior(link):
-    found = scores(link, 40_000, weight_prior=(2.0, 3.0))
-    assert max(abs(z) for z in found.values()) < LIMIT, found
-
-
-@pytest.mark.long
-def test_a_planted_error_of_a_fifth_is_seen():
-    found = scores("exp", 60_000, SlightlyWrong())
-    assert max(abs(z) for z in found.values()) > LIMIT
