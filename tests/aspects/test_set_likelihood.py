@@ -1,13 +1,9 @@
 """The likelihood of choices out of sets: every change and every move, against naive evaluations."""
 
-import math
-from collections import Counter
-
 import numpy as np
 import pytest
-from elimination_moves import key, on, state_key, target
 from likelihood_rows import started
-from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, contents, make_state, random_comparisons
+from problems import NO_UNIQUE, build, make_state, random_comparisons
 from set_problems import choices_of, random_choices
 
 from thali.aspects import operations
@@ -15,15 +11,9 @@ from thali.aspects.draws.columns import Columns
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.likelihoods.elimination_sets import compiled_sets
 from thali.aspects.likelihoods.set_draws import set_probability_draws
-from thali.aspects.moves import births, flips, mass_transfer, split_join
-from thali.aspects.priors.finite import FiniteFeatures
-from thali.aspects.priors.ibp import IndianBuffet
 from thali.data.choices import Choices
 from thali.errors import DataError
 from thali.testing import naive
-from thali.testing.exact import invariance_error
-
-EXACT = 1e-12
 
 
 def test_options_that_no_aspect_tells_apart_are_chosen_equally_often():
@@ -53,64 +43,6 @@ def test_pairs_as_sets_have_exactly_the_likelihood_of_pairs(lapse):
     # and choices out of nothing but pairs are handed to the likelihood of pairs
     as_pairs, _ = Elimination(lapse).compiled(Choices.from_comparisons(pairs))
     assert all(np.array_equal(a, b) for a, b in zip(as_pairs, model.likelihood, strict=True))
-
-
-DATA = choices_of({("0", "1", "2"): (3, 1, 2), ("0", "1"): (2, 1), ("1", "2"): (1, 4)}, list("012"))
-FOUR = random_choices(4, (2, 3, 4), 4, most=2)
-MATRIX = [[1, 0], [1, 1], [0, 1]]
-PLACED = [[1, 0], [1, 1], [0, 1], [0, 0]]
-
-
-@pytest.mark.parametrize("prior, lo", [(IndianBuffet(), 1), (FiniteFeatures(2), 0)])
-def test_a_pass_of_flips_leaves_the_posterior_invariant(prior, lo):
-    data = choices_of({("0", "1", "2"): (3, 1, 2), ("0", "2"): (2, 1)}, list("012"))
-    model, make = build(data, prior, unique=FIXED_UNIQUE, lo=lo, hi=3)
-    start = make_state(model, make, [[1], [0], [1]], [0.7], [0.5, 1.0, 0.8])
-    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, data, prior)) < EXACT
-
-
-@pytest.mark.parametrize("unique", [FIXED_UNIQUE, TOTAL_UNIQUE])
-@pytest.mark.exact
-def test_compensated_flips_leave_it_invariant(unique):
-    model, make = build(FOUR, unique=unique, lo=1 + (unique == TOTAL_UNIQUE), hi=3)
-    start = make_state(model, make, PLACED, [0.3, 0.4], [0.5, 1.0, 0.8, 0.9])
-    step = on(mass_transfer.compensated_flip, model)
-    assert invariance_error(step, start, key, target(model, FOUR, IndianBuffet())) < EXACT
-
-
-def test_row_blocks_leave_it_invariant():
-    model, make = build(FOUR)
-    matrix = [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]]
-    start = make_state(model, make, matrix, [0.31, 0.43, 0.27], [0.05, 0.052, 0.06, 0.03])
-    assert invariance_error(on(mass_transfer.row_block, model), start, key, target(model, FOUR, IndianBuffet())) < EXACT
-
-
-@pytest.mark.parametrize("lo", [1, 2])
-def test_transfers_leave_it_invariant(lo):
-    data = random_choices(5, (2, 3, 4, 5), 7, most=2, kept=0.5)
-    model, make = build(data, unique=TOTAL_UNIQUE if lo == 2 else FIXED_UNIQUE, lo=lo)
-    matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]
-    start = make_state(model, make, matrix, [0.3, 0.9, 0.5], [0.5, 1.0, 0.8, 0.2, 0.1])
-    assert invariance_error(on(split_join.transfer, model), start, key, target(model, data, IndianBuffet())) < EXACT
-
-
-def test_births_and_deaths_leave_it_invariant():
-    # every weight is 1, and births beyond the room for columns are rejected, which restricts the posterior to that room
-    model, make = build(DATA)
-    start = make_state(model, make, np.zeros((3, 0)), [], [0.5, 1.0, 0.8], 1.5, 4)
-    table = IndianBuffet().compiled(3)
-    rate = table.harmonic[2] - table.harmonic[1]
-
-    def step(rng, pair):
-        births.birth_or_death(rng, model, pair[1], pair[0], rate)
-
-    def log_target(pair):
-        matrix, weights, unique = contents(pair[0])
-        total = naive.log_likelihood(DATA, matrix, weights, unique, 0.01)
-        total += sum(math.log(1.5) + table.log_rate[m] for m in matrix.sum(0))
-        return total - sum(math.lgamma(c + 1) for c in Counter(state_key(pair)).values())
-
-    assert invariance_error(step, start, state_key, log_target, number=1.0) < EXACT
 
 
 @pytest.mark.fit

@@ -111,7 +111,8 @@ def covariates(unique, tied):
     expected |= {"tie": 1.0, "tie^2": 2.0, "small tie": LIGHT} if tied else {}
     data = random_comparisons(4, seed=4, most=2)
     data = with_values(with_ties(data, 1) if tied else data, 2, seed=2)
-    return Problem(BUFFET, Elimination(0.05, unique=unique, ties=tied, covariates=data.covariates.names), data, expected)
+    likelihood = Elimination(0.05, unique=unique, ties=tied, covariates=data.covariates.names)
+    return Problem(BUFFET, likelihood, data, expected)
 
 
 def covariates_of_options():
