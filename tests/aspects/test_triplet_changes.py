@@ -31,30 +31,6 @@ def test_weights_whose_exponential_overflows():
     assert change == pytest.approx(after - wanted, abs=1e-9)
 
 
-@pytest.mark.fit
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize("link", LINKS)
-def test_draws_have_the_naive_likelihood_prior_and_probabilities(link, uncompiled):
-    model = th.AdditiveClustering(link=link, lapse=LAPSE, alpha=1.5)
-    model.fit(MIXED, draws=6, tune=3, thin=1, chains=2, random_seed=1, progressbar=False)
-    tree = model.posterior_
-    posterior, pointwise = tree["posterior"].dataset, tree["log_likelihood"]["chosen"].values
-    coefficients = sum(
-        math.lgamma(sum(counts) + 1) - sum(math.lgamma(n + 1) for n in counts)
-        for counts in np.split(MIXED.counts, MIXED.start[1:-1])
-    )
-    assert coefficients > 1.0
-    for chain, draw in np.ndindex(2, 6):
-        at = posterior.isel(chain=chain, draw=draw)
-        features, weights = at["features"].values.T, at["weights"].values
-        constant = float(at["constant"]) if link == "ratio" else 0.0
-        wanted = naive.triplet_log_likelihood(MIXED, features, weights, link, constant, LAPSE) + coefficients
-        assert float(at["log_likelihood"]) == pytest.approx(wanted)
-        assert pointwise[chain, draw].sum() == pytest.approx(wanted)
-        if link == "ratio":
-            assert float(tree["log_prior"]["constant"][chain, draw]) == pytest.approx(-constant)
-
-
 def test_answers_to_one_set_have_the_coefficient_of_their_counts():
     """9! / (6! 2! 1!), as choices out of a set have it; guessing has it, too."""
     data = th.Triplets([("a", "b", "c")] * 6 + [("a", "c", "b")] * 2 + [("b", "c", "a")])

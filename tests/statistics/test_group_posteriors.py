@@ -1,7 +1,6 @@
 """Groups of people, by likelihood: posteriors known by quadrature, invariance of the moves, their own simulations."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -288,18 +287,3 @@ def test_names_and_order_of_groups_do_not_matter():
                 mean_and_error(draws[:, :, k, p].ravel()) for draws, k in zip(chosen, (g, 1 - g), strict=True)
             )
             assert abs(one[0] - other[0]) < ERRORS * math.hypot(one[1], other[1])
-
-
-def test_the_likelihood_of_draws_is_that_of_the_definition():
-    data = {"a": random_comparisons(4, 1), "b": random_comparisons(4, 2)}
-    model = th.EliminationByAspects().fit(data, draws=20, tune=20, chains=1, random_seed=1, progressbar=False)
-    posterior = model.posterior_["posterior"].dataset
-    constants = model.posterior_["constant_data"].dataset["log_binomial_coefficient"].values.sum()
-    for draw in range(20):
-        at = posterior.isel(chain=0, draw=draw)
-        total = constants
-        for g, each in enumerate(data.values()):
-            own = at["group_weights"].values[g], at["group_unique_weights"].values[g]
-            total += naive.log_likelihood(each, at["features"].values.T.astype(bool), *own, 0.01)
-        assert total == pytest.approx(float(at["log_likelihood"]), rel=1e-9)
-    assert Counter(model.features()["members"].map(len)).keys() <= {1, 2, 3, 4}
