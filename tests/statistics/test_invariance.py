@@ -214,7 +214,7 @@ BIRTHS = {
 }
 
 
-@pytest.mark.parametrize("name", BIRTHS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=UNIT if name == "sets" else ()) for name in BIRTHS])
 def test_birth_and_death(name):
     """Every new weight is as large as the others; births beyond the room for columns are rejected, which restricts the
     posterior to that room."""
