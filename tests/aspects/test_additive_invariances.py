@@ -1,4 +1,4 @@
-"""What must not matter to additive clustering: units, the diagonal, names, cores, slices, room, and the compiler."""
+"""What must not matter to additive clustering: units, the diagonal, names; and data that say nothing."""
 
 import math
 from itertools import combinations
@@ -8,28 +8,13 @@ import pytest
 from additive_cases import _mean_and_error, case_named, far_off
 from additive_runs import WEIGHT_PRIOR, fit, one_run, task
 from problems import alternating_similarities, random_similarities
+from same_draws import same
 from scipy import stats
 
 import thali as th
-from thali.aspects.samplers import chains, recommended
-from thali.aspects.samplers.chains import Chain, run_chains
-from thali.aspects.state import COLUMNS, capacity, replica, resized, stack
+from thali.aspects.samplers import recommended
 
 pytestmark = pytest.mark.fit
-
-FIELDS = ("alpha", "log_likelihood", "n_features", "weights", "sizes", "owners")
-
-
-class Silent:
-    def note(self, text): ...
-
-    def update(self, done): ...
-
-
-def same(a, b):
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in FIELDS) and all(
-        np.array_equal(a.extra[name], b.extra[name]) for name in ("constant", "sigma")
-    )
 
 
 def square(data):
@@ -82,70 +67,6 @@ def test_names_of_the_objects_do_not_matter():
     tree = fit(other, 8, tempering=False)
     assert far_off(tree, other) == {}
     assert far_off(tree, case)
-
-
-def growing(**settings):
-    """Two temperatures are too few for these data."""
-    return task(random_similarities(6, 6), 0.05, tempering=2, draws=30, tune=150, **settings)
-
-
-def test_same_seed_same_draws_for_any_number_of_cores():
-    runs = [run_chains(growing(), 3, cores, 42, Silent())[0] for cores in (1, 2, 3)]
-    assert any(len(draws.stats["swap_rate"]) > 1 for draws in runs[0])  # a ladder has grown
-    for run in runs[1:]:
-        assert all(same(a, b) for a, b in zip(runs[0], run, strict=True))
-    other, _ = run_chains(growing(), 3, 1, 43, Silent())
-    assert not any(same(a, b) for a, b in zip(runs[0], other, strict=True))
-    assert not same(runs[0][0], runs[0][1])
-
-
-@pytest.mark.parametrize("settings", [{}, {"sampler": "paper", "tempering": None}])
-def test_slices_do_not_matter(settings):
-    make = growing if not settings else lambda: task(random_similarities(6, 6), 0.05, **settings)
-    whole, sliced = (Chain(make(), np.random.default_rng(3)) for _ in range(2))
-    whole.run_to(whole.total)
-    for until in range(0, sliced.total + 1, 7):
-        sliced.run_to(until)
-    sliced.run_to(sliced.total)
-    assert same(whole.draws, sliced.draws)
-    assert np.array_equal(whole.ladder.beta, sliced.ladder.beta) and np.array_equal(whole.ladder.at, sliced.ladder.at)
-    assert whole.ladder.beta.size > 2 or settings
-
-
-@pytest.mark.parametrize("settings", [{"tempering": 3}, {"tempering": None, "sampler": "paper"}])
-def test_room_grows_without_a_trace(settings):
-    """Many columns: the states of all replicas and the record have to grow on the way."""
-    data = random_similarities(4, 4)
-    crowded, roomy = (
-        Chain(task(data, 0.3, alpha=40.0, draws=80, **settings), np.random.default_rng(3)) for _ in range(2)
-    )
-    least = max(int(columns) for columns in crowded.states.whole[:, COLUMNS])
-    replicas = [replica(crowded.states, t) for t in range(len(crowded.states.whole))]
-    crowded.states = stack([resized(b, least) for b in replicas])
-    while capacity(roomy.state) < 2000:
-        roomy.states = chains.grown(roomy.states)
-    roomy.record = chains.enlarged(chains.enlarged(roomy.record))
-    kept = int(crowded.state.whole[COLUMNS])
-    assert np.array_equal(roomy.state.Z[:kept], crowded.state.Z[:kept])
-    crowded.run_to(crowded.total)
-    roomy.run_to(roomy.total)
-    assert least < capacity(crowded.state) < 2000
-    assert same(crowded.draws, roomy.draws)
-    assert 55 < crowded.draws.n_features.mean() < 110  # 40 H_4 = 83 a priori
-
-
-@pytest.mark.parametrize("settings", [{"tempering": 3}, {"tempering": None, "sampler": "paper"}])
-@pytest.mark.parametrize("sigma, shape", [(None, 1.0), (0.1, 2.0)])
-def test_python_and_compiled_sweeps_draw_the_same(sigma, shape, settings):
-    data = random_similarities(4, 4, missing=0.3)
-    made = [task(data, sigma, weight_prior=(shape, 5.0), draws=10, tune=20, thin=2, **settings) for _ in range(2)]
-    made[1].kernel = made[1].kernel.python
-    a, b = (one_run(each, seed=9) for each in made)
-    assert np.array_equal(a.owners, b.owners)
-    for name in ("weights", "alpha", "log_likelihood"):
-        assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9, abs=1e-9), name
-    for name in ("constant", "sigma"):
-        assert a.extra[name] == pytest.approx(b.extra[name], rel=1e-9), name
 
 
 def features_by_size(draws, n):

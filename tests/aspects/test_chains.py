@@ -1,13 +1,16 @@
 """How chains are run: the same draws however they are cut up, room that grows, an early stop, and a valid scan."""
 
 from collections import Counter
+from functools import partial
 from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from additive_runs import task as of_similarities
 from arviz_stats.base.array import array_stats
-from problems import random_comparisons
+from problems import random_comparisons, random_similarities
+from same_draws import same
 
 import thali as th
 from thali.aspects.likelihoods.elimination import Elimination
@@ -15,13 +18,11 @@ from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.samplers import chains, paper
 from thali.aspects.samplers.chains import Chain, run_chains
 from thali.aspects.samplers.task import build_task
-from thali.aspects.state import COLUMNS, capacity, shuffle_columns
+from thali.aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack
 from thali.errors import InterruptedWarning
 from thali.inference import threads as _threads
 
 pytestmark = pytest.mark.fit
-
-FIELDS = ("alpha", "log_likelihood", "unique_weights", "n_features", "weights", "sizes", "owners")
 
 
 class Silent:
@@ -35,19 +36,98 @@ def task(data, alpha=None, draws=50, tune=20, thin=3, sampler=None, prior=None):
     return build_task(prior or IndianBuffet(), Elimination(), data, draws=draws, tune=tune, thin=thin, **settings)
 
 
-def same(a, b):
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in FIELDS)
+PAPER = {"tempering": None, "sampler": "paper"}
 
 
-@pytest.mark.parametrize("sampler", [None, "paper"])
-def test_same_seed_same_draws_for_any_number_of_cores(sampler):
-    data = random_comparisons(5, 5)
-    runs = [run_chains(task(data, sampler=sampler), 3, cores, 42, Silent())[0] for cores in (1, 2, 3)]
+def similar(missing=0.0, sigma=0.05, n=6, **settings):
+    """The task of similarities."""
+    return of_similarities(random_similarities(n, n, missing), sigma, **settings)
+
+
+def growing():
+    """Two temperatures are too few for these data."""
+    return similar(tempering=2, draws=30, tune=150)
+
+
+TASKS = {
+    "pairs": lambda: task(random_comparisons(5, 5)),
+    "pairs, published": lambda: task(random_comparisons(5, 5), sampler="paper"),
+    "similarities, tempered": growing,
+    "similarities, published": lambda: similar(**PAPER),
+}
+
+
+@pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
+def test_same_seed_same_draws_for_any_number_of_cores(make):
+    runs = [run_chains(make(), 3, cores, 42, Silent())[0] for cores in (1, 2, 3)]
+    assert make is not growing or any(len(draws.stats["swap_rate"]) > 1 for draws in runs[0])  # a ladder has grown
     for run in runs[1:]:
         assert all(same(a, b) for a, b in zip(runs[0], run, strict=True))
-    other, _ = run_chains(task(data, sampler=sampler), 3, 1, 43, Silent())
+    other, _ = run_chains(make(), 3, 1, 43, Silent())
     assert not any(same(a, b) for a, b in zip(runs[0], other, strict=True))
     assert not same(runs[0][0], runs[0][1])
+
+
+@pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
+def test_slices_do_not_matter(make):
+    whole, sliced = (Chain(make(), np.random.default_rng(3)) for _ in range(2))
+    whole.run_to(whole.total)
+    for until in range(0, sliced.total + 1, 7):
+        sliced.run_to(until)
+    sliced.run_to(sliced.total)
+    assert same(whole.draws, sliced.draws)
+    assert np.array_equal(whole.ladder.beta, sliced.ladder.beta) and np.array_equal(whole.ladder.at, sliced.ladder.at)
+    assert whole.ladder.beta.size > 2 or make is not growing
+
+
+CROWDED = {"alpha": 40.0, "draws": 80}
+ROOMS = {
+    "pairs": lambda: task(random_comparisons(4, 4), **CROWDED),
+    "similarities, tempered": lambda: similar(n=4, sigma=0.3, tempering=3, **CROWDED),
+    "similarities, published": lambda: similar(n=4, sigma=0.3, **PAPER, **CROWDED),
+}
+
+
+@pytest.mark.parametrize("make", ROOMS.values(), ids=ROOMS)
+def test_room_grows_without_a_trace(make):
+    """Many columns: the states of all replicas and the record have to grow on the way."""
+    crowded, roomy = (Chain(make(), np.random.default_rng(3)) for _ in range(2))
+    least = max(int(columns) for columns in crowded.states.whole[:, COLUMNS])
+    replicas = [replica(crowded.states, t) for t in range(len(crowded.states.whole))]
+    crowded.states = stack([resized(b, least) for b in replicas])
+    while capacity(roomy.state) < 2000:
+        roomy.states = chains.grown(roomy.states)
+    roomy.record = chains.enlarged(chains.enlarged(roomy.record))
+    kept = int(crowded.state.whole[COLUMNS])
+    assert np.array_equal(roomy.state.Z[:kept], crowded.state.Z[:kept])
+    crowded.run_to(crowded.total)
+    roomy.run_to(roomy.total)
+    assert least < capacity(crowded.state) < 2000
+    assert same(crowded.draws, roomy.draws)
+    assert 55 < crowded.draws.n_features.mean() < 110  # 40 H_4 = 83 a priori
+
+
+SHORT = {"pairs": lambda: task(random_comparisons(4, 4), draws=4, tune=2)} | {
+    f"similarities, sigma {sigma}, {name}": partial(
+        *(similar, 0.3, sigma, 4), weight_prior=(shape, 5.0), draws=10, tune=20, thin=2, **how
+    )
+    for sigma, shape in [(None, 1.0), (0.1, 2.0)]
+    for name, how in {"tempered": {"tempering": 3}, "published": PAPER}.items()
+}
+
+
+@pytest.mark.parametrize("make", SHORT.values(), ids=SHORT)
+def test_python_and_compiled_sweeps_draw_the_same(make):
+    compiled, plain = (Chain(make(), np.random.default_rng(9)) for _ in range(2))
+    plain.task.kernel = plain.task.kernel.python
+    for chain in (compiled, plain):
+        chain.run_to(chain.total)
+    a, b = compiled.draws, plain.draws
+    assert np.array_equal(a.owners, b.owners)
+    for name in ("weights", "alpha", "log_likelihood"):
+        assert getattr(a, name) == pytest.approx(getattr(b, name), rel=1e-9, abs=1e-9), name
+    for name in a.extra:
+        assert a.extra[name] == pytest.approx(b.extra[name], rel=1e-9), name
 
 
 def test_many_short_runs_all_end(monkeypatch):
@@ -56,45 +136,6 @@ def test_many_short_runs_all_end(monkeypatch):
     for seed in range(60):
         found, _ = run_chains(task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent())
         assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
-
-
-def test_slices_do_not_matter():
-    data = random_comparisons(5, 5)
-    whole, sliced = (Chain(task(data), np.random.default_rng(3)) for _ in range(2))
-    whole.run_to(whole.total)
-    for until in range(0, sliced.total + 1, 7):
-        sliced.run_to(until)
-    sliced.run_to(sliced.total)
-    assert same(whole.draws, sliced.draws)
-
-
-def test_room_grows_without_a_trace():
-    """Many columns: the state and the record both have to grow on the way."""
-    data = random_comparisons(4, 4)
-    crowded, roomy = (Chain(task(data, alpha=40.0, draws=80), np.random.default_rng(3)) for _ in range(2))
-    start = capacity(crowded.state)
-    while capacity(roomy.state) < 2000:
-        roomy.states = chains.grown(roomy.states)
-    roomy.record = chains.enlarged(chains.enlarged(roomy.record))
-    kept = int(crowded.state.whole[COLUMNS])
-    assert np.array_equal(roomy.state.Z[:kept], crowded.state.Z[:kept])
-    crowded.run_to(crowded.total)
-    roomy.run_to(roomy.total)
-    assert capacity(crowded.state) > start
-    assert same(crowded.draws, roomy.draws)
-    assert 60 < crowded.draws.n_features.mean() < 110  # 40 H_4 = 83 a priori
-
-
-def test_python_and_compiled_sweeps_draw_the_same():
-    data = random_comparisons(4, 4)
-    compiled, plain = (Chain(task(data, draws=4, tune=2), np.random.default_rng(9)) for _ in range(2))
-    compiled.run_to(compiled.total)
-    plain.task.kernel = plain.task.kernel.python
-    plain.run_to(plain.total)
-    a, b = compiled.draws, plain.draws
-    assert np.array_equal(a.owners, b.owners)
-    assert a.weights == pytest.approx(b.weights, rel=1e-9)
-    assert a.log_likelihood == pytest.approx(b.log_likelihood, rel=1e-9)
 
 
 def test_an_early_stop_keeps_what_was_drawn(monkeypatch):

@@ -7,7 +7,6 @@ import pytest
 import thali as th
 from thali.compile import jit
 from thali.errors import ArgumentError, DataError
-from thali.testing import naive
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -40,23 +39,6 @@ def tied():
     with pytest.MonkeyPatch.context() as patch:  # a specialisation that nothing else needs runs as Python
         patch.setattr(jit, "_is_disabled", lambda: True)
         return th.EliminationByAspects("unique").fit(TIED, **RUN)
-
-
-@pytest.mark.parametrize(("name", "data"), [("model", DATA), ("tied", TIED)])
-def test_the_log_likelihood_is_that_of_naive_evaluations(name, data, request):
-    model = request.getfixturevalue(name)
-    posterior, constant = model.posterior_["posterior"].dataset, model.posterior_["constant_data"].dataset
-    pointwise = model.posterior_["log_likelihood"]["wins"].sum("compared_pair")
-    np.testing.assert_allclose(pointwise, posterior["log_likelihood"], rtol=1e-9)
-    one = posterior.isel(chain=1, draw=7)
-    columns = one["weights"].values > 0.0
-    known = one["features"].values[columns].T, one["weights"].values[columns], one["unique_weights"].values, 0.01
-    tie, beta = (float(one["tie"]) if data.n_ties else None), one["covariate"].values
-    expected = naive.log_likelihood(data, *known, tie, beta=beta)
-    expected += float(constant["log_binomial_coefficient"].sum())
-    assert float(one["log_likelihood"]) == pytest.approx(expected, rel=1e-9)
-    prior = float(model.posterior_["log_prior"]["covariate"].isel(chain=1, draw=7))
-    assert prior == pytest.approx(-0.5 * (beta @ beta) - np.log(2 * np.pi))
 
 
 def test_what_is_said_of_covariates(tied, tmp_path, uncompiled):

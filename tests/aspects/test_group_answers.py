@@ -88,17 +88,6 @@ def test_the_model_of_one_group_predicts(model):
     assert set(tree_of_group(model.posterior_, "men")["observed_data"].dataset.sizes) == {"compared_pair"}
 
 
-@pytest.mark.long
-@pytest.mark.fit  # for its time
-def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
-    model.save(tmp_path / "groups.nc")
-    again = th.load(tmp_path / "groups.nc")
-    assert again.groups_ == ("women", "men") and again.features(0.0).equals(model.features(0.0))
-    again.continue_fit(5, progressbar=False)
-    longer = th.EliminationByAspects(weights="similar", tempering=False).fit(data, **RUN | {"draws": 25})
-    assert again.posterior_["posterior"].equals(longer.posterior_["posterior"])
-
-
 def test_common_weights_are_those_of_the_pooled_data(data):
     together = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
     pooled = th.EliminationByAspects("unique").fit(th.Groups(data).pooled(), **RUN)

@@ -209,17 +209,6 @@ def test_the_check_is_of_all_people(model, data):
     assert row["predicted"] == pytest.approx(by_hand)
 
 
-@pytest.mark.long
-@pytest.mark.fit  # for its time
-def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
-    model.save(tmp_path / "kinds.nc")
-    again = th.load(tmp_path / "kinds.nc")
-    assert again.assignment().equals(model.assignment()) and again.features(0.0).equals(model.features(0.0))
-    again.continue_fit(5, progressbar=False)
-    longer = th.EliminationByAspects(kinds=2, weights="similar").fit(data, **RUN | {"draws": 21})
-    assert again.posterior_["posterior"].equals(longer.posterior_["posterior"])
-
-
 @pytest.mark.fit  # for its time
 def test_given_aspects_and_tempering(data):
     model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=3, tempering=(1.0, 2.0)).fit(data, **RUN)

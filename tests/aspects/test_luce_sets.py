@@ -1,18 +1,12 @@
 """Sets of options that share no aspect: Luce's choice rule, against the recursion and by brute force."""
 
-import math
-
 import numpy as np
 import pytest
-from set_problems import random_choices
 
 import thali as th
-from thali.aspects.likelihoods import luce_sets, set_draws
+from thali.aspects.likelihoods import set_draws
 from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.operations import apply_own, apply_scale, delta_own, log_likelihood, rebuild
-from thali.aspects.state import empty_state
 from thali.errors import ArgumentError
-from thali.likelihoods import elimination_probabilities
 
 RUN = {"chains": 2, "random_seed": 1, "progressbar": False}
 
@@ -23,43 +17,6 @@ def ranked(n, people, seed):
     return th.Choices.from_rankings(
         [[f"o{k}" for k in np.argsort(-(np.log(worth) + rng.gumbel(size=n)))] for _ in range(people)]
     )
-
-
-def by_recursion(data, weights, lapse):
-    """The log-likelihood, each set by `elimination_probabilities`."""
-    aspects, named = {label: [label] for label in data.labels}, dict(zip(data.labels, weights, strict=True))
-    terms = (elimination_probabilities(members, aspects, named, lapse) for members in data.sets)
-    with np.errstate(divide="ignore"):
-        return float(np.sum(data.counts * np.log(np.concatenate(list(terms)))))
-
-
-@pytest.mark.filterwarnings("ignore:overflow")  # of a product, which is then not relied on
-@pytest.mark.parametrize("lapse", [0.0, 0.05])
-@pytest.mark.parametrize("together", [luce_sets.TOGETHER, 2])
-def test_changes_are_differences_of_the_recursion(monkeypatch, uncompiled, lapse, together):
-    """Weights over thirty decades, so that sums lose digits and products leave the range."""
-    monkeypatch.setattr(luce_sets, "TOGETHER", together)
-    monkeypatch.setattr(luce_sets, "SAFE", 1e-280 if together > 2 else 0.5)
-    rng = np.random.default_rng(3)
-    data = random_choices(5, (2, 3, 5), 1, most=6)
-    sets, make = luce_sets.compiled_luce_sets(data, lapse)
-    cache, state = make(sets), empty_state(5, 4)
-    state.s[:5] = np.exp(rng.normal(size=5))
-    rebuild(sets, cache, state)
-    for _ in range(60):
-        value = by_recursion(data, state.s[:5], lapse)
-        assert log_likelihood(sets, cache, state) == pytest.approx(value, rel=1e-10)
-        i = int(rng.integers(5))
-        s = state.s[i] * math.exp(5.0 * rng.normal())
-        changed = state.s[:5].copy()
-        changed[i] = s
-        found = delta_own(sets, cache, state, i, s - state.s[i], 0.0)
-        assert found == pytest.approx(by_recursion(data, changed, lapse) - value, rel=1e-7, abs=1e-7)
-        apply_own(sets, cache, state, i, s - state.s[i], 0.0)
-        state.s[i] = s
-        factor = math.exp(rng.normal())
-        state.s[:5] *= factor
-        apply_scale(sets, cache, state, factor)
 
 
 @pytest.mark.fit

@@ -1,23 +1,9 @@
 """The likelihood of choices out of sets: every change and every move, against naive evaluations."""
 
-import math
-from collections import Counter
-
 import numpy as np
 import pytest
-from elimination_changes import (
-    COMPENSATED_MEMBER,
-    COMPENSATED_WEIGHT,
-    MEMBER,
-    OWN,
-    SCALE,
-    WEIGHT,
-    change,
-    changed,
-    write_back,
-)
-from elimination_moves import key, on, state_key, target
-from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, contents, make_state, random_comparisons
+from likelihood_rows import started
+from problems import NO_UNIQUE, build, make_state, random_comparisons
 from set_problems import choices_of, random_choices
 
 from thali.aspects import operations
@@ -25,99 +11,9 @@ from thali.aspects.draws.columns import Columns
 from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.likelihoods.elimination_sets import compiled_sets
 from thali.aspects.likelihoods.set_draws import set_probability_draws
-from thali.aspects.moves import births, flips, mass_transfer, split_join
-from thali.aspects.priors.finite import FiniteFeatures
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.state import COLUMNS
-from thali.compile.jit import kernel
 from thali.data.choices import Choices
 from thali.errors import DataError
 from thali.testing import naive
-from thali.testing.exact import invariance_error
-
-EXACT = 1e-12
-
-
-@kernel
-def compiled_change(rng, model, c, b, which, i, k, d, commit):
-    return change(rng, model, c, b, which, i, k, d, commit)
-
-
-def random_state(data, columns, seed, **more):
-    rng = np.random.default_rng(seed)
-    model, make = build(data, **more)
-    matrix = rng.random((data.n_options, columns)) < 0.5
-    unique = np.zeros(data.n_options) if model.unique == NO_UNIQUE else 3.0 + rng.random(data.n_options)
-    return model, make, *make_state(model, make, matrix, rng.gamma(2.0, size=columns), unique)
-
-
-@pytest.mark.parametrize(
-    "call, n, sizes, kept, steps",
-    [
-        (change, 3, (2, 3), 1.0, 40),
-        (change, 6, (2, 3, 4, 5, 6), 0.4, 40),
-        (change, 12, (11, 12), 0.2, 12),  # more members than have a table of masks
-        # Compiled changes are watched in chains, too: see test_cache_drift.py.
-        pytest.param(compiled_change, 6, (2, 3, 4, 5, 6), 0.4, 200, marks=pytest.mark.long),
-        pytest.param(compiled_change, 12, (3, 11, 12), 0.1, 60, marks=pytest.mark.long),
-    ],
-)
-@pytest.mark.parametrize("lapse", [0.0, 0.01])
-def test_changes_of_elimination(call, n, sizes, kept, steps, lapse):
-    rng = np.random.default_rng(n)
-    data = random_choices(n, sizes, n, kept=kept)
-    columns = 4
-    model, make, state, cache = random_state(data, columns, n, lapse=lapse, unique=FIXED_UNIQUE)
-    before = contents(state)
-    value = naive.log_likelihood(data, *before, lapse)
-    for _ in range(steps):
-        which, i, k = int(rng.integers(6)), int(rng.integers(n)), int(rng.integers(columns))
-        matrix, weights, unique = before
-        toward = -1.0 if matrix[i, k] else 1.0
-        d = {
-            OWN: (rng.random() - 0.5) * unique[i],
-            MEMBER: toward * weights[k],
-            WEIGHT: (rng.random() - 0.5) * weights[k],
-            COMPENSATED_MEMBER: toward * weights[k],
-            COMPENSATED_WEIGHT: (rng.random() - 0.5) * min(weights[k], 1.0),
-            SCALE: 0.8 + 0.4 * rng.random(),
-        }[which]
-        after = changed(which, *before, i, k, d)
-        if after[2].min() <= 0.0:
-            continue
-        expected = naive.log_likelihood(data, *after, lapse) - value
-        assert call(None, model, cache, state, which, i, k, d, True) == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        for mine, theirs in zip(contents(state), before, strict=True):  # a change is taken back, to the last bit
-            assert (mine == theirs).all()
-        write_back(state, *after)
-        before, value = after, value + expected
-    total = operations.log_likelihood(model.likelihood, cache, state)
-    assert total == pytest.approx(naive.log_likelihood(data, *contents(state), lapse), rel=1e-10)
-
-
-def test_a_birth_and_a_death():
-    data = random_choices(5, (2, 3, 4), 1)
-    model, _, state, cache = random_state(data, 3, 1)
-    matrix, weights, unique = contents(state)
-    before = naive.log_likelihood(data, matrix, weights, unique, 0.01)
-    state.Z[3, :5] = [1, 1, 0, 1, 0]
-    for compensates in (False, True):
-        new = np.array([1, 1, 0, 1, 0], bool)
-        delta = (operations.delta_compensated_weight if compensates else operations.delta_weight)(
-            model.likelihood, cache, state, 3, 3, 0.8
-        )
-        after = naive.log_likelihood(
-            data, np.column_stack([matrix, new]), [*weights, 0.8], unique - 0.8 * compensates * new, 0.01
-        )
-        assert delta == pytest.approx(after - before, rel=1e-9)
-        delta = (operations.delta_compensated_weight if compensates else operations.delta_weight)(
-            model.likelihood, cache, state, 1, int(matrix[:, 1].sum()), -weights[1]
-        )
-        after = naive.log_likelihood(
-            data, matrix[:, [0, 2]], weights[[0, 2]], unique + weights[1] * compensates * matrix[:, 1], 0.01
-        )
-        assert delta == pytest.approx(after - before, rel=1e-9)
-    assert state.whole[COLUMNS] == 3
 
 
 def test_options_that_no_aspect_tells_apart_are_chosen_equally_often():
@@ -137,7 +33,8 @@ def test_options_that_no_aspect_tells_apart_are_chosen_equally_often():
 @pytest.mark.parametrize("lapse", [0.0, 0.01])
 def test_pairs_as_sets_have_exactly_the_likelihood_of_pairs(lapse):
     pairs = random_comparisons(7, seed=2, missing=0.3)
-    model, make, state, cache = random_state(pairs, 5, 3, lapse=lapse)
+    model, make = build(pairs, lapse=lapse)
+    state, cache = started(model, make, 7, 5)
     sets, make_sets = compiled_sets(Choices.from_comparisons(pairs), lapse)
     cache_of_sets = make_sets(sets)
     operations.rebuild(sets, cache_of_sets, state)
@@ -146,64 +43,6 @@ def test_pairs_as_sets_have_exactly_the_likelihood_of_pairs(lapse):
     # and choices out of nothing but pairs are handed to the likelihood of pairs
     as_pairs, _ = Elimination(lapse).compiled(Choices.from_comparisons(pairs))
     assert all(np.array_equal(a, b) for a, b in zip(as_pairs, model.likelihood, strict=True))
-
-
-DATA = choices_of({("0", "1", "2"): (3, 1, 2), ("0", "1"): (2, 1), ("1", "2"): (1, 4)}, list("012"))
-FOUR = random_choices(4, (2, 3, 4), 4, most=2)
-MATRIX = [[1, 0], [1, 1], [0, 1]]
-PLACED = [[1, 0], [1, 1], [0, 1], [0, 0]]
-
-
-@pytest.mark.parametrize("prior, lo", [(IndianBuffet(), 1), (FiniteFeatures(2), 0)])
-def test_a_pass_of_flips_leaves_the_posterior_invariant(prior, lo):
-    data = choices_of({("0", "1", "2"): (3, 1, 2), ("0", "2"): (2, 1)}, list("012"))
-    model, make = build(data, prior, unique=FIXED_UNIQUE, lo=lo, hi=3)
-    start = make_state(model, make, [[1], [0], [1]], [0.7], [0.5, 1.0, 0.8])
-    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, data, prior)) < EXACT
-
-
-@pytest.mark.parametrize("unique", [FIXED_UNIQUE, TOTAL_UNIQUE])
-@pytest.mark.exact
-def test_compensated_flips_leave_it_invariant(unique):
-    model, make = build(FOUR, unique=unique, lo=1 + (unique == TOTAL_UNIQUE), hi=3)
-    start = make_state(model, make, PLACED, [0.3, 0.4], [0.5, 1.0, 0.8, 0.9])
-    step = on(mass_transfer.compensated_flip, model)
-    assert invariance_error(step, start, key, target(model, FOUR, IndianBuffet())) < EXACT
-
-
-def test_row_blocks_leave_it_invariant():
-    model, make = build(FOUR)
-    matrix = [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]]
-    start = make_state(model, make, matrix, [0.31, 0.43, 0.27], [0.05, 0.052, 0.06, 0.03])
-    assert invariance_error(on(mass_transfer.row_block, model), start, key, target(model, FOUR, IndianBuffet())) < EXACT
-
-
-@pytest.mark.parametrize("lo", [1, 2])
-def test_transfers_leave_it_invariant(lo):
-    data = random_choices(5, (2, 3, 4, 5), 7, most=2, kept=0.5)
-    model, make = build(data, unique=TOTAL_UNIQUE if lo == 2 else FIXED_UNIQUE, lo=lo)
-    matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]
-    start = make_state(model, make, matrix, [0.3, 0.9, 0.5], [0.5, 1.0, 0.8, 0.2, 0.1])
-    assert invariance_error(on(split_join.transfer, model), start, key, target(model, data, IndianBuffet())) < EXACT
-
-
-def test_births_and_deaths_leave_it_invariant():
-    # every weight is 1, and births beyond the room for columns are rejected, which restricts the posterior to that room
-    model, make = build(DATA)
-    start = make_state(model, make, np.zeros((3, 0)), [], [0.5, 1.0, 0.8], 1.5, 4)
-    table = IndianBuffet().compiled(3)
-    rate = table.harmonic[2] - table.harmonic[1]
-
-    def step(rng, pair):
-        births.birth_or_death(rng, model, pair[1], pair[0], rate)
-
-    def log_target(pair):
-        matrix, weights, unique = contents(pair[0])
-        total = naive.log_likelihood(DATA, matrix, weights, unique, 0.01)
-        total += sum(math.log(1.5) + table.log_rate[m] for m in matrix.sum(0))
-        return total - sum(math.lgamma(c + 1) for c in Counter(state_key(pair)).values())
-
-    assert invariance_error(step, start, state_key, log_target, number=1.0) < EXACT
 
 
 @pytest.mark.fit

@@ -6,7 +6,6 @@ from problems import random_comparisons, with_ties
 
 import thali as th
 from thali.errors import ArgumentError
-from thali.testing import naive
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -33,24 +32,6 @@ def test_ties_are_modelled_where_there_are_some(model):
     for how in ("half", "drop"):
         one, other = fitted(ties=how), th.EliminationByAspects().fit(DATA.without_ties(how), **RUN)
         np.testing.assert_array_equal(*(m.posterior_["posterior"]["choice_probability"] for m in (one, other)))
-
-
-def test_the_log_likelihood_is_that_of_three_outcomes(model):
-    posterior, constant = model.posterior_["posterior"].dataset, model.posterior_["constant_data"].dataset
-    pointwise = model.posterior_["log_likelihood"]["wins"].sum("compared_pair")
-    np.testing.assert_allclose(pointwise, posterior["log_likelihood"], rtol=1e-9)
-    one = posterior.isel(chain=1, draw=7)
-    columns = one["weights"].values > 0.0
-    known = (
-        one["features"].values[columns].T,
-        one["weights"].values[columns],
-        one["unique_weights"].values,
-        0.01,
-        float(one["tie"]),
-    )
-    coefficients = float(constant["log_binomial_coefficient"].sum())
-    expected = naive.log_likelihood(DATA, *known) + coefficients
-    assert float(one["log_likelihood"]) == pytest.approx(expected, rel=1e-9)
 
 
 def test_outcomes_are_predicted(model):

@@ -4,67 +4,21 @@ import math
 
 import numpy as np
 import pytest
-from triplet_problems import LAPSE, LINKS, MIXED, build_triplets, start_of
+from likelihood_rows import TEN
+from triplet_problems import LAPSE, LINKS, MIXED, start_of
 
 import thali as th
 from thali.aspects import operations
 from thali.aspects.draws.counts import log_coefficients
 from thali.aspects.draws.triplets import probabilities_of_draws
-from thali.aspects.likelihoods import pair_sets
-from thali.aspects.likelihoods.delta_checks import compare_changes, states_of
 from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
 from thali.aspects.likelihoods.pair_sets import CONSTANT
 from thali.aspects.likelihoods.second_order import SHIFT, second_order
 from thali.aspects.samplers.chains import Chain
 from thali.aspects.state import COLUMNS
-from thali.aspects.weight_priors import EXPONENTIAL, GammaWeights
+from thali.aspects.weight_priors import GammaWeights
 from thali.comparison.by_evidence import log_evidence_of_guessing
 from thali.testing import naive
-
-TEN = th.Triplets.from_sets(
-    [list(map(str, row)) for row in np.argsort(np.random.default_rng(5).random((40, 10)), axis=1)[:, :4]],
-    [list(map(str, row)) for row in np.argsort(np.random.default_rng(5).random((40, 10)), axis=1)[:, 1:3]],
-    labels=list(map(str, range(10))),
-)
-
-
-@pytest.mark.first(5)
-@pytest.mark.parametrize("few", [0, 4, 100])  # all rows, whichever is less, the rows of the owners alone
-@pytest.mark.parametrize("data", [MIXED, TEN], ids=["mixed", "ten"])
-@pytest.mark.parametrize("link", LINKS)
-def test_changes_are_differences_of_the_naive_likelihood(link, data, few, monkeypatch):
-    monkeypatch.setattr(pair_sets, "SPARSE_PART", 1e9 if few == 0 else 1.0 / few if few == 100 else few)
-    rng = np.random.default_rng(1)
-    states = states_of(th.priors.IndianBuffet(), data.n_options, EXPONENTIAL, rng, 5)
-    model, make_cache = build_triplets(data, link)
-
-    def whole(features, weights):
-        constant = 1.0 if link == "ratio" else 0.0  # where a cache begins
-        return naive.triplet_log_likelihood(data, features, weights, link, constant, LAPSE)
-
-    found = compare_changes(model.likelihood, make_cache, whole, states, data.labels, rng, 25)
-    assert found.count >= 60 and found.is_rounding, found.words
-
-
-@pytest.mark.parametrize("link", LINKS)
-def test_what_is_applied_is_what_a_rebuild_finds(link):
-    model, (state, cache) = start_of(TEN, link, np.eye(10, 3) + np.eye(10, 3, -4), [0.5, 1.0, 2.0], lo=1)
-    rng, likelihood = np.random.default_rng(2), model.likelihood
-    for _ in range(200):
-        k, i = int(rng.integers(3)), int(rng.integers(10))
-        if rng.random() < 0.5:
-            d = float(rng.uniform(-0.5, 1.0) * state.w[k])
-            operations.apply_weight(likelihood, cache, state, k, state.m[k], d)
-            state.w[k] += d
-        else:
-            joins = state.Z[k, i] == 0.0
-            operations.apply_member(likelihood, cache, state, k, i, state.w[k] if joins else -state.w[k])
-            state.Z[k, i] = float(joins)
-            state.m[k] += 1 if joins else -1
-    kept = [array.copy() for array in cache]
-    operations.rebuild(likelihood, cache, state)
-    for before, after in zip(kept, cache, strict=True):
-        np.testing.assert_allclose(before, after, rtol=1e-10, atol=1e-10)
 
 
 def test_weights_whose_exponential_overflows():
@@ -75,30 +29,6 @@ def test_weights_whose_exponential_overflows():
     change = operations.delta_weight(model.likelihood, cache, state, 0, 2, 2.0)
     after = naive.triplet_log_likelihood(MIXED, features, [802.0, 801.0], "exp", 0.0, LAPSE)
     assert change == pytest.approx(after - wanted, abs=1e-9)
-
-
-@pytest.mark.fit
-@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize("link", LINKS)
-def test_draws_have_the_naive_likelihood_prior_and_probabilities(link, uncompiled):
-    model = th.AdditiveClustering(link=link, lapse=LAPSE, alpha=1.5)
-    model.fit(MIXED, draws=6, tune=3, thin=1, chains=2, random_seed=1, progressbar=False)
-    tree = model.posterior_
-    posterior, pointwise = tree["posterior"].dataset, tree["log_likelihood"]["chosen"].values
-    coefficients = sum(
-        math.lgamma(sum(counts) + 1) - sum(math.lgamma(n + 1) for n in counts)
-        for counts in np.split(MIXED.counts, MIXED.start[1:-1])
-    )
-    assert coefficients > 1.0
-    for chain, draw in np.ndindex(2, 6):
-        at = posterior.isel(chain=chain, draw=draw)
-        features, weights = at["features"].values.T, at["weights"].values
-        constant = float(at["constant"]) if link == "ratio" else 0.0
-        wanted = naive.triplet_log_likelihood(MIXED, features, weights, link, constant, LAPSE) + coefficients
-        assert float(at["log_likelihood"]) == pytest.approx(wanted)
-        assert pointwise[chain, draw].sum() == pytest.approx(wanted)
-        if link == "ratio":
-            assert float(tree["log_prior"]["constant"][chain, draw]) == pytest.approx(-constant)
 
 
 def test_answers_to_one_set_have_the_coefficient_of_their_counts():

@@ -39,3 +39,13 @@ def faults(page):
     return [
         (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]]) for fault in Axe().run(page)["violations"]
     ]
+
+
+def watched(page):
+    """What the page says, by its console, its errors and its dialogs, and what it asks for, from now on."""
+    said, asked = [], []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
+    page.on("request", lambda request: None if request.url.startswith("data:") else asked.append(request.url))
+    return said, asked

@@ -94,19 +94,17 @@ def key(parts):
     return tuple(np.round(each, 9).tobytes() for each in (*contents(states), base.v[: states.whole[0, COLUMNS]]))
 
 
-def geweke(of_task, expected, rounds, simulate, more=lambda chain: {}):
-    """Scores of prior means, where sweeps and simulations of all groups alternate."""
-    chain = GroupChain(of_task, np.random.default_rng(77))
+def geweke(chain, expected, rounds, simulate, more=lambda chain: {}, sweeps=1):
+    """Scores of prior means, where sweeps and simulations of everybody's answers alternate."""
     rng = np.random.default_rng(78)
     chain.run_to(0)
     kept = {name: [] for name in expected}
     for _ in range(rounds):
-        chain.run_to(1)
+        chain.run_to(sweeps)
         first = replica(chain.state, 0)
         Z, w, s = contents(chain.state)
         sizes, alpha = Z[0].sum(axis=1), first.real[ALPHA]
-        last = len(w) - 1
-        kappa = chain.bases.real[0, KAPPA]
+        last, kappa = len(w) - 1, chain.bases.real[0, KAPPA]
         now = {
             "alpha": alpha,
             "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
@@ -125,15 +123,25 @@ def geweke(of_task, expected, rounds, simulate, more=lambda chain: {}):
         }
         for name in expected:
             kept[name].append(float(now[name]))
-        for g in range(of_task.n_groups):
-            likelihood = group_at(of_task.model.likelihood, g)
-            simulate(rng, likelihood, replica(chain.state, g), cache_at(likelihood, chain.cache, g))
+        simulate(rng, chain)
         chain.states.whole[..., SWEEPS] = 0
     scores = {}
     for name, values in kept.items():
         mean, error = mean_and_error(values)
         scores[name] = (mean - expected[name]) / error
     return scores
+
+
+def in_each_group(simulate):
+    """New answers of every group, by a function of one."""
+
+    def of_all(rng, chain):
+        likelihoods = chain.task.model.likelihood
+        for g in range(chain.task.n_groups):
+            likelihood = group_at(likelihoods, g)
+            simulate(rng, likelihood, replica(chain.state, g), cache_at(likelihood, chain.cache, g))
+
+    return of_all
 
 
 def means(n, similar, unique=True, mean=1.0):

@@ -10,10 +10,12 @@ import numpy as np
 from product_class_cases import TP1, TP2, TP3, Experiment
 
 from thali.choice.product_classes.arguments import Settings
+from thali.choice.product_classes.engines.annealed import annealed_chains, fit_of
 from thali.choice.product_classes.engines.fit import first_draws
 from thali.choice.product_classes.particles import Particles
 from thali.choice.product_classes.reports.predict import choice_probabilities
 from thali.choice.product_classes.state import problem_of
+from thali.inference.threads import run_in_threads
 
 SLACK = 3e-4  # of the table: values were floored at 1e-300 there
 FUNCTIONALS = (
@@ -195,36 +197,53 @@ def evidence_score(log_evidence: float, relative_error: float, answer: float, er
     return off / math.sqrt((ratio * relative_error) ** 2 + error**2 + 1e-30)
 
 
-def binary(people: int, tasks: int, alternatives: int, worse=()) -> Experiment:
-    """One attribute with two levels; in every task one product is better and chosen, but once by the people `worse`."""
+def binary(people: int, tasks: int, alternatives: int, worse=(), extra=0) -> Experiment:
+    """One attribute with two levels; in every task one product is better and chosen, but once by the people `worse`;
+    and `extra` people who have no say."""
     products = [(1,)] + [(0,)] * (alternatives - 1)
-    return Experiment(
-        [2],
-        [[(products, int(n in worse and t == 0)) for t in range(tasks)] for n in range(people)],
-    )
+    own = [[(products, int(n in worse and t == 0)) for t in range(tasks)] for n in range(people)]
+    return Experiment([2], own + [[(products, 1)]] * extra)
 
 
-def closed_form(people, tasks, alternatives, alpha, beta, lapse=0.0, worse=()) -> tuple[float, float]:
-    """Log evidence of `binary`, and the probability that person 1 owns nothing.
+def closed_form(people, tasks, alternatives, alpha, beta, lapse=0.0, worse=()):
+    """Of `binary`: log evidence, the mean number of classes where lapse is 0, P(a person owns nothing) of everybody.
 
     Whoever owns a class prefers the better product, whoever owns none is indifferent, and so many given people own
     nothing with probability exp(−α Σ β / (β + i)).
     """
-    digits, terms = Decimal, range(people + 1)  # terms of either sign nearly cancel
-    with localcontext() as context:
-        context.prec = 60
-        blind = digits(str(lapse)) / alternatives
-        best = 1 - digits(str(lapse)) + blind
-        owning = [best ** (tasks - (n in worse)) * (blind if n in worse else 1) for n in range(people)]
-        nothing = 1 / digits(alternatives) ** tasks
-        rate, shape = digits(str(alpha)), digits(str(beta))
-        weights = [(-rate * sum((shape / (shape + i) for i in range(j)), digits(0))).exp() for j in terms]
+    with localcontext(prec=60):  # the terms alternate in sign, and nearly cancel
+        alpha, beta, lapse = (Decimal(str(number)) for number in (alpha, beta, lapse))
+        nobody, miss = Decimal(alternatives) ** -tasks, lapse / alternatives
+        hit = 1 - lapse + miss
+        owner = [hit ** (tasks - 1) * miss if i in worse else hit**tasks for i in range(people)]
+        none = [(-alpha * sum(beta / (beta + i) for i in range(j))).exp() for j in range(people + 1)]
+        left = [alpha * sum(beta / (beta + i) for i in range(j, people)) for j in range(people + 1)]
 
-        def evidence(owning):
-            e = [digits(1), *(digits(0) for _ in range(people))]
-            for b in owning:
-                e = [e[j] * b + (e[j - 1] * (nothing - b) if j else 0) for j in terms]
-            return sum((e[j] * weights[j] for j in terms), digits(0))
+        def total(owner, weights):
+            e = [Decimal(1)]
+            for b in owner:
+                e = [x * b + y * (nobody - b) for x, y in zip([*e, 0], [0, *e], strict=True)]
+            return sum(x * p * w for x, p, w in zip(e, none, weights, strict=True))
 
-        total = evidence(owning)
-        return float(total.ln()), float(evidence([digits(0), *owning[1:]]) / total)
+        ones = [1] * (people + 1)
+        evidence = total(owner, ones)
+        empty = [total([0 if j == i else b for j, b in enumerate(owner)], ones) / evidence for i in range(people)]
+        return float(evidence.ln()), float(total(owner, left) / evidence), list(map(float, empty))
+
+
+class Silent:
+    """No progress is shown; Ctrl-C comes once every chain has done so many sweeps."""
+
+    def __init__(self, chains, until=math.inf):
+        self.chains, self.until = chains, until
+
+    def update(self, done):
+        if min(chain.sweeps for chain in self.chains) >= self.until:
+            raise KeyboardInterrupt
+
+
+def run_annealed(problem, how, cores=None, random_seed=None):
+    """The fit of annealed chains that have run to their end."""
+    chains = annealed_chains(problem, how, how.final_sweeps, random_seed)
+    run_in_threads(chains, cores, Silent(chains))
+    return fit_of(chains, how)

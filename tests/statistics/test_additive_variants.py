@@ -1,6 +1,7 @@
 """Gaps, no constant, a learned sigma, and other priors than the Indian buffet: posteriors known by quadrature."""
 
 import math
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -27,47 +28,32 @@ def test_the_quadrature_agrees_with_that_of_the_cases(name):
         assert value == pytest.approx(case["expected"][quantity], abs=1e-6), quantity
 
 
-ALSO_PUBLISHED = pytest.mark.parametrize("sampler", ["tempered", pytest.param("published", marks=pytest.mark.long)])
-
-
-@pytest.mark.long
-@pytest.mark.first(1)
-@ALSO_PUBLISHED
-@pytest.mark.parametrize("weight_prior", [(1.0, 10.0), (2.0, 4.0)])
-def test_a_pair_that_was_not_measured(weight_prior, sampler):
-    expected = three_objects(WITHOUT, 0.1, 1.0, weight_prior, BUFFET)
-    case = {"similarities": WITHOUT, "model": {"sigma": 0.1, "alpha": 1.0, "weight_prior": weight_prior}}
-    check(fit(case, 6 if sampler == "tempered" else 80, **SAMPLERS[sampler]), case | {"expected": expected})
-
-
 JUDGEMENTS = [[0.0, 6.0, 1.0], [6.0, 0.0, 0.5], [1.0, 0.5, 0.0]]
+GIVEN = [[1, 1], [1, 1], [0, 1]]
 
 
-@pytest.mark.first(1)
-@ALSO_PUBLISHED
-@pytest.mark.parametrize("similarities", [WITHOUT, SIMILARITIES], ids=["gap", "complete"])
-def test_means_of_unequal_numbers_of_judgements(similarities, sampler):
+def gap(weight_prior):
+    """A pair that was not measured."""
+    expected = three_objects(WITHOUT, 0.1, 1.0, weight_prior, BUFFET)
+    return {"similarities": WITHOUT, "model": {"sigma": 0.1, "alpha": 1.0, "weight_prior": weight_prior}}, expected
+
+
+def judged(similarities):
+    """Means of unequal numbers of judgements."""
     expected = three_objects(similarities, 0.2, 1.0, (2.0, 4.0), BUFFET, judgements=JUDGEMENTS)
     equal = three_objects(similarities, 0.2, 1.0, (2.0, 4.0), BUFFET)
     assert max(abs(expected[name] - equal[name]) for name in equal) > 0.05  # it matters
     settings = {"sigma": 0.2, "alpha": 1.0, "weight_prior": (2.0, 4.0)}
-    case = {"similarities": similarities, "judgements": JUDGEMENTS, "model": settings, "expected": expected}
-    check(fit(case, 6 if sampler == "tempered" else 240, **SAMPLERS[sampler]), case)
+    return {"similarities": similarities, "judgements": JUDGEMENTS, "model": settings}, expected
 
 
-@ALSO_PUBLISHED
-def test_no_constant(sampler):
+def no_constant():
     expected = three_objects(SIMILARITIES, 0.1, 2.0, (1.0, 4.0), BUFFET, constant=False)
     settings = {"sigma": 0.1, "alpha": 2.0, "weight_prior": (1.0, 4.0), "constant": False}
-    case = {"similarities": SIMILARITIES, "model": settings, "expected": expected}
-    tree = fit(case, 6 if sampler == "tempered" else 80, **SAMPLERS[sampler])
-    check(tree, case)
-    assert not tree["posterior"]["constant"].values.any()
+    return {"similarities": SIMILARITIES, "model": settings}, expected
 
 
-@pytest.mark.long  # this prior with this likelihood needs a kernel of its own
-@pytest.mark.parametrize("similarities", [SIMILARITIES, WITHOUT], ids=["complete", "gap"])
-def test_tree(similarities):
+def on_tree(similarities):
     tree = th.Tree.from_newick("((0:.2,1:.2):.8,2:1);")
     prior = PhylogeneticBuffet(tree)
     nothing = prior.log_prob(np.zeros((3, 0)), 1.0)
@@ -78,13 +64,10 @@ def test_tree(similarities):
     }
     settings = {"sigma": 0.1, "alpha": 1.5, "weight_prior": (1.0, 5.0), "features": tree}
     expected = three_objects(similarities, 0.1, 1.5, (1.0, 5.0), rates)
-    case = {"similarities": similarities, "model": settings, "expected": expected}
-    check(fit(case, 4), case)
+    return {"similarities": similarities, "model": settings}, expected
 
 
-@pytest.mark.long  # this prior with this likelihood needs a kernel of its own
-@pytest.mark.parametrize("weight_prior", [(1.0, 1.0), (2.0, 4.0)])
-def test_two_columns(weight_prior):
+def of_two_columns(weight_prior):
     a = 1.5 / 2
     decisions = {
         h: a * math.gamma(len(h) + a) * math.gamma(4 - len(h)) / math.gamma(4 + a)
@@ -92,36 +75,54 @@ def test_two_columns(weight_prior):
         for h in combinations(range(3), size)
     }
     assert sum(decisions.values()) == pytest.approx(1.0)
-    expected = two_columns(SIMILARITIES, 0.1, weight_prior, decisions)
     settings = {"sigma": 0.1, "alpha": 1.5, "weight_prior": weight_prior, "features": 2}
-    case = {"similarities": SIMILARITIES, "model": settings, "expected": expected}
-    check(fit(case, 6), case)
+    return {"similarities": SIMILARITIES, "model": settings}, two_columns(SIMILARITIES, 0.1, weight_prior, decisions)
 
 
-@pytest.mark.first(1)
-@pytest.mark.parametrize("sampler", ["tempered", "published"])
-def test_two_objects_whose_sigma_is_learned(sampler):
+def learned_of_two():
+    """Two objects whose sigma is learned."""
     expected = two_objects_unknown_sigma(0.6, 1.0, (1.0, 4.0), 0.02 * 0.6**2)
-    similarities = [[1.0, 0.6], [0.6, 1.0]]
-    case = {"similarities": similarities, "model": {"alpha": 1.0, "weight_prior": (1.0, 4.0)}, "expected": expected}
-    check(fit(case, 6 if sampler == "tempered" else 200, **SAMPLERS[sampler]), case)
+    return {"similarities": [[1.0, 0.6], [0.6, 1.0]], "model": {"alpha": 1.0, "weight_prior": (1.0, 4.0)}}, expected
 
 
-@pytest.mark.first(1)
-@pytest.mark.parametrize("tempering", [None, 3])
-def test_given_features_whose_sigma_is_learned(tempering):
-    scale = 0.02 * np.var([0.8, 0.3, 0.45])
-    expected = given_features_unknown_sigma(SIMILARITIES, (2.0, 4.0), scale)
-    features = [[1, 1], [1, 1], [0, 1]]
-    case = {"similarities": SIMILARITIES, "model": {"weight_prior": (2.0, 4.0), "features": features}}
-    check(fit(case, 6, tempering=tempering), case | {"expected": expected})
+def learned_of_given(*judgements):
+    """Given features whose sigma is learned, perhaps of means of unequal numbers of judgements."""
+    scale = 0.02 * np.var([0.8, 0.3, 0.45]) / (np.mean([1 / 6, 1.0, 2.0]) if judgements else 1.0)
+    case = {"similarities": SIMILARITIES, "model": {"weight_prior": (2.0, 4.0), "features": GIVEN}}
+    case |= {"judgements": judgements[0]} if judgements else {}
+    return case, given_features_unknown_sigma(SIMILARITIES, (2.0, 4.0), scale, *judgements)
 
 
-@pytest.mark.long
-def test_a_learned_sigma_of_unequal_numbers_of_judgements():
-    scale = 0.02 * np.var([0.8, 0.3, 0.45]) / np.mean([1 / 6, 1.0, 2.0])
-    expected = given_features_unknown_sigma(SIMILARITIES, (2.0, 4.0), scale, JUDGEMENTS)
-    features = [[1, 1], [1, 1], [0, 1]]
-    case = {"similarities": SIMILARITIES, "judgements": JUDGEMENTS}
-    case["model"] = {"weight_prior": (2.0, 4.0), "features": features}
-    check(fit(case, 10), case | {"expected": expected})
+TEMPERED, PUBLISHED = (SAMPLERS[name] for name in ("tempered", "published"))
+BY_DEFAULT = {
+    "means, gap": (partial(judged, WITHOUT), 6, TEMPERED),
+    "no constant": (no_constant, 6, TEMPERED),
+    "sigma of two": (learned_of_two, 6, TEMPERED),
+    "sigma of given features": (learned_of_given, 6, {"tempering": None}),
+}
+LONG = {  # some of these priors with this likelihood need kernels of their own
+    "gap, shape 1": (partial(gap, (1.0, 10.0)), 6, TEMPERED),
+    "gap, shape 1, published": (partial(gap, (1.0, 10.0)), 80, PUBLISHED),
+    "gap, shape 2": (partial(gap, (2.0, 4.0)), 6, TEMPERED),
+    "gap, shape 2, published": (partial(gap, (2.0, 4.0)), 80, PUBLISHED),
+    "means, gap, published": (partial(judged, WITHOUT), 240, PUBLISHED),
+    "means": (partial(judged, SIMILARITIES), 6, TEMPERED),
+    "means, published": (partial(judged, SIMILARITIES), 240, PUBLISHED),
+    "no constant, published": (no_constant, 80, PUBLISHED),
+    "tree": (partial(on_tree, SIMILARITIES), 4, {}),
+    "tree, gap": (partial(on_tree, WITHOUT), 4, {}),
+    "two columns, shape 1": (partial(of_two_columns, (1.0, 1.0)), 6, {}),
+    "two columns, shape 2": (partial(of_two_columns, (2.0, 4.0)), 6, {}),
+    "sigma of two, published": (learned_of_two, 200, PUBLISHED),
+    "sigma of given features, tempered": (learned_of_given, 6, {"tempering": 3}),
+    "sigma of given features, means": (partial(learned_of_given, JUDGEMENTS), 10, {}),
+}
+
+
+@pytest.mark.parametrize("name", [*BY_DEFAULT, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)])
+def test_posteriors_known_by_quadrature(name):
+    make, thin, settings = (BY_DEFAULT | LONG)[name]
+    case, expected = make()
+    tree = fit(case, thin, **settings)
+    check(tree, case | {"expected": expected})
+    assert case["model"].get("constant", True) or not tree["posterior"]["constant"].values.any()

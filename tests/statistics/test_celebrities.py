@@ -1,4 +1,4 @@
-"""The celebrities and Paris-Rome: long runs against converged reference values."""
+"""The celebrities, without and with a tree, and Paris-Rome: long runs against converged reference values."""
 
 import numpy as np
 import pytest
@@ -32,6 +32,12 @@ PARIS_ROME = {
     ("P", "R"): (0.5000, 0.00007),
     ("R", "R+"): (0.0151, 0.00007),
 }
+# Of trees of the professions, by the length of their leaves.
+PROFESSIONS = {"politicians": ["LBJ", "HW", "CDG"], "athletes": ["JU", "CY", "AJF"], "stars": ["BB", "ET", "SL"]}
+ON_TREES = {
+    0.1: {"log_likelihood": (-121.439, 0.016), "n_features": (6.669, 0.010), "alpha": (2.565, 0.004)},
+    0.5: {"log_likelihood": (-119.916, 0.011), "n_features": (13.107, 0.033), "alpha": (4.093, 0.010)},
+}
 PARIS_ROME_COPIES = {("P+", "P"): (1.150, 0.001), ("R", "R+"): (1.150, 0.001), ("P+", "R+"): (0.062, 0.001)}
 
 
@@ -58,15 +64,19 @@ def check(model, expected, copies, shift=0.0):
         assert abs(z) < 4.0, (members, z)
 
 
-def fit(data, draws, thin):
-    return th.EliminationByAspects().fit(data, draws=draws, tune=500, thin=thin, random_seed=2006, progressbar=False)
+def fit(data, draws, thin, aspects="ibp"):
+    run = {"draws": draws, "tune": 500, "thin": thin, "random_seed": 2006, "progressbar": False}
+    return th.EliminationByAspects(aspects).fit(data, **run)
 
 
 @pytest.mark.long
-def test_celebrities_two_million_sweeps():
-    model = fit(th.datasets.celebrities(), 25_000, 20)
-    check(model, CELEBRITIES, COPIES)
-    for name, (value, _) in CELEBRITIES.items():
+@pytest.mark.parametrize("leaf_length", [None, *ON_TREES])
+def test_two_million_sweeps(leaf_length):
+    aspects = th.Tree.from_groups(PROFESSIONS, leaf_length) if leaf_length else "ibp"
+    expected = ON_TREES[leaf_length] if leaf_length else CELEBRITIES
+    model = fit(th.datasets.celebrities(), 25_000, 20, aspects)
+    check(model, expected, {} if leaf_length else COPIES)
+    for name, (value, _) in expected.items():
         assert scores(draws_of(model, name), value, 0.0)[1] <= 0.005 * abs(value)
 
 
@@ -86,3 +96,28 @@ def test_the_default_budget_converges_and_is_honest(seed):
         row = summary.loc[name]
         assert abs(row["mean"] - value) < 4.0 * np.hypot(row["mcse_mean"], error)
     assert len(summary) == 3 + 36
+
+
+@pytest.mark.long
+def test_the_star_and_the_indian_buffet_have_the_same_posterior():
+    data, budget = th.datasets.celebrities(), {"draws": 8_000, "tune": 500, "thin": 20, "progressbar": False}
+    star = th.EliminationByAspects(th.Tree.star(data.labels)).fit(data, random_seed=1, **budget).summary()
+    buffet = th.EliminationByAspects().fit(data, random_seed=2, **budget).summary()
+    z = (star["mean"] - buffet["mean"]) / np.hypot(star["mcse_mean"], buffet["mcse_mean"])
+    assert list(star.index) == list(buffet.index)
+    assert z.abs().max() < 4.5  # of 39
+
+
+def test_a_tree_is_saved_with_its_model(tmp_path):
+    tree = th.Tree.from_groups(PROFESSIONS, 0.1)
+    model = th.EliminationByAspects(tree).fit(
+        th.datasets.celebrities(), draws=300, tune=200, random_seed=1, progressbar=False
+    )
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    assert again.aspects == tree
+    assert again.features().equals(model.features())
+    places = dict(zip(model.features(0.0)["members"], model.features(0.0)["place"], strict=True))
+    assert places[("LBJ", "HW", "CDG")] == "clade politicians"
+    assert places[("JU", "CY", "AJF", "BB", "ET", "SL")] == "across"
+    assert places[("LBJ",)] == "leaf" and places[th.datasets.celebrities().labels] == "root"

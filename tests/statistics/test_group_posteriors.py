@@ -1,7 +1,6 @@
-"""Groups of people: posteriors that are known by quadrature, invariance of the moves, and their own simulations."""
+"""Groups of people, by likelihood: posteriors known by quadrature, invariance of the moves, their own simulations."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from group_problems import (
     contents,
     drawn,
     geweke,
+    in_each_group,
     key,
     mean_and_error,
     means,
@@ -20,13 +20,18 @@ from group_problems import (
 from joint_means import LIMIT
 from problems import random_comparisons, random_similarities, three_options
 from scipy.stats import binom
+from set_problems import choices_of, random_choices
 
 import thali as th
-from thali.aspects.group_state import KAPPA
-from thali.aspects.moves import group_owners
+from thali.aspects.group_state import KAPPA, group_at
+from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali.aspects.moves import group_owners, group_together
+from thali.aspects.operations import cache_at, log_likelihood
+from thali.aspects.populations.groups_chain import GroupChain
+from thali.aspects.state import replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error
-from thali.testing.joint import simulate_pairs, simulate_similarities
+from thali.testing.joint import simulate_choices, simulate_pairs, simulate_similarities
 
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 
@@ -60,9 +65,14 @@ KNOWN = [
 ]
 
 
-def hold_against(data, alpha, weights, kappa, owned, chosen, others, error, draws):
+def as_choices(first, second):
+    return choices_of({("1", "2"): (first, second)}, ["1", "2"])
+
+
+def hold_against(data, alpha, weights, kappa, owned, chosen, others, error, draws, of_pair=pair, likelihood=None):
     of_task = task(
-        [pair(*each) for each in data],
+        [of_pair(*each) for each in data],
+        likelihood,
         alpha=alpha,
         weights=weights,
         kappa=math.nan if kappa is None else kappa,
@@ -85,6 +95,11 @@ def hold_against(data, alpha, weights, kappa, owned, chosen, others, error, draw
 @pytest.mark.parametrize("case", [KNOWN[2], KNOWN[3], KNOWN[4], KNOWN[5]])
 def test_posterior_means(case):
     hold_against(*case, draws=20_000)
+
+
+@pytest.mark.parametrize("case", [KNOWN[3], KNOWN[4]])
+def test_posterior_means_of_choices_out_of_sets_of_two(case):
+    hold_against(*case, draws=8_000, of_pair=as_choices, likelihood=OutOfSets(0.01))
 
 
 @pytest.mark.long
@@ -137,37 +152,44 @@ def test_posterior_means_of_similarities(similar, columns, present, fitted):
         assert abs(mean - expected) < ERRORS * error + 1e-6
 
 
+def offered(groups):
+    """Choices out of sets of two and three of three options, of another number of sets in each group."""
+    return [random_choices(3, (2, 3), seed, kept=1.0 if seed else 0.6) for seed in range(groups)]
+
+
+PAIRS = [random_comparisons(3, seed) for seed in range(3)], None
+SETS = offered(2), OutOfSets(0.01)
+MOVES = [("flips", "free"), ("compensated", "similar"), ("plain", "similar"), ("transfer", "free")]
+MOVES += [("transfer", "similar"), ("plain", "free"), ("together", "similar")]
+
+
 @pytest.mark.parametrize(
-    ("move", "weights"),
-    [
-        ("flips", "free"),
-        ("compensated", "similar"),
-        ("plain", "similar"),
-        ("transfer", "free"),
-        ("transfer", "similar"),
-    ],
+    ("data", "likelihood", "move", "weights"),
+    [(*PAIRS, *each) for each in MOVES[:5]] + [(*SETS, *MOVES[at]) for at in (0, 1, 5, 4, 6)],
 )
-def test_moves_of_owners_leave_the_posterior_invariant(move, weights):
-    data = [random_comparisons(3, seed) for seed in range(3)]
-    of_task = task(data, alpha=1.5, weights=weights, kappa=2.0 if weights == "similar" else math.nan)
-    model = of_task.model
+def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, weights):
+    of_task = task(data, likelihood, alpha=1.5, weights=weights, kappa=2.0 if weights == "similar" else math.nan)
+    model, groups = of_task.model, len(data)
     matrix = [[1, 1], [1, 0], [0, 0]] if move == "transfer" else [[1, 0], [1, 1], [0, 1]]
-    chain = small_chain(of_task, matrix, [[0.7, 1.3], [0.4, 0.5], [2.0, 2.5]], np.array([[0.8, 1.0, 1.2]] * 3))
+    shared = [[0.7, 1.3], [0.4, 0.5], [2.0, 2.5]][:groups]
+    chain = small_chain(of_task, matrix, shared, np.array([[0.8, 1.0, 1.2]] * groups))
     base = type(chain.bases)(*(array[0] for array in chain.bases))
     base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
-    start = chain.state, chain.cache, base
     prior = th.priors.IndianBuffet()
+
+    def whole(parts):
+        return key(parts), np.round(parts[2].own, 9).tobytes()
 
     def log_target(parts):
         Z, w, s = contents(parts[0])
-        v, kappa = parts[2].v[: Z.shape[1]], parts[2].real[KAPPA]
+        v, own, kappa = parts[2].v[: Z.shape[1]], parts[2].own, parts[2].real[KAPPA]
         total = prior.log_prob(Z[0].T.astype(bool), 1.5)
         for g, each in enumerate(data):
             assert np.array_equal(Z[g], Z[0])
             total += naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.01)
             total += np.sum((kappa - 1.0) * np.log(w[g]) - kappa * np.log(v) - kappa * w[g] / v)
-            total += np.sum((kappa - 1.0) * np.log(s[g]) - kappa * s[g])
-        return total - (v.sum() if weights == "similar" else 0.0)
+            total += np.sum((kappa - 1.0) * np.log(s[g]) - kappa * np.log(own) - kappa * s[g] / own)
+        return total - (v.sum() + own.sum() if weights == "similar" else 0.0)
 
     def step(rng, parts):
         states, caches, its_base = parts
@@ -176,36 +198,62 @@ def test_moves_of_owners_leave_the_posterior_invariant(move, weights):
             group_owners.flip_of_groups(rng, model, caches, states, 1, 0)
         elif move == "transfer":
             group_owners.transfer_of_groups(rng, model, caches, states, its_base)
+        elif move == "together":
+            group_together.flip_together(rng, model, caches, states, its_base)
         else:
             share = 1.0 if move == "compensated" else 0.0
             group_owners.compensated_flip_of_groups(rng, model, caches, states, its_base, share)
 
-    assert invariance_error(step, start, key, log_target) < 1e-12
+    assert invariance_error(step, (chain.state, chain.cache, base), whole, log_target) < 1e-12
 
 
-@pytest.mark.parametrize("rounds", [3_000, pytest.param(60_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
-def test_joint_distribution(groups, weights, rounds):
+def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
+    """After many sweeps the stored log-likelihoods are those of the columns and weights, in every group."""
+    data = [random_choices(4, (2, 3, 4), seed, kept=0.7) for seed in range(3)]
+    of_task = task(data, OutOfSets(0.02), weights="similar", draws=20)
+    chain = small_chain(of_task, [[1], [1], [0], [0]], [[0.5]] * 3, np.ones((3, 4)))
+    chain.run_to(20)
+    Z, w, s = contents(chain.state)
+    for g, each in enumerate(data):
+        likelihood = group_at(of_task.model.likelihood, g)
+        found = log_likelihood(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
+        expected = naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.02)
+        assert found == pytest.approx(expected, rel=1e-9)
+
+
+def of_pairs(groups, weights):
     data = [random_comparisons(4, seed=seed, most=2) for seed in range(groups)]
     of_task = task(data, th.likelihoods.Elimination(0.05), weights=weights)
-    scores = geweke(
-        of_task, means(4, weights == "similar"), rounds, lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c)
-    )
-    assert max(abs(z) for z in scores.values()) < LIMIT, scores
+    return of_task, means(4, weights == "similar"), lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c)
 
 
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
-@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
-def test_joint_distribution_of_similarities(groups, weights):
+def of_sets(groups, weights):
+    data = [random_choices(4, (2, 3, 4), seed, most=1, kept=0.4) for seed in range(1, 1 + groups)]
+    of_task = task(data, OutOfSets(0.05), weights=weights)
+    return of_task, means(4, weights == "similar"), lambda rng, sets, b, c: simulate_choices(rng, sets, b)
+
+
+def of_similarities(groups, weights):
     data = [random_similarities(4, seed=seed) for seed in range(groups)]
     of_task = task(data, th.likelihoods.Additive(2.0), weights=weights, weight_prior=(1.0, 2.0))
-    expected = means(4, weights == "similar", unique=False, mean=0.5) | {"constant": 0.5}
+    return of_task, means(4, weights == "similar", unique=False, mean=0.5) | {"constant": 0.5}, simulate_similarities
 
-    def constant(chain):
-        return {"constant": chain.cache.real[-1, 0]}
 
-    scores = geweke(of_task, expected, 60_000, simulate_similarities, constant)
+ROWS = [pytest.param(of_pairs, 3_000, id="pairs"), pytest.param(of_sets, 750, id="sets")]
+ROWS += [
+    pytest.param(make, rounds, id=f"{make.__name__}, long", marks=pytest.mark.long)
+    for make, rounds in ((of_pairs, 60_000), (of_sets, 40_000), (of_similarities, 60_000))
+]
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
+@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
+@pytest.mark.parametrize(("make", "rounds"), ROWS)
+def test_joint_distribution(make, rounds, groups, weights):
+    of_task, expected, simulate = make(groups, weights)
+    more = (lambda chain: {"constant": chain.cache.real[-1, 0]}) if "constant" in expected else lambda chain: {}
+    chain = GroupChain(of_task, np.random.default_rng(77))
+    scores = geweke(chain, expected, rounds, in_each_group(simulate), more)
     assert max(abs(z) for z in scores.values()) < LIMIT, scores
 
 
@@ -239,18 +287,3 @@ def test_names_and_order_of_groups_do_not_matter():
                 mean_and_error(draws[:, :, k, p].ravel()) for draws, k in zip(chosen, (g, 1 - g), strict=True)
             )
             assert abs(one[0] - other[0]) < ERRORS * math.hypot(one[1], other[1])
-
-
-def test_the_likelihood_of_draws_is_that_of_the_definition():
-    data = {"a": random_comparisons(4, 1), "b": random_comparisons(4, 2)}
-    model = th.EliminationByAspects().fit(data, draws=20, tune=20, chains=1, random_seed=1, progressbar=False)
-    posterior = model.posterior_["posterior"].dataset
-    constants = model.posterior_["constant_data"].dataset["log_binomial_coefficient"].values.sum()
-    for draw in range(20):
-        at = posterior.isel(chain=0, draw=draw)
-        total = constants
-        for g, each in enumerate(data.values()):
-            own = at["group_weights"].values[g], at["group_unique_weights"].values[g]
-            total += naive.log_likelihood(each, at["features"].values.T.astype(bool), *own, 0.01)
-        assert total == pytest.approx(float(at["log_likelihood"]), rel=1e-9)
-    assert Counter(model.features()["members"].map(len)).keys() <= {1, 2, 3, 4}

@@ -1,209 +1,268 @@
-"""Every discrete update leaves the posterior invariant: pi P = pi, over all outcomes of the real code."""
+"""Every discrete update leaves the posterior invariant: pi P = pi, over all outcomes of the real code.
 
-import math
-from collections import Counter
+One table: data and where a state begins, and a move of it.
+"""
 
 import numpy as np
 import pytest
-from elimination_moves import key, on, own_log_likelihood, state_key, target
-from problems import (
-    FIXED_UNIQUE,
-    NO_UNIQUE,
-    TOTAL_UNIQUE,
-    build,
-    contents,
-    make_state,
-    random_comparisons,
-    three_options,
-)
+from elimination_moves import key, log_likelihood, start, state_key, target, target_of_births
+from problems import FIXED_UNIQUE, random_comparisons, random_similarities, three_options
+from set_problems import choices_of, random_choices
+from triplet_problems import LINKS, MIXED, three_objects
 
-from thali.aspects.moves import births, flips, mass_transfer, split_join
+import thali as th
+from thali.aspects.likelihoods.residuals import VARIANCE
+from thali.aspects.moves import births, flips, joint_rows, mass_transfer, split_join
+from thali.aspects.operations import open_members
 from thali.aspects.priors import phylogenetic
-from thali.aspects.priors.finite import FiniteFeatures
 from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
 from thali.aspects.samplers import paper
-from thali.data.pairs import PairedComparisons
-from thali.testing import naive
+from thali.priors import FiniteFeatures, PhylogeneticBuffet
 from thali.testing.exact import invariance_error
-from thali.trees.tree import Tree
 
 EXACT = 1e-12
+MATRIX, FOUR_ROWS = [[1, 0], [1, 1], [0, 1]], [[1, 0], [1, 1], [0, 1], [0, 0]]
+FIVE_ROWS = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]
+THREE_U, FOUR_U, FIVE_U = [0.5, 1.0, 0.8], [0.5, 1.0, 0.8, 0.9], [0.5, 1.0, 0.8, 0.2, 0.1]
+TINY_U = [0.05, 0.052, 0.06, 0.03]  # small unique weights keep the number of states that can be reached small
+LIGHT = {"weights": [0.3, 0.4]}
+ROWS_OF_FOUR = {"matrix": [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]], "weights": [0.31, 0.43, 0.27], "unique": TINY_U}
 
 
-DATA = three_options()
-MATRIX = [[1, 0], [1, 1], [0, 1]]
+def passed(rng, model, c, b):
+    flips.flip_columns(rng, model, c, b)
 
 
-PAIR = PairedComparisons([[0, 3], [1, 0]])
+def flip(k, i):
+    """Of i in column k."""
+
+    def move(rng, model, c, b):
+        open_members(model.likelihood, c, b, k)
+        flips.try_flip(rng, model, c, b, k, i)
+
+    return move
 
 
-def flip_one(model, k, i):
-    return lambda rng, pair: flips.try_flip(rng, model, pair[1], pair[0], k, i)
+def skip(k):
+    """What the buffet uses for more than twelve options."""
+    return lambda rng, model, c, b: flips.flip_at_random(rng, model, c, b, k)
 
 
-def test_whole_flip_pass_of_the_buffet():
+def row_of_the_published_sampler(i):
+    return lambda rng, model, c, b: paper.update_row(rng, model, c, b, i, True)
+
+
+def together(i, but=None):
+    """The memberships of object i in columns that are chosen by the owners but one, i itself unless told otherwise."""
+
+    def move(rng, model, c, b):
+        size = joint_rows.choose_overlapping(rng, b, i if but is None else but)
+        if size > 1:
+            joint_rows.draw_memberships(rng, model, c, b, i, size)
+
+    return move
+
+
+def error_of(begun, move, log_target=None):
+    def step(rng, pair):
+        move(rng, begun.model, pair[1], pair[0])
+
+    return invariance_error(step, begun.pair, key, log_target or target(begun))
+
+
+THREE = three_options()
+PAIR = th.PairedComparisons([[0, 3], [1, 0]])
+TWO, FIVE = FiniteFeatures(2), FiniteFeatures(3)
+COMPLETE = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]])
+GAP = th.Similarities([[1, 0.8, np.nan], [0.8, 1, 0.45], [np.nan, 0.45, 1]])
+JUDGED = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], judgements=[[0, 5, 1], [5, 0, 2], [1, 2, 0]])
+SIMILARITIES = {"complete": COMPLETE, "gap": GAP, "judged": JUDGED}
+OFFERED = choices_of({("0", "1", "2"): (3, 1, 2), ("0", "2"): (2, 1)}, list("012"))
+OF_FOUR = random_choices(4, (2, 3, 4), 4, most=2)
+OF_FIVE = random_choices(5, (2, 3, 4, 5), 7, most=2, kept=0.5)
+
+
+def tree():
+    return PhylogeneticBuffet(th.Tree.from_newick("((0:.3,1:.3):.7,2:1);"))
+
+
+def of_three(**more):
+    return {"data": THREE, "matrix": MATRIX, "unique": THREE_U, "kind": FIXED_UNIQUE, "hi": 3} | more
+
+
+OF_FOUR_PAIRS = {"data": random_comparisons(4, seed=3), "matrix": FOUR_ROWS, "unique": FOUR_U, "hi": 3} | LIGHT
+FIVE_WEIGHTS = [0.3, 0.9, 0.5]
+UNIT = pytest.mark.unit
+ON_TREE = {"matrix": [[1], [1], [0]], "weights": [0.7]}
+
+
+def rows():
+    """Name, where it begins, move, and marks if any."""
+    both = [[1, 0], [0, 1]]
+    compensated, row_block, transfer = mass_transfer.compensated_flip, mass_transfer.row_block, split_join.transfer
     # within the pass columns may have any number of owners from 1 to n
-    model, make = build(PAIR, unique=FIXED_UNIQUE, lo=1, hi=2)
-    start = make_state(model, make, [[1, 0], [0, 1]], [0.7, 1.3], [0.5, 1.0])
-    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, PAIR, IndianBuffet())) < EXACT
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("unique", [FIXED_UNIQUE, NO_UNIQUE])
-def test_whole_flip_pass_of_the_finite_prior(unique):
-    prior = FiniteFeatures(2)
-    model, make = build(PAIR, prior, unique=unique, lo=0, hi=2)
-    start = make_state(model, make, [[1, 0], [0, 1]], [0.7, 1.3], [0.5, 1.0] if unique else [0.0, 0.0])
-    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, PAIR, prior)) < EXACT
-
-
-@pytest.mark.parametrize("k", [0, 1])
-def test_random_flips_with_geometric_skipping(k):
-    # what the buffet uses for more than twelve options
-    model, make = build(DATA, unique=FIXED_UNIQUE, lo=1, hi=3)
-    start = make_state(model, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
-
-    def step(rng, pair):
-        flips.flip_at_random(rng, model, pair[1], pair[0], k)
-
-    assert invariance_error(step, start, key, target(model, DATA, IndianBuffet())) < EXACT
-
-
-@pytest.mark.parametrize("prior, lo", [(IndianBuffet(), 1), (FiniteFeatures(2), 0)])
-@pytest.mark.parametrize("k, i", [(0, 0), (0, 2), (1, 1)])
-def test_each_flip(prior, lo, k, i):
-    model, make = build(DATA, prior, unique=FIXED_UNIQUE, lo=lo, hi=3)
-    start = make_state(model, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
-    assert invariance_error(flip_one(model, k, i), start, key, target(model, DATA, prior)) < EXACT
-
-
-@pytest.mark.parametrize("unique", [FIXED_UNIQUE, TOTAL_UNIQUE])
-def test_compensated_flip(unique):
-    data = random_comparisons(4, seed=3)
-    lo, hi = (2, 3) if unique == TOTAL_UNIQUE else (1, 3)
-    model, make = build(data, unique=unique, lo=lo, hi=hi)
-    start = make_state(model, make, [[1, 0], [1, 1], [0, 1], [0, 0]], [0.3, 0.4], [0.5, 1.0, 0.8, 0.9])
-    assert (
-        invariance_error(on(mass_transfer.compensated_flip, model), start, key, target(model, data, IndianBuffet()))
-        < EXACT
-    )
-
-
-def test_compensated_flip_of_the_finite_prior():
-    prior = FiniteFeatures(2)
-    model, make = build(DATA, prior, unique=FIXED_UNIQUE, lo=0, hi=3)
-    start = make_state(model, make, MATRIX, [0.3, 0.4], [0.5, 1.0, 0.8])
-    assert invariance_error(on(mass_transfer.compensated_flip, model), start, key, target(model, DATA, prior)) < EXACT
-
-
-def test_row_block():
-    data = random_comparisons(4, seed=5)
-    model, make = build(data)
-    # small unique weights keep the number of states that can be reached small
-    matrix = [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]]
-    start = make_state(model, make, matrix, [0.31, 0.43, 0.27], [0.05, 0.052, 0.06, 0.03])
-    assert invariance_error(on(mass_transfer.row_block, model), start, key, target(model, data, IndianBuffet())) < EXACT
-
-
-@pytest.mark.parametrize("lo", [1, 2])
-def test_transfer(lo):
-    data = random_comparisons(5, seed=7)
-    model, make = build(data, unique=TOTAL_UNIQUE if lo == 2 else NO_UNIQUE, lo=lo)
-    matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]
-    start = make_state(model, make, matrix, [0.3, 0.9, 0.5], [0.5, 1.0, 0.8, 0.2, 0.1] if lo == 2 else np.zeros(5))
-    assert invariance_error(on(split_join.transfer, model), start, key, target(model, data, IndianBuffet())) < EXACT
-
-
-def test_transfer_of_the_finite_prior():
-    # columns may give up all of their owners and take over those of another
-    prior = FiniteFeatures(3)
-    data = random_comparisons(4, seed=7)
-    model, make = build(data, prior, unique=FIXED_UNIQUE, lo=0, hi=4)
-    matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
-    start = make_state(model, make, matrix, [0.31, 0.93, 0.52], [0.5, 1.0, 0.8, 0.2])
-    assert invariance_error(on(split_join.transfer, model), start, key, target(model, data, prior)) < EXACT
-
-
-def test_row_block_of_the_finite_prior():
-    prior = FiniteFeatures(3)
-    data = random_comparisons(3, seed=5)
-    model, make = build(data, prior, unique=FIXED_UNIQUE, lo=0, hi=3)
-    matrix = [[1, 0, 0], [1, 0, 1], [0, 0, 1]]
-    start = make_state(model, make, matrix, [0.31, 0.43, 0.27], [0.05, 0.052, 0.03])
-    assert invariance_error(on(mass_transfer.row_block, model), start, key, target(model, data, prior)) < EXACT
-
-
-TREE = Tree.from_newick("((1:.3,2:.3):.7,3:1);")
-
-
-@pytest.fixture(params=[16, 0], ids=["tabled", "pattern by pattern"])
-def tree_prior(request, monkeypatch):
-    monkeypatch.setattr(phylogenetic, "MAX_TABLED", request.param)
-    return PhylogeneticBuffet(TREE)
-
-
-def test_flips_on_a_tree(tree_prior):
-    model, make = build(DATA, tree_prior, unique=FIXED_UNIQUE, lo=1, hi=3)
-    start = make_state(model, make, [[1], [1], [0]], [0.7], [0.5, 1.0, 0.8])
-    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, DATA, tree_prior)) < EXACT
-
-
-@pytest.mark.first(1)
-def test_compensated_moves_on_a_tree(tree_prior):
-    model, make = build(DATA, tree_prior, unique=FIXED_UNIQUE, lo=1, hi=3)
-    starts = {
-        mass_transfer.compensated_flip: MATRIX,
-        mass_transfer.row_block: MATRIX,
-        split_join.transfer: [[1, 1], [1, 0], [1, 0]],
+    of_pair = {"data": PAIR, "matrix": both, "unique": [0.5, 1.0], "kind": FIXED_UNIQUE, "hi": 2}
+    yield "pairs, pass", of_pair, passed
+    yield "pairs, pass, finite", of_pair | {"prior": TWO, "lo": 0}, passed
+    bare = {"data": PAIR, "matrix": both, "prior": TWO, "lo": 0, "hi": 2}
+    yield "pairs, pass, finite, none unique", bare, passed, pytest.mark.long
+    for k in (0, 1):
+        yield f"pairs, geometric skipping {k}", of_three(), skip(k)
+    for name, prior in {"buffet": {}, "finite": {"prior": TWO, "lo": 0}}.items():
+        for k, i in [(0, 0), (0, 2), (1, 1)]:
+            yield f"pairs, flip {k} {i}, {name}", of_three(**prior), flip(k, i)
+    yield "pairs, compensated", OF_FOUR_PAIRS | {"kind": FIXED_UNIQUE}, compensated
+    yield "pairs, compensated, total", OF_FOUR_PAIRS | {"lo": 2}, compensated
+    yield "pairs, compensated, finite", of_three(prior=TWO, lo=0, **LIGHT), compensated
+    yield "pairs, row block", {"data": random_comparisons(4, seed=5), "lo": 2} | ROWS_OF_FOUR, row_block
+    for_rows = {
+        "matrix": [[1, 0, 0], [1, 0, 1], [0, 0, 1]],
+        "weights": [0.31, 0.43, 0.27],
+        "unique": [0.05, 0.052, 0.03],
     }
-    for move, matrix in starts.items():
-        start = make_state(model, make, matrix, [0.3, 0.4], [0.5, 1.0, 0.8])
-        assert invariance_error(on(move, model), start, key, target(model, DATA, tree_prior)) < EXACT
+    three = {"data": random_comparisons(3, seed=5), "prior": FIVE, "lo": 0}
+    yield "pairs, row block, finite", of_three(**three) | for_rows, row_block
+    of_five = {"data": random_comparisons(5, seed=7), "matrix": FIVE_ROWS, "weights": FIVE_WEIGHTS}
+    yield "pairs, transfer", of_five, transfer
+    yield "pairs, transfer, total", of_five | {"unique": FIVE_U, "lo": 2}, transfer
+    # columns may give up all of their owners and take over those of another
+    matrix, four = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]], {"data": random_comparisons(4, seed=7), "prior": FIVE}
+    finite = {"matrix": matrix, "weights": [0.31, 0.93, 0.52], "unique": [0.5, 1.0, 0.8, 0.2], "lo": 0, "hi": 4}
+    yield "pairs, transfer, finite", four | finite | {"kind": FIXED_UNIQUE}, transfer
+    yield "pairs, published", of_three(), row_of_the_published_sampler(1)
+    for name, marks in {"tabled": (), "pattern by pattern": (pytest.mark.long,)}.items():
+        yield f"pairs, pass, tree, {name}", of_three(prior=tree(), **ON_TREE), passed
+        yield f"pairs, compensated, tree, {name}", of_three(prior=tree(), **LIGHT), compensated, *marks
+        yield f"pairs, row block, tree, {name}", of_three(prior=tree(), **LIGHT), row_block, *marks
+        of_tree = of_three(prior=tree(), matrix=[[1, 1], [1, 0], [1, 0]], **LIGHT)
+        yield f"pairs, transfer, tree, {name}", of_tree, transfer, *marks
+
+    offered = {"data": OFFERED, "matrix": [[1], [0], [1]], "weights": [0.7], "unique": THREE_U, "hi": 3}
+    yield "sets, pass", offered | {"kind": FIXED_UNIQUE}, passed, UNIT
+    yield "sets, pass, finite", offered | {"kind": FIXED_UNIQUE, "prior": TWO, "lo": 0}, passed, UNIT
+    yield "sets, compensated", OF_FOUR_PAIRS | {"data": OF_FOUR, "kind": FIXED_UNIQUE}, compensated
+    yield "sets, compensated, total", OF_FOUR_PAIRS | {"data": OF_FOUR, "lo": 2}, compensated
+    yield "sets, row block", {"data": OF_FOUR, "lo": 2} | ROWS_OF_FOUR, row_block, UNIT
+    of_sets = {"data": OF_FIVE, "matrix": FIVE_ROWS, "weights": FIVE_WEIGHTS, "unique": FIVE_U}
+    yield "sets, transfer", of_sets | {"kind": FIXED_UNIQUE}, transfer, UNIT
+    yield "sets, transfer, total", of_sets | {"lo": 2}, transfer, UNIT
+
+    two = {"matrix": MATRIX, "weights": [0.31, 0.17]}
+    one = {"matrix": [[1], [1], [0]], "weights": [0.31]}
+    blocks = {"matrix": [[1, 1, 0], [1, 1, 1], [0, 1, 1]], "weights": [0.31, 0.17, 0.4], "beta": 0.3}
+    for name, data in SIMILARITIES.items():
+        yield f"similarities, pass, {name}", {"data": data} | one, passed
+        for i in (0, 1):
+            yield f"similarities, published {i}, {name}", {"data": data} | two, row_of_the_published_sampler(i)
+        for beta in (1.0, 0.2):
+            for shape, rate in [(1.0, 10.0), (2.0, 4.0)]:
+                settings = {"matrix": [[1, 1], [1, 1], [1, 0]], "weights": [0.13, 0.38], "shape": shape, "rate": rate}
+                yield (
+                    f"similarities, transfer, {name}, {beta}, {shape}",
+                    {"data": data, "beta": beta} | settings,
+                    transfer,
+                )
+        yield f"similarities, together, {name}", {"data": data} | blocks, together(1)
+    yield "similarities, pass of two", {"data": GAP} | two, passed
+    pair = {"data": th.Similarities([[1, 0.6], [0.6, 1]]), "matrix": [[1, 1], [1, 0]], "prior": TWO, "lo": 0}
+    yield "similarities, pass, finite", two | pair, passed
+    yield "similarities, pass, tree", {"data": GAP, "prior": tree()} | one, passed
+    many = {"data": random_similarities(5, seed=7, missing=0.3), "matrix": FIVE_ROWS, "weights": [0.31, 0.93, 0.52]}
+    yield "similarities, transfer of three", many | {"lo": 2}, transfer
+    finite = {"data": GAP, "matrix": [[1, 1], [1, 0], [0, 0]], "prior": TWO, "lo": 0}
+    yield "similarities, transfer, finite", two | finite, transfer
+    yield "similarities, together, tree", {"data": GAP, "prior": tree()} | two, together(1)
+
+    objects = three_objects(3, 1, 0)
+    for link in LINKS:
+        for beta in (1.0, 0.3):
+            yield f"triplets, pass, {link}, {beta}", {"data": objects, "link": link, "beta": beta} | ON_TREE, passed
+        mixed = {"data": MIXED, "link": link, "matrix": FOUR_ROWS}
+        for k, i in [(0, 0), (0, 3), (1, 1)]:
+            yield f"triplets, flip {k} {i}, {link}", mixed, flip(k, i)
+        yield f"triplets, transfer, {link}", mixed | {"matrix": FIVE_ROWS[:4], "weights": FIVE_WEIGHTS}, transfer
+    finite = {"data": MIXED, "matrix": [[1, 1], [1, 0], [0, 0], [1, 0]], "weights": [0.3, 0.9], "prior": TWO, "lo": 0}
+    yield "triplets, transfer, finite", finite, transfer
 
 
-@pytest.mark.parametrize("lo, unique, rows", [(2, TOTAL_UNIQUE, 4), (1, NO_UNIQUE, 3)])
-def test_birth_and_death(lo, unique, rows):
-    # every weight is 1; births beyond the room for columns are rejected, which restricts the posterior to that room
-    data = DATA
-    model, make = build(data, unique=unique, lo=lo)
-    alpha = 1.5
-    start = make_state(model, make, np.zeros((3, 0)), [], [0.5, 1.0, 0.8] if unique else np.zeros(3), alpha, rows)
-    table = IndianBuffet().compiled(3)
-    rate = table.harmonic[2] - table.harmonic[lo - 1]
+CASES = [pytest.param(case, move, id=name, marks=marks) for name, case, move, *marks in rows()]
+
+
+@pytest.mark.parametrize("case, move", CASES)
+def test_each_move(case, move, request, monkeypatch):
+    if "pattern by pattern" in request.node.name:
+        monkeypatch.setattr(phylogenetic, "MAX_TABLED", 0)
+    if (
+        "together" in request.node.name and "tree" not in request.node.name
+    ):  # two at a time, so that three leave a choice
+        monkeypatch.setattr(joint_rows, "BLOCK", 2)
+        monkeypatch.setattr(joint_rows, "FIRST", 4)
+    assert error_of(start(**case), move) < EXACT
+
+
+BIRTHS = {
+    "pairs, total": {"data": THREE, "unique": THREE_U, "lo": 2, "rows": 4},
+    "pairs, none unique": {"data": THREE, "rows": 3},
+    "sets": {"data": choices_of({("0", "1", "2"): (3, 1, 2), ("0", "1"): (2, 1), ("1", "2"): (1, 4)}, list("012"))}
+    | {"unique": THREE_U, "lo": 2, "rows": 4},
+    "triplets, exp": {"data": three_objects(2, 1, 0), "link": "exp", "lo": 2, "hi": 2, "rows": 3},
+    "triplets, ratio": {"data": three_objects(2, 1, 0), "link": "ratio", "lo": 2, "hi": 3, "rows": 3},
+} | {
+    f"similarities, {name}, {lo}": {"data": data, "lo": lo, "rate": 2.0, "rows": 3}
+    for name, data in SIMILARITIES.items()
+    for lo in (1, 2)
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=UNIT if name == "sets" else ()) for name in BIRTHS])
+def test_birth_and_death(name):
+    """Every new weight is as large as the others; births beyond the room for columns are rejected, which restricts the
+    posterior to that room."""
+    at = start(**BIRTHS[name], matrix=np.zeros((3, 0)), weights=[])
+    harmonic = IndianBuffet().compiled(3).harmonic
+    rate = harmonic[at.model.hi] - harmonic[at.model.lo - 1]
 
     def step(rng, pair):
-        births.birth_or_death(rng, model, pair[1], pair[0], rate)
+        births.birth_or_death(rng, at.model, pair[1], pair[0], rate)
 
-    def log_target(pair):
-        state, _ = pair
-        matrix, _, _ = contents(state)
-        copies = Counter(state_key(pair)).values()
-        total = (
-            own_log_likelihood(model, state)
-            if unique == NO_UNIQUE
-            else naive.log_likelihood(data, *contents(state), 0.01)
-        )
-        total += sum(math.log(alpha) + table.log_rate[m] for m in matrix.sum(0))
-        return total - sum(math.lgamma(c + 1) for c in copies)
-
-    assert invariance_error(step, start, state_key, log_target, number=1.0) < EXACT
+    assert invariance_error(step, at.pair, state_key, target_of_births(at), number=1.0) < EXACT
 
 
-def test_row_of_the_published_sampler():
-    model, make = build(DATA, unique=FIXED_UNIQUE, lo=1, hi=3)
-    start = make_state(model, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
-
-    def step(rng, pair):
-        paper.update_row(rng, model, pair[1], pair[0], 1, True)
-
-    assert invariance_error(step, start, key, target(model, DATA, IndianBuffet())) < EXACT
+# The check can fail.
 
 
-def test_a_planted_error_is_seen():
-    """The check can fail: columns of a single owner come a third too often."""
-    model, make = build(DATA, unique=FIXED_UNIQUE, lo=1, hi=3)
-    table = model.prior.log_rate + np.array([0.0, 0.3, 0.0, 0.0])
-    wrong = model._replace(prior=model.prior._replace(log_rate=table))
-    start = make_state(wrong, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
-    assert invariance_error(flip_one(wrong, 0, 0), start, key, target(model, DATA, IndianBuffet())) > 1e-3
+def test_columns_of_a_single_owner_that_come_a_third_too_often_are_seen():
+    at = start(**of_three())
+    table = at.model.prior.log_rate + np.array([0.0, 0.3, 0.0, 0.0])
+    wrong = at._replace(model=at.model._replace(prior=at.model.prior._replace(log_rate=table)))
+    assert error_of(wrong, flip(0, 0), target(at)) > 1e-3
+
+
+def test_another_lapse_of_triplets_is_seen():
+    at = start(three_objects(3, 1, 0), **ON_TREE)
+    wrong = at._replace(model=at.model._replace(likelihood=at.model.likelihood._replace(lapse=0.3)))
+    assert error_of(wrong, passed, target(at)) > 1e-3
+
+
+def test_pairs_that_count_twice_and_a_temperature_that_flips_forget_are_seen():
+    at = start(COMPLETE, [[1], [1], [0]], [0.31])
+    right = target(at)
+    assert error_of(at, passed, lambda pair: right(pair) - 0.5 * log_likelihood(at, pair)) > 1e-3
+    at.pair[1].real[VARIANCE] /= 2.0
+
+    def log_target(pair):  # the variance of the data is as it was
+        pair[1].real[VARIANCE] *= 2.0
+        value = right(pair)
+        pair[1].real[VARIANCE] /= 2.0
+        return value
+
+    assert error_of(at, passed, log_target) > 1e-3
+
+
+def test_a_choice_of_columns_that_looks_at_what_is_drawn_is_seen(monkeypatch):
+    """Planted: the object itself counts among the owners by which columns are chosen."""
+    monkeypatch.setattr(joint_rows, "BLOCK", 2)
+    monkeypatch.setattr(joint_rows, "FIRST", 4)
+    at = start(COMPLETE, [[1, 0, 1], [1, 1, 0], [0, 1, 1]], [0.3, 0.2, 0.4])
+    assert error_of(at, together(0)) < EXACT
+    assert error_of(at, together(0, but=2)) > 1e-6

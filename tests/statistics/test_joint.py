@@ -1,171 +1,281 @@
-"""Joint-distribution tests of the whole compiled sweep, for each prior and sampler."""
+"""Joint-distribution tests of whole compiled sweeps, for each likelihood, prior and sampler: one table."""
 
 import math
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
-from joint_means import HEAVY, LIMIT, buffet_means
-from problems import random_comparisons
-from scipy import integrate, special, stats
-
-from thali.aspects import operations
-from thali.aspects.likelihoods.elimination import Elimination
-from thali.aspects.priors.finite import FiniteFeatures
-from thali.aspects.priors.given import Given
-from thali.aspects.priors.ibp import Buffet, IndianBuffet
-from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
-from thali.aspects.state import empty_state
-from thali.testing.joint import joint_distribution_test
-from thali.trees.tree import Tree
-
-
-def scores(prior, n, expected, rounds, unique=True, missing=0.0, **settings):
-    data = random_comparisons(n, seed=n, most=2, missing=missing)
-    return joint_distribution_test(prior, Elimination(0.05, unique=unique), data, expected, rounds, **settings)
-
-
-def check(*arguments, **settings):
-    found = scores(*arguments, **settings)
-    assert max(abs(z) for z in found.values()) < LIMIT, found
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize(
-    "n, missing, rounds",
-    [
-        (4, 0.0, 4_000),
-        (14, 0.5, 20_000),
-        pytest.param(4, 0.0, 400_000, marks=pytest.mark.long),
-        pytest.param(14, 0.5, 400_000, marks=pytest.mark.long),
-    ],
+from best_worst_data import best_worst
+from joint_means import (
+    HEAVY,
+    LIMIT,
+    OF_ALPHA,
+    buffet_means,
+    finite_rates,
+    means_of_columns,
+    means_of_parameters,
+    means_of_similarities,
+    over_alpha,
+    tree_means,
 )
-def test_buffet_with_unique_aspects(n, missing, rounds):
-    # the unique weight holds the columns of single options: n + 1 in all
-    check(IndianBuffet(), n, buffet_means(n, n + 1.0), rounds, missing=missing)
+from likelihood_rows import with_values
+from problems import alternating_similarities, random_comparisons, unequal, with_ties
+from scipy import stats
+from set_problems import random_choices
 
+import thali as th
+from thali.aspects.likelihoods.best_worst import RULES
+from thali.aspects.samplers import recommended
+from thali.likelihoods import Additive, Elimination, MostSimilarPair
+from thali.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
+from thali.testing.joint import joint_distribution_test
 
+BUFFET = IndianBuffet()
+LIGHT = -np.expm1(-0.5)
+GIVEN = Given([[1, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
+NOTHING = Given(np.zeros((4, 0)))
+GIVEN_MEANS = {"shared weight": 3.0, "heavy": 3.0 * HEAVY, "unique weight": 4.0, "light unique": LIGHT}
 TREES = {
     4: "((0:.2,1:.2):.8,(2:.5,3:.5):.5);",
+    5: "((0:.2,1:.2):.8,((2:.3,3:.3):.3,4:.6):.4);",
     18: "(((0:.1,1:.1,2:.1,3:.1):.3,(4:.4,5:.4):0):.6,(6:.2,7:.2,8:.2):.8,((9:.3,10:.3):.4,11:.7,12:.7):.3,"
     "13:1,14:1,(15:.6,16:.6,17:.6):.4);",
 }
 
 
-@pytest.mark.first(1)
-@pytest.mark.parametrize(
-    "n, missing, rounds",
-    [
-        (4, 0.0, 4_000),
-        (18, 0.6, 15_000),  # whose rates are computed pattern by pattern
-        pytest.param(4, 0.0, 400_000, marks=pytest.mark.long),
-    ],
-)
-def test_tree_with_unique_aspects(n, missing, rounds):
-    tree = Tree.from_newick(TREES[n]).for_labels([str(k) for k in range(n)])
-    prior = PhylogeneticBuffet(tree)
-    compiled, state = prior.compiled(n), empty_state(n, 4)
-    single, middle, full = compiled.totals
+class Problem(NamedTuple):
+    """What the joint-distribution test needs."""
 
-    def pair(i, j):
-        state.Z[2, :n] = 0.0
-        state.Z[2, [i, j]] = 1.0
-        return math.exp(operations.log_rate(compiled, state, 2, 2))
+    prior: object
+    likelihood: object
+    data: object
+    expected: dict
+    settings: dict = {}
 
-    expected = {
-        "alpha": 1.0,
-        "1 / (1 + alpha)": 0.596347362323194,
-        "columns": single + middle + full,
-        "single": single,
-        "pairs": sum(pair(i, j) for i in range(n) for j in range(i)),
-        "owned by 0": 1.0,
-        "shared weight": middle,
-        "heavy": HEAVY * middle,
-        "unique weight": n + single,
-    }
-    check(prior, n, expected, rounds, missing=missing)
+    def scores(self, rounds, **more):
+        parts = self.prior, self.likelihood, self.data, self.expected
+        return joint_distribution_test(*parts, rounds, **{"random_seed": 77} | self.settings | more)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(  # few comparisons: the chain must mix
-    "n, missing", [(4, 0.0), pytest.param(14, 0.8, marks=pytest.mark.long)]
-)
-def test_buffet_without_unique_aspects(n, missing):
-    expected = buffet_means(n, 0.0)
-    del expected["unique weight"]
-    check(IndianBuffet(), n, expected, 40_000, unique=False, missing=missing)
+def on_tree(n):
+    return PhylogeneticBuffet(th.Tree.from_newick(TREES[n]).for_labels([str(k) for k in range(n)]))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "shape, rate",
-    [(2.5, 1.0), pytest.param(0.7, 2.0, marks=pytest.mark.long), pytest.param(1.0, 3.0, marks=pytest.mark.long)],
-)
-def test_buffet_with_other_weight_priors(shape, rate):
+def pairs(n=4, missing=0.0, prior=BUFFET, expected=None, unique=True, **settings):
+    """The unique weight holds the columns of single options: n + 1 in all."""
+    expected = expected or buffet_means(n, unique * (n + 1.0))
+    data = random_comparisons(n, seed=n, most=2, missing=missing)
+    return Problem(prior, Elimination(0.05, unique=unique), data, expected, settings)
+
+
+def pairs_on_tree(n, missing):
+    return pairs(n, missing, on_tree(n), tree_means(on_tree(n), n))
+
+
+def pairs_of_other_weights(shape, rate):
+    """With exponential weights the unique weights again hold the columns of single options."""
     prior = stats.gamma(shape, scale=1.0 / rate)
-    # with exponential weights the unique weights again hold the columns of single options
-    unique = (5.0 if shape == 1.0 else 4.0) * prior.mean()
-    expected = buffet_means(4, unique, prior.mean(), prior.sf(1.0))
-    check(IndianBuffet(), 4, expected, 40_000, weight_prior=(shape, rate))
+    expected = buffet_means(4, (5.0 if shape == 1.0 else 4.0) * prior.mean(), prior.mean(), prior.sf(1.0))
+    return pairs(expected=expected, weight_prior=(shape, rate))
 
 
-@pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_finite_prior(unique):
-    n, columns = 4, 3
-
-    def mean_count(least, most):
-        """Expected number of columns with `least` to `most` owners."""
-
-        def integrand(alpha):
-            m = np.arange(least, most + 1)
-            a = alpha / columns
-            log_p = np.log(a) + special.gammaln(m + a) + special.gammaln(n - m + 1) - special.gammaln(n + 1 + a)
-            return np.exp(-alpha) * columns * np.sum(special.comb(n, m) * np.exp(log_p))
-
-        return integrate.quad(integrand, 0.0, np.inf)[0]
-
-    expected = {
-        "alpha": 1.0,
-        "1 / (1 + alpha)": 0.596347362323194,
-        "columns": mean_count(1, n),
-        "single": mean_count(1, 1),
-        "pairs": mean_count(2, 2),
-        "shared weight": mean_count(2, n),
-        "heavy": HEAVY * mean_count(2, n),
-    }
-    if unique:
-        expected |= {"unique weight": float(n), "light unique": -np.expm1(-0.5)}
-    check(FiniteFeatures(columns), n, expected, 4_000, unique=unique)
+def of_finite(n, columns, weight_prior):
+    """Means of columns of the finite prior."""
+    pairs_of_columns = columns * (columns - 1.0)
+    return over_alpha(
+        lambda a: means_of_columns(finite_rates(n, columns, a), n, weight_prior, columns, pairs_of_columns)
+    )
 
 
-def test_given_aspects():
-    matrix = np.array([[1, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
-    expected = {
-        "shared weight": 3.0,
-        "heavy": 3.0 * HEAVY,
-        "unique weight": 4.0,
-        "light unique": -np.expm1(-0.5),
-    }
-    check(Given(matrix), 4, expected, 4_000)
+def pairs_of_finite(unique):
+    found = of_finite(4, 3, (1.0, 1.0))
+    seen = "columns", "single", "pairs", "owned by 0", "shared weight", "heavy"
+    expected = OF_ALPHA | {name: found[name] for name in seen}
+    expected |= {"unique weight": 4.0, "light unique": LIGHT} if unique else {}
+    return pairs(prior=FiniteFeatures(3), expected=expected, unique=unique)
+
+
+def ties(unique):
+    expected = buffet_means(4, 5.0 * unique) | {"tie": 1.0, "tie^2": 2.0, "small tie": LIGHT}
+    likelihood = Elimination(0.05, unique=unique, ties=True)
+    return Problem(BUFFET, likelihood, random_comparisons(4, seed=4, most=2), expected)
+
+
+COEFFICIENT = {"coefficient": 0.0, "coefficient^2": 1.0, "positive coefficient": 0.5}
+
+
+def covariates(unique, tied):
+    expected = buffet_means(4, 5.0 * unique) | COEFFICIENT
+    expected |= {"tie": 1.0, "tie^2": 2.0, "small tie": LIGHT} if tied else {}
+    data = random_comparisons(4, seed=4, most=2)
+    data = with_values(with_ties(data, 1) if tied else data, 2, seed=2)
+    likelihood = Elimination(0.05, unique=unique, ties=tied, covariates=data.covariates.names)
+    return Problem(BUFFET, likelihood, data, expected)
+
+
+def covariates_of_options():
+    expected = COEFFICIENT | {"unique weight": 4.0, "share of 0": 0.25, "share of 0^2": 0.1, "light unique": LIGHT}
+    described = pd.DataFrame({"price": [3.0, 1.0, -1.0, 0.5], "kind": list("aabb")}, index=list("0123"))
+    data = random_comparisons(4, seed=4, most=2).with_option_covariates(described)
+    return Problem(NOTHING, Elimination(0.05, shared=False, covariates=data.covariates.names), data, expected)
+
+
+def best_and_worst(rule):
+    """Shares are Dirichlet(1, 1, 1, 1): E s = 1/4, E s² = 1/10."""
+    data = best_worst([("abcd", "a", "d"), ("abc", "a", "c"), ("acd", "a", "c"), ("bd", "d", "b")], "abcd")
+    expected = {"unique weight": 4.0, "light unique": LIGHT, "share of 0": 1 / 4, "share of 0^2": 1 / 10}
+    return Problem(NOTHING, Elimination(0.02, shared=False, best_worst=rule), data, expected)
+
+
+def sets(prior=BUFFET, expected=None, unique=True, kept=1.0, **settings):
+    data = random_choices(4, (2, 3, 4), seed=4, most=1, kept=kept)
+    expected = expected or buffet_means(4, 5.0 * unique)
+    return Problem(prior, Elimination(0.05, unique=unique), data, expected, settings)
+
+
+def sets_on_tree():
+    expected = tree_means(on_tree(4), 4)
+    names = "columns", "single", "shared weight", "owned by 0", "unique weight", "alpha"
+    return sets(on_tree(4), {name: expected[name] for name in names})
+
+
+# two columns, alpha 2: each is owned with a uniform probability, hence m of 4 owners with probability 1/5
+TWO_COLUMNS = {"columns": 1.6, "single": 0.4, "pairs": 0.4, "shared weight": 1.2, "heavy": 1.2 * HEAVY}
+TWO_COLUMNS |= {"unique weight": 4.0}
+
+
+def similarities(n=5, weight_prior=(1.0, 1.0), prior=BUFFET, variance=100.0, missing=False, tilt=0.0, **more):
+    data = alternating_similarities(n, variance, missing, more.pop("judgements", None))
+    if isinstance(prior, FiniteFeatures):
+        expected = OF_ALPHA | of_finite(n, 3, weight_prior) | means_of_parameters(data, weight_prior)
+    else:
+        expected = means_of_similarities(prior, data, weight_prior, tilt * data.values.size)
+    return Problem(prior, Additive(), data, expected, {"weight_prior": weight_prior} | more)
+
+
+def tempered(n, weight_prior):
+    """Replicas at an infinite temperature do not see the data, so that the joint distribution stays known."""
+    return similarities(n, weight_prior, temperatures=(1.0, math.inf, math.inf), sweeps=2)
+
+
+def triplets(link, weight_prior=(1.0, 1.0)):
+    shape, rate = weight_prior
+    tail = stats.gamma(shape, scale=1.0 / rate).sf(1.0)
+    expected = buffet_means(5, 0.0, shape / rate, tail)
+    if link == "ratio":  # which sees columns that all own
+        expected["shared weight"] += shape / rate / 5
+        expected["heavy"] += tail / 5
+        expected |= {"constant": shape / rate, "constant^2": shape * (shape + 1.0) / rate**2}
+    data = th.Triplets([(i, j, k) for i in range(5) for j in range(i) for k in range(j)])
+    return Problem(BUFFET, MostSimilarPair(link, 0.05), data, expected, {"weight_prior": weight_prior})
+
+
+TABLE = {  # rounds by default, if any, and of long runs
+    "pairs": (pairs, 4_000, 400_000),
+    "pairs of 14": (partial(pairs, 14, 0.5), None, 400_000),
+    "pairs on a tree": (partial(pairs_on_tree, 4, 0.0), 4_000, 400_000),
+    "pairs on a tree of 18": (partial(pairs_on_tree, 18, 0.6), None, 15_000),  # rates computed pattern by pattern
+    "pairs, none unique": (partial(pairs, unique=False), None, 40_000),
+    "pairs of 14, none unique": (partial(pairs, 14, 0.8, unique=False), None, 40_000),  # few: the chain must mix
+    "pairs, weights of shape 2.5": (partial(pairs_of_other_weights, 2.5, 1.0), None, 40_000),
+    "pairs, weights of shape 0.7": (partial(pairs_of_other_weights, 0.7, 2.0), None, 40_000),
+    "pairs, weights of rate 3": (partial(pairs_of_other_weights, 1.0, 3.0), None, 40_000),
+    "pairs, finite": (partial(pairs_of_finite, True), 4_000, None),
+    "pairs, finite, none unique": (partial(pairs_of_finite, False), None, 4_000),
+    "pairs, given": (partial(pairs, prior=GIVEN, expected=GIVEN_MEANS), 4_000, None),
+    # its truncation biases the columns, but not the prior of the fixed unique weights
+    "pairs, published": (
+        partial(pairs, expected={"unique weight": 4.0, "light unique": LIGHT}, sampler="paper"),
+        None,
+        40_000,
+    ),
+    "ties": (partial(ties, True), 4_000, None),
+    "ties, none unique": (partial(ties, False), None, 4_000),
+    "covariates": (partial(covariates, True, False), 6_000, 250_000),
+    "covariates, none unique": (partial(covariates, False, False), None, 150_000),
+    "ties and covariates": (partial(covariates, True, True), None, 150_000),
+    "ties and covariates, none unique": (partial(covariates, False, True), None, 150_000),
+    "covariates of options": (covariates_of_options, 10_000, 150_000),
+    "sets": (partial(sets, kept=0.5), None, 200_000),
+    "sets, none unique": (partial(sets, unique=False, kept=0.5), None, 100_000),
+    "sets, finite": (partial(sets, FiniteFeatures(2), TWO_COLUMNS, kept=0.5, alpha=2.0), None, 100_000),
+    "sets, given": (partial(sets, GIVEN, GIVEN_MEANS), None, 100_000),
+    "sets on a tree": (sets_on_tree, None, 100_000),
+    "similarities": (partial(similarities, missing=True), 8_000, 200_000),
+    "similarities of 9": (partial(similarities, 9, (2.0, 3.0)), None, 200_000),
+    "similarities, judged": (partial(similarities, missing=True, judgements=unequal(5)), None, 200_000),
+    "similarities, tempered": (partial(tempered, 5, (2.0, 3.0)), 8_000, 200_000),
+    "similarities of 9, tempered": (partial(tempered, 9, (1.0, 1.0)), None, 200_000),
+    # given the rest, data under the likelihood's power 1/2 are Normal(mu, 2 sigma^2), and sigma^2 gains sigma^(P/2)
+    "similarities, hot": (partial(similarities, 4, missing=True, tilt=0.25, temperatures=(2.0,)), None, 200_000),
+    # its steps of .05 want weights of that size; precise data would hold the constant where it is
+    "similarities of 9, published": (
+        partial(similarities, 9, (1.0, 20.0), variance=5.0, sampler="paper"),
+        None,
+        200_000,
+    ),
+    "similarities, published": (
+        partial(similarities, 5, (2.0, 30.0), variance=5.0, missing=True, sampler="paper"),
+        None,
+        200_000,
+    ),
+    "similarities on a tree": (lambda: similarities(prior=on_tree(5)), None, 200_000),
+    "similarities, finite": (partial(similarities, 5, (2.0, 3.0), FiniteFeatures(3)), None, 200_000),
+    "triplets, exp": (partial(triplets, "exp"), 3_000, 100_000),
+    "triplets, ratio": (partial(triplets, "ratio"), 3_000, 100_000),
+    "triplets, exp, shape 2": (partial(triplets, "exp", (2.0, 3.0)), None, 40_000),
+    "triplets, ratio, shape 2": (partial(triplets, "ratio", (2.0, 3.0)), None, 40_000),
+    **{f"best-worst, {rule}": (partial(best_and_worst, rule), 2_000, 60_000) for rule in RULES},
+}
+ROWS = [pytest.param(make, rounds, id=name) for name, (make, rounds, _) in TABLE.items() if rounds]
+ROWS += [
+    pytest.param(make, rounds, id=f"{name}, long", marks=pytest.mark.long)
+    for name, (make, _, rounds) in TABLE.items()
+    if rounds
+]
+
+
+@pytest.mark.parametrize("make, rounds", ROWS)
+def test_parameters_keep_their_prior(make, rounds):
+    found = make().scores(rounds)
+    assert max(abs(z) for z in found.values()) < LIMIT, found
 
 
 @pytest.mark.long
-def test_weights_of_the_published_sampler():
-    # its truncation biases the columns, but not the prior of the fixed unique weights
-    expected = {"unique weight": 4.0, "light unique": -np.expm1(-0.5)}
-    check(IndianBuffet(), 4, expected, 40_000, sampler="paper")
+@pytest.mark.parametrize("weight_prior", [(1.0, 1.0), (2.0, 3.0)])
+def test_the_general_sampler_of_similarities(weight_prior, monkeypatch):
+    monkeypatch.setattr(recommended, "conjugate", recommended.infinite)
+    found = similarities(5, weight_prior, missing=True).scores(400_000)
+    assert max(abs(z) for z in found.values()) < LIMIT, found
 
 
 class SlightlyWrong(IndianBuffet):
-    """Samples as it should, but tells the samplers that columns of two owners are 5 % more frequent."""
+    """Samples as it should, but tells the samplers that columns of two owners are more frequent."""
+
+    factor = 1.05
 
     def compiled(self, n):
         right = super().compiled(n)
         table = right.log_rate.copy()
-        table[2] += 0.05
-        return Buffet(table, right.harmonic)
+        table[2] += math.log(self.factor)
+        return right._replace(log_rate=table)
+
+
+class Wrong(SlightlyWrong):
+    factor = 1.2
 
 
 @pytest.mark.long
-def test_a_planted_error_of_five_percent_is_seen():
-    found = scores(SlightlyWrong(), 4, buffet_means(4, 5.0), 800_000)
+@pytest.mark.parametrize(
+    "test, prior, rounds",
+    [
+        (pairs, SlightlyWrong(), 800_000),
+        (similarities, SlightlyWrong(), 400_000),
+        (partial(triplets, "exp"), Wrong(), 60_000),
+    ],
+)
+def test_a_planted_error_is_seen(test, prior, rounds):
+    found = test()._replace(prior=prior).scores(rounds)
     assert max(abs(z) for z in found.values()) > LIMIT

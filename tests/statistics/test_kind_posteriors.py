@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from group_problems import contents, mean_and_error, means, small_chain
+from group_problems import contents, geweke, mean_and_error, means, small_chain
 from joint_means import LIMIT
 from kind_problems import drawn, of_one_pair, random_answers, task, with_kappa
 
@@ -14,7 +14,7 @@ from thali.aspects.group_state import KAPPA, group_at, kinds_at
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
 from thali.aspects.populations.kinds import KindChain
-from thali.aspects.state import ALPHA, SWEEPS, replica
+from thali.aspects.state import replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 
@@ -166,54 +166,30 @@ def test_joint_distribution(kinds, weights, rounds):
     lapse, people = 0.05, 5
     data = random_answers(people, 4, 3, seed=kinds)
     of_task = task(data, kinds, th.likelihoods.Elimination(lapse), weights=weights)
-    chain, rng = KindChain(of_task, np.random.default_rng(77)), np.random.default_rng(78)
-    chain.run_to(0)
-    expected = means(4, weights == "similar")
+    chain, answers = KindChain(of_task, np.random.default_rng(77)), of_task.people
     same = 2.0 / (kinds + 1.0)
+    expected = means(4, weights == "similar")
     expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
-    answers, kept = of_task.people, {name: [] for name in expected}
     of_row = np.repeat(np.arange(people), np.diff(answers.start))
     times = answers.wins + answers.losses
     i, j = (side[answers.pair] for side in (data.first, data.second))
-    for _ in range(rounds):
-        chain.run_to(5)
-        Z, w, s = contents(chain.state)
-        of, alpha, kappa = chain.kinds.of[0], replica(chain.state, 0).real[ALPHA], chain.bases.real[0, KAPPA]
-        sizes, last = Z[0].sum(axis=1), kinds - 1
-        now = {
-            "alpha": alpha,
-            "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
-            "columns": len(sizes),
-            "single": (sizes == 1).sum(),
-            "pairs": (sizes == 2).sum(),
-            "owned by 0": Z[0, :, 0].sum(),
-            "shared weight": w[last, sizes > 1].sum(),
-            "unique weight": s[last].sum(),
-            "both": s[0, 0] * s[last, 0],
-            "both shared": (w[0] * w[last])[sizes > 1].sum(),
-            "kappa": kappa,
-            "small kappa": kappa < 10.0,
-            "same": of[0] == of[1],
-            "far": of[1] == of[4],
-            "first": of[0] == 0,
-            "of the first": (of == 0).sum(),
-        }
-        for name in expected:
-            kept[name].append(float(now[name]))
-        g = of[of_row]
+
+    def more(chain):
+        of = chain.kinds.of[0]
+        both = {"same": of[0] == of[1], "far": of[1] == of[4]}
+        return both | {"first": of[0] == 0, "of the first": (of == 0).sum()}
+
+    def simulate(rng, chain):
+        (Z, w, s), g, rows = contents(chain.state), chain.kinds.of[0][of_row], np.arange(len(of_row))
         has = np.einsum("rk,rki,rkj->rij", w[g], Z[g], 1.0 - Z[g])
-        rows = np.arange(len(g))
         up, down = has[rows, i, j] + s[g, i], has[rows, j, i] + s[g, j]
         wins = rng.binomial(times.astype(int), (1.0 - lapse) * up / (up + down) + lapse / 2.0).astype(float)
         now_said = wins, times - wins
         for array in now_said:
             array.flags.writeable = False  # as those of data, so that no kernel is compiled twice
         of_task.people = answers._replace(wins=now_said[0], losses=now_said[1])
-        chain.states.whole[..., SWEEPS] = 0
-    scores = {}
-    for name, values in kept.items():
-        mean, error = mean_and_error(values)
-        scores[name] = (mean - expected[name]) / error
+
+    scores = geweke(chain, expected, rounds, simulate, more, sweeps=5)
     assert max(abs(z) for z in scores.values()) < LIMIT, scores
 
 

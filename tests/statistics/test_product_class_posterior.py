@@ -2,11 +2,11 @@
 
 import json
 import math
-from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 from places import PUBLISHED
+from product_class_answers import binary, closed_form
 from product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
 
 from thali.choice.product_classes.simulate import NAMES, PAPER, RECOMMENDED, average
@@ -85,40 +85,6 @@ def compare_with_brute_force(name, sampler, n_chains, iterations):
         assert abs(mean[i] - value) < allowed, f"{quantity}: {mean[i]:.5f} ({error[i]:.5f}), known {value}"
 
 
-def one_attribute(n, tasks, products, wrong, extra):
-    """A monotone attribute of two levels; every task offers one better product, which is chosen but for the first task
-    of some people; and people who have no say."""
-    better = ([(1,)] + [(0,)] * (products - 1), 0)
-    worse = (better[0], 1)
-    own = [[worse if i in wrong and t == 0 else better for t in range(tasks)] for i in range(n)]
-    return Experiment([2], own + [[worse]] * extra)
-
-
-def closed_form(n, tasks, products, alpha, beta, lapse, wrong):
-    """(log evidence, E[K] where lapse is 0, P(person i owns nothing) of every person)."""
-    with localcontext(prec=60):  # the terms alternate in sign
-        return _closed_form(n, tasks, products, Decimal(alpha), Decimal(beta), Decimal(lapse), wrong)
-
-
-def _closed_form(n, tasks, products, alpha, beta, lapse, wrong):
-    nobody = Decimal(products) ** -tasks
-    hit, miss = 1 - lapse + lapse / products, lapse / products
-    owner = [hit ** (tasks - 1) * miss if i in wrong else hit**tasks for i in range(n)]
-    none = [(-alpha * sum(beta / (beta + i) for i in range(j))).exp() for j in range(n + 1)]
-    left = [alpha * sum(beta / (beta + i) for i in range(j, n)) for j in range(n + 1)]
-
-    def total(owner, weights):
-        e = [Decimal(1)]
-        for b in owner:
-            e = [x * b + y * (nobody - b) for x, y in zip([*e, 0], [0, *e], strict=True)]
-        return sum(x * p * w for x, p, w in zip(e, none, weights, strict=True))
-
-    ones = [1] * (n + 1)
-    evidence = total(owner, ones)
-    empty = [float(total([0 if j == i else b for j, b in enumerate(owner)], ones) / evidence) for i in range(n)]
-    return float(evidence.ln()), float(total(owner, left) / evidence), empty
-
-
 @pytest.mark.parametrize(
     ("arguments", "log_evidence", "n_classes", "empty"),
     [
@@ -157,7 +123,7 @@ def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence
 def test_posteriors_with_a_closed_form(arguments, sampler):
     """The number of classes, and who owns none; two further people have not come yet."""
     n, tasks, products, alpha, beta, lapse, wrong = arguments
-    problem = problem_of(one_attribute(n, tasks, products, wrong, 2), {"x0": "increasing"}, alpha, beta)
+    problem = problem_of(binary(n, tasks, products, wrong, extra=2), {"x0": "increasing"}, alpha, beta)
     iterations = 12_000 // n
     mean, error = chains(problem, target_of(problem, lapse), sampler, 20, iterations, n, 22)
     _, n_classes, empty = closed_form(*arguments)

@@ -7,22 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from elimination_cases import copies, mean_and_error
-from joint_means import HEAVY, LIMIT, buffet_means
 from real_data import needs_data, real_data
 from set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
 from thali.aspects.draws.columns import Columns
-from thali.aspects.likelihoods.elimination import Elimination
 from thali.aspects.likelihoods.set_draws import set_probability_draws
-from thali.aspects.priors.finite import FiniteFeatures
-from thali.aspects.priors.given import Given
-from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.priors.phylogenetic import PhylogeneticBuffet
 from thali.data.choices import Choices
 from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
-from thali.testing.joint import joint_distribution_test
-from thali.trees.tree import Tree
 
 
 def fit(model, data, **more):
@@ -65,48 +57,6 @@ def test_unique_aspects_alone_have_a_dirichlet_posterior():
     for label, expected in zip("abcd", (4 / 10, 2 / 10, 3 / 10, 1 / 10), strict=True):
         mean, error = mean_and_error(of_set(model, label, "a, b, c, d"))
         assert error < 0.01 * expected and abs(mean - expected) < 4.0 * error, (label, mean)
-
-
-def check(prior, n, expected, rounds, unique=True, kept=1.0, **settings):
-    data = random_choices(n, (2, 3, 4), seed=n, most=1, kept=kept)
-    found = joint_distribution_test(prior, Elimination(0.05, unique=unique), data, expected, rounds, **settings)
-    assert max(abs(z) for z in found.values()) < LIMIT, found
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("n, kept, rounds", [(4, 0.5, 15_000), pytest.param(4, 0.5, 200_000, marks=pytest.mark.long)])
-def test_joint_distribution_with_the_buffet(n, kept, rounds):
-    check(IndianBuffet(), n, buffet_means(n, n + 1.0), rounds, kept=kept)
-
-
-@pytest.mark.long
-def test_joint_distribution_without_unique_aspects():
-    expected = buffet_means(4, 0.0)
-    del expected["unique weight"]
-    check(IndianBuffet(), 4, expected, 100_000, unique=False, kept=0.5)
-
-
-@pytest.mark.long
-def test_joint_distribution_with_a_fixed_number_of_aspects():
-    # two columns, alpha 2: each is owned with a uniform probability, hence m of 4 owners with probability 1/5
-    expected = {"columns": 1.6, "single": 0.4, "pairs": 0.4, "shared weight": 1.2, "heavy": 1.2 * HEAVY}
-    check(FiniteFeatures(2), 4, expected | {"unique weight": 4.0}, 100_000, kept=0.5, alpha=2.0)
-
-
-@pytest.mark.long
-def test_joint_distribution_with_given_aspects():
-    matrix = np.array([[1, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
-    expected = {"shared weight": 3.0, "heavy": 3.0 * HEAVY, "unique weight": 4.0, "light unique": -np.expm1(-0.5)}
-    check(Given(matrix), 4, expected, 100_000)
-
-
-@pytest.mark.long
-def test_joint_distribution_on_a_tree():
-    tree = Tree.from_newick("((0:.2,1:.2):.8,(2:.5,3:.5):.5);").for_labels([str(k) for k in range(4)])
-    prior = PhylogeneticBuffet(tree)
-    single, middle, full = prior.compiled(4).totals
-    expected = {"columns": single + middle + full, "single": single, "shared weight": middle, "owned by 0": 1.0}
-    check(prior, 4, expected | {"unique weight": 4 + single, "alpha": 1.0}, 100_000)
 
 
 def test_what_a_fit_says_about_sets():

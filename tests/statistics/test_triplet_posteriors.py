@@ -1,26 +1,14 @@
 """Triplets: known posteriors of three objects, invariance of every move, and joint distributions."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
 from elimination_cases import mean_and_error
-from joint_means import LIMIT, buffet_means
-from problems import contents
-from triplet_problems import LINKS, MIXED, naive_log_likelihood, start_of, three_objects
+from triplet_problems import three_objects
 
 import thali as th
-from thali.aspects.moves import births, flips, split_join
-from thali.aspects.operations import open_members
-from thali.aspects.priors.finite import FiniteFeatures
-from thali.aspects.priors.ibp import Buffet, IndianBuffet
-from thali.aspects.state import ALPHA, BETA
-from thali.likelihoods import MostSimilarPair
-from thali.testing.exact import invariance_error
-from thali.testing.joint import joint_distribution_test
 
-EXACT = 1e-12
 NAMES = ("E p of the first pair", "of the second", "P(a column {0, 1})", "P({1, 2})", "E columns of two owners or more")
 # Link, answers, alpha; then these means, E alpha, and the errors of all in units of the last digit; log Z.
 KNOWN = [
@@ -126,133 +114,3 @@ def test_the_known_values_are_those_of_draws_from_the_prior(link, answers, alpha
         assert abs(ratio - mean) < 5 * math.hypot(error, known)
     if of_alpha:
         assert (a[:, 0] * likelihood).mean() / z == pytest.approx(of_alpha, abs=0.01)
-
-
-def key(pair):
-    matrix, weights, _ = contents(pair[0])
-    return matrix.tobytes(), matrix.shape, tuple(np.round(weights, 9))
-
-
-def target(data, link, prior, shape=1.0, rate=1.0):
-    """Log posterior of a state whose number of columns is fixed."""
-
-    def log_target(pair):
-        state, _ = pair
-        matrix, weights, _ = contents(state)
-        weighing = ((shape - 1.0) * np.log(weights) - rate * weights).sum()
-        likelihood = state.real[BETA] * naive_log_likelihood(data, link, pair)
-        return likelihood + prior.log_prob(matrix, float(state.real[ALPHA])) + weighing
-
-    return log_target
-
-
-def on(move, model, *more):
-    return lambda rng, pair: move(rng, model, pair[1], pair[0], *more)
-
-
-@pytest.mark.parametrize("beta", [1.0, 0.3])
-@pytest.mark.parametrize("link", LINKS)
-def test_a_pass_through_one_column(link, beta):
-    data = three_objects(3, 1, 0)
-    model, first = start_of(data, link, [[1], [1], [0]], [0.7])
-    first[0].real[BETA] = beta
-    assert invariance_error(on(flips.flip_columns, model), first, key, target(data, link, IndianBuffet())) < EXACT
-
-
-@pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("k, i", [(0, 0), (0, 3), (1, 1)])
-def test_each_flip_of_sets_of_several_sizes(link, k, i):
-    model, first = start_of(MIXED, link, [[1, 0], [1, 1], [0, 1], [0, 0]], [0.7, 1.3])
-
-    def step(rng, pair):
-        open_members(model.likelihood, pair[1], pair[0], k)
-        flips.try_flip(rng, model, pair[1], pair[0], k, i)
-
-    assert invariance_error(step, first, key, target(MIXED, link, IndianBuffet())) < EXACT
-
-
-@pytest.mark.parametrize("link", LINKS)
-def test_transfer(link):
-    matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1]]
-    model, first = start_of(MIXED, link, matrix, [0.3, 0.9, 0.5])
-    assert invariance_error(on(split_join.transfer, model), first, key, target(MIXED, link, IndianBuffet())) < EXACT
-
-
-def test_transfer_of_the_finite_prior():
-    prior = FiniteFeatures(2)
-    model, first = start_of(MIXED, "exp", [[1, 1], [1, 0], [0, 0], [1, 0]], [0.3, 0.9], prior=prior, lo=0)
-    assert invariance_error(on(split_join.transfer, model), first, key, target(MIXED, "exp", prior)) < EXACT
-
-
-@pytest.mark.parametrize("link", LINKS)
-def test_birth_and_death(link):
-    data = three_objects(2, 1, 0)  # every new weight is 1; births beyond the room for columns are rejected
-    hi = 3 if link == "ratio" else 2
-    model, first = start_of(data, link, np.zeros((3, 0)), [], lo=2, hi=hi, rows=3)
-    table = IndianBuffet().compiled(3)
-    total = table.harmonic[hi] - table.harmonic[1]
-
-    def state_key(pair):
-        return tuple(sorted(tuple(column) for column in contents(pair[0])[0].T.astype(int)))
-
-    def log_target(pair):
-        matrix, _, _ = contents(pair[0])
-        prior = sum(math.log(pair[0].real[ALPHA]) + table.log_rate[m] for m in matrix.sum(0))
-        copies = Counter(state_key(pair)).values()
-        return naive_log_likelihood(data, link, pair) + prior - sum(math.lgamma(c + 1) for c in copies)
-
-    step = on(births.birth_or_death, model, total)
-    assert invariance_error(step, first, state_key, log_target, number=1.0) < EXACT
-
-
-def test_a_planted_error_is_seen():
-    data = three_objects(3, 1, 0)
-    model, first = start_of(data, "exp", [[1], [1], [0]], [0.7])
-    wrong = model._replace(likelihood=model.likelihood._replace(lapse=0.3))
-    assert invariance_error(on(flips.flip_columns, wrong), first, key, target(data, "exp", IndianBuffet())) > 1e-3
-
-
-ALL_OF_FIVE = th.Triplets([(i, j, k) for i in range(5) for j in range(i) for k in range(j)])
-
-
-class SlightlyWrong(IndianBuffet):
-    """Samples as it should, but tells the samplers that columns of two owners are a fifth more frequent."""
-
-    def compiled(self, n):
-        right = super().compiled(n)
-        table = right.log_rate.copy()
-        table[2] += math.log(1.2)
-        return Buffet(table, right.harmonic)
-
-
-def scores(link, rounds, prior=None, weight_prior=(1.0, 1.0), n=5):
-    shape, rate = weight_prior
-    tail = math.exp(-1.0) if weight_prior == (1.0, 1.0) else math.exp(-rate) * (1.0 + rate)  # of shape 2
-    expected = buffet_means(n, 0.0, shape / rate, tail)
-    del expected["unique weight"]
-    if link == "ratio":  # which sees columns that all own
-        expected["shared weight"] += shape / rate / n
-        expected["heavy"] += tail / n
-        expected |= {"constant": shape / rate, "constant^2": shape * (shape + 1.0) / rate**2}
-    prior, likelihood = prior or IndianBuffet(), MostSimilarPair(link, 0.05)
-    return joint_distribution_test(prior, likelihood, ALL_OF_FIVE, expected, rounds, weight_prior=weight_prior)
-
-
-@pytest.mark.parametrize("rounds", [3_000, pytest.param(100_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("link", LINKS)
-def test_joint_distribution(link, rounds):
-    found = scores(link, rounds)
-    assert max(abs(z) for z in found.values()) < LIMIT, found
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("link", LINKS)
-def test_joint_distribution_of_another_weight_prior(link):
-    found = scores(link, 40_000, weight_prior=(2.0, 3.0))
-    assert max(abs(z) for z in found.values()) < LIMIT, found
-
-
-@pytest.mark.long
-def test_a_planted_error_of_a_fifth_is_seen():
-    found = scores("exp", 60_000, SlightlyWrong())
-    assert max(abs(z) for z in found.values()) > LIMIT

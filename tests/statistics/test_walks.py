@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from elimination_moves import own_log_likelihood, target
-from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, make_state, random_comparisons
+from elimination_moves import start, target
+from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_comparisons
 
 from thali.aspects.moves import weights
 from thali.aspects.moves.tuning import SHARED, initial_tuning
 from thali.aspects.priors.finite import FiniteFeatures
 from thali.aspects.priors.ibp import IndianBuffet
-from thali.aspects.state import BETA
 
 MATRIX = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]]
 PRIORS = {
@@ -38,14 +37,13 @@ def errors_of(walk, name, beta, accepted, monkeypatch, step_of):
     """Of every acceptance ratio of a pass against a difference of the posterior, plus that of the logarithmic scale."""
     prior, unique, lo = PRIORS[name]
     data = random_comparisons(4, seed=3)
-    model, make = build(data, prior, unique=unique, lo=lo, hi=3)
-    state, cache = make_state(model, make, MATRIX, [0.3, 0.9, 1.7], [0.5, 1.0, 0.8, 0.9] if unique else [0.0] * 4)
-    state.real[BETA] = beta
-    log_target, rng, tuning = target(model, data, prior), Steps(), initial_tuning(4)
+    own = [0.5, 1.0, 0.8, 0.9] if unique else None
+    at = start(data, MATRIX, [0.3, 0.9, 1.7], own, unique, prior, beta, lo=lo, hi=3)
+    (state, cache), rng, tuning = at.pair, Steps(), initial_tuning(4)
     ratios, levels, outcomes = [], [], []
 
     def level():
-        return log_target((state, cache)) + (beta - 1.0) * own_log_likelihood(model, state)
+        return target(at)(at.pair)
 
     def noted(rng, ratio):
         levels.append(level())
@@ -54,7 +52,7 @@ def errors_of(walk, name, beta, accepted, monkeypatch, step_of):
         return accepted
 
     monkeypatch.setattr(weights, "accept", noted)
-    walk(rng, model, cache, state, tuning)
+    walk(rng, at.model, cache, state, tuning)
     assert len(ratios) == len(rng.moves) > 0
     differences = np.diff([*levels, level()])
     if not accepted:

@@ -3,64 +3,18 @@
 import numpy as np
 import pytest
 from best_worst_data import best_worst, random_answers
-from scipy.optimize import minimize
 
 import thali as th
 from thali.aspects.likelihoods.best_worst import RULES
 from thali.aspects.maximum_likelihood.problem import problem
 from thali.errors import DataError, EstimateWarning
 from thali.testing.naive import best_worst_probability
-from thali.testing.naive import log_likelihood as naive_log_likelihood
 
 pytestmark = pytest.mark.unit
-
-NONE = np.zeros(0)
 
 
 def maximised(data, **settings):
     return th.EliminationByAspects("unique", method="maximum-likelihood", **settings).fit(data)
-
-
-def log_likelihood(data, weights, lapse, rule):
-    return naive_log_likelihood(data, None, None, weights, lapse, best_worst=rule)
-
-
-@pytest.mark.parametrize("lapse", [0.0, 0.1])
-@pytest.mark.parametrize("rule", RULES)
-def test_derivatives_are_those_of_the_log_likelihood(rule, lapse):
-    data, at = random_answers(6, range(2, 7), 4, 2, most=3), np.random.default_rng(1).normal(size=6)
-    pose, steps = problem(data, np.eye(6, dtype=bool), lapse, best_worst=rule), 1e-5 * np.eye(6)
-
-    def value(logs):
-        return pose.terms(np.exp(logs), NONE).sum()
-
-    assert value(at) == pytest.approx(log_likelihood(data, np.exp(at), lapse, rule), rel=1e-12)
-    found = pose.slopes(np.exp(at), NONE)
-    np.testing.assert_allclose(found.gradient, [(value(at + e) - value(at - e)) / 2e-5 for e in steps], atol=1e-6)
-    ends = [(pose.slopes(np.exp(at + e), NONE).gradient, pose.slopes(np.exp(at - e), NONE).gradient) for e in steps]
-    np.testing.assert_allclose(found.hessian, [(high - low) / 2e-5 for high, low in ends], atol=1e-6)
-
-
-@pytest.mark.parametrize("lapse", [0.0, 0.05])
-@pytest.mark.parametrize("rule", RULES)
-def test_the_maximum_is_that_of_a_search(rule, lapse):
-    data = random_answers(4, (2, 3, 4), 8, 5, most=9)
-    model = maximised(data, lapse=lapse, best_worst=rule)
-
-    def value(x):
-        return log_likelihood(data, np.exp(np.r_[0.0, x]), lapse, rule)
-
-    other = minimize(lambda x: -value(x), np.zeros(3), method="BFGS", tol=1e-9)
-    w = np.exp(np.r_[0.0, other.x])
-    np.testing.assert_allclose(model.weights_, w / w.sum(), atol=2e-5)
-    jacobian, steps = (np.diag(w / w.sum()) - np.outer(w, w) / w.sum() ** 2)[:, 1:], 1e-4 * np.eye(3)
-    information = [
-        [-(value(other.x + a + b) - value(other.x + a - b) - value(other.x - a + b) + value(other.x - a - b)) / 4e-8]
-        for a in steps
-        for b in steps
-    ]
-    errors = np.sqrt(np.diag(jacobian @ np.linalg.inv(np.reshape(information, (3, 3))) @ jacobian.T))
-    np.testing.assert_allclose(model.standard_errors_, errors, rtol=1e-3)
 
 
 def test_best_and_worst_of_three_have_the_estimates_of_rankings():

@@ -24,7 +24,6 @@ from paired_cases import (
 from scipy.optimize import minimize
 
 import thali as th
-from thali.aspects.maximum_likelihood import problem as posing
 from thali.aspects.maximum_likelihood.aspects import known_aspects
 from thali.aspects.maximum_likelihood.maximum import maximise
 from thali.errors import ArgumentError, DataError, EstimateWarning, NotFittedError
@@ -133,49 +132,6 @@ def test_no_other_optimiser_finds_more(name, aspects):
     found = minimize(loss, np.zeros(len(names)), method="BFGS", options={"maxiter": 60})
     assert -found.fun <= model.log_likelihood_ + 1e-9
     assert -found.fun == pytest.approx(model.log_likelihood_, abs=1e-4)
-
-
-def random_pose(seed, lapse, sparse=False, monkeypatch=None):
-    decisions = rng(seed)
-    counts = decisions.integers(1, 12, (7, 7))
-    np.fill_diagonal(counts, 0)
-    owners = np.hstack([np.eye(7, dtype=bool), decisions.random((7, 4)) < 0.5])
-    if sparse:
-        monkeypatch.setattr(posing, "DENSE", 0)
-    extra = decisions.choice([-1.0, 1.0], (21, 1))
-    return posing.problem(th.PairedComparisons(counts), owners, lapse, extra)
-
-
-@pytest.mark.parametrize("lapse", [0.0, 0.1])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_derivatives_are_those_of_the_likelihood(lapse, sparse, monkeypatch):
-    pose = random_pose(3, lapse, sparse, monkeypatch)
-    assert isinstance(pose.first, np.ndarray) is not sparse
-    at = rng(4).normal(0, 0.7, 12)
-    found = pose.slopes(np.exp(at[:11]), at[11:])
-
-    def value(x):
-        return pose.terms(np.exp(x[:11]), x[11:]).sum()
-
-    def gradient(x):
-        return pose.slopes(np.exp(x[:11]), x[11:]).gradient
-
-    step = 1e-5 * np.eye(12)
-    # Central differences err by step squared times a third derivative, some hundreds here.
-    np.testing.assert_allclose(
-        found.gradient, [(value(at + d) - value(at - d)) / 2e-5 for d in step], atol=1e-6, rtol=1e-6
-    )
-    np.testing.assert_allclose(
-        found.hessian, [(gradient(at + d) - gradient(at - d)) / 2e-5 for d in step], atol=1e-6, rtol=1e-6
-    )
-
-    def by_weights(w):
-        return pose.terms(w, at[11:]).sum()
-
-    w, d = np.exp(at[:11]), 1e-6 * np.eye(11)
-    np.testing.assert_allclose(
-        pose.slope_at_zero(w, at[11:]), [(by_weights(w + e) - by_weights(w - e)) / 2e-6 for e in d], atol=1e-5
-    )
 
 
 def test_a_weight_on_the_boundary_is_zero():

@@ -7,8 +7,6 @@ from scipy.optimize import minimize
 from scipy.stats import multinomial
 
 import thali as th
-from thali.aspects.maximum_likelihood.aspects import known_aspects
-from thali.aspects.maximum_likelihood.problem import problem
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 DATA = with_ties(random_comparisons(5, 5, most=9), 1)
@@ -40,29 +38,6 @@ def test_unique_aspects_agree_with_davidson():
     assert (model.tie_, model.tie_std_error_) == pytest.approx((other.tie, other.tie_std_error))
     assert (model.log_likelihood_, model.df_) == (pytest.approx(other.log_likelihood), other.df)
     assert "nu" in str(model) and model.summary().attrs["tie"] == model.tie_
-
-
-@pytest.mark.parametrize("lapse", [0.0, 0.1])
-def test_derivatives_are_those_of_the_log_likelihood(lapse):
-    extra = np.linspace(-1, 1, DATA.n_pairs)[:, None]
-    owners = known_aspects(GIVEN, True, DATA.labels).owners
-    pose, at = problem(DATA, owners, lapse, extra, ties=True), np.random.default_rng(1).normal(size=9)
-    steps = 1e-5 * np.eye(9)
-
-    def value(x):
-        return pose.terms(np.exp(x[:7]), x[7:]).sum()
-
-    def gradient(x):
-        return pose.slopes(np.exp(x[:7]), x[7:]).gradient
-
-    np.testing.assert_allclose(gradient(at), [(value(at + e) - value(at - e)) / 2e-5 for e in steps], atol=1e-6)
-    curve = [(gradient(at + e) - gradient(at - e)) / 2e-5 for e in steps]
-    np.testing.assert_allclose(pose.slopes(np.exp(at[:7]), at[7:]).hessian, curve, atol=1e-5)
-    weights = np.exp(at[:7])
-    by_weights = [
-        (pose.terms(weights + e, at[7:]).sum() - pose.terms(weights - e, at[7:]).sum()) / 2e-6 for e in 1e-6 * np.eye(7)
-    ]
-    np.testing.assert_allclose(pose.slope_at_zero(weights, at[7:]), by_weights, atol=1e-5)
 
 
 @pytest.mark.fit  # for its time

@@ -139,14 +139,6 @@ def test_new_people_are_drawn_from_the_population(fitted):
     assert once == pytest.approx(again, abs=0.1) and not np.array_equal(once, again)
 
 
-def test_same_seed_same_draws_on_any_number_of_cores(fitted):
-    _, train, _ = fitted
-    budget = {"draws": 6, "tune": 3, "thin": 2, "random_seed": 5, "progressbar": False}
-    one, two = (th.HierarchicalLogit().fit(train, cores=cores, **budget) for cores in (1, 2))
-    assert one.posterior_["posterior"].dataset.equals(two.posterior_["posterior"].dataset)
-    assert np.array_equal(one.predict_proba(train), two.predict_proba(train))
-
-
 def test_units_of_a_number_do_not_matter(fitted):
     rows = simulated(people=10)
     budget = {"draws": 20, "tune": 10, "random_seed": 5, "progressbar": False}

@@ -5,19 +5,13 @@ import math
 import numpy as np
 import pytest
 from product_class_answers import (
-    ANSWERS,
+    Silent,
     binary,
-    closed_form,
-    evidence_score,
-    functionals,
-    of_group,
-    predicted,
     problem_and_settings,
-    scores,
+    run_annealed,
     settings,
-    z_scores,
 )
-from product_class_cases import TP1, Experiment
+from product_class_cases import TP1
 
 from thali.choice.product_classes.engines.annealed import (
     Chain,
@@ -31,96 +25,6 @@ from thali.choice.product_classes.engines.fit import Keeper
 from thali.choice.product_classes.engines.path import lapse_messages
 from thali.choice.product_classes.state import SWEEPS, problem_of
 from thali.inference.threads import run_in_threads
-
-
-class Silent:
-    """No progress is shown; Ctrl-C comes once every chain has done so many sweeps."""
-
-    def __init__(self, chains, until=math.inf):
-        self.chains, self.until = chains, until
-
-    def update(self, done):
-        if min(chain.sweeps for chain in self.chains) >= self.until:
-            raise KeyboardInterrupt
-
-
-def run_annealed(problem, how, cores=None, random_seed=None):
-    """The fit of chains that have run to their end."""
-    chains = annealed_chains(problem, how, how.final_sweeps, random_seed)
-    run_in_threads(chains, cores, Silent(chains))
-    return fit_of(chains, how)
-
-
-def held_against(name, **stamp):
-    """The fit of a tiny problem, after its evidence and means have been compared with the table."""
-    (data, monotone, alpha, beta, _, evidence), answers = ANSWERS[name]
-    problem, how = problem_and_settings(data, monotone, alpha, beta, "annealed", **stamp)
-    fit = run_annealed(problem, how, cores=2, random_seed=3)
-    assert evidence_score(fit.log_evidence, fit.log_evidence_se, *evidence) < 4
-    independent = how.groups * how.final_sweeps // 8
-    assert scores(fit, answers, independent).max() < 4
-    return fit
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("name", ANSWERS)
-def test_evidence_and_means_of_tiny_problems(name):
-    """The table of brute force: weights of chains from the prior, draws of the final phase, predictions."""
-    fit = held_against(name, groups=32)
-    data, answers = ANSWERS[name][0], ANSWERS[name][1][-6:]
-    groups = range(0, 32, 2)
-    found = np.stack([predicted(of_group(fit.particles, group), data[4], group) for group in groups], axis=1)
-    assert z_scores(found, answers, np.zeros(6)).max() < 4
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ANSWERS)
-@pytest.mark.parametrize("sampler", ["recommended", "paper"])
-def test_evidence_and_means_of_tiny_problems_closely(name, sampler):
-    held_against(name, groups=128, sweeps_per_step=25, final_sweeps=8000, sampler=sampler)
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize(
-    ("case", "worse"),
-    [((5, 3, 2, 2.0, 1.0, 0.0), ()), ((5, 3, 2, 2.0, 1.0, 0.1), (0,)), ((20, 8, 2, 1.5, 2.0, 0.0), ())],
-)
-def test_closed_forms(case, worse):
-    """One attribute of two levels, any number of people: the evidence is a sum."""
-    people, tasks, alternatives, alpha, beta, lapse = case
-    log_evidence, owns_nothing = closed_form(*case, worse)
-    data = binary(people, tasks, alternatives, worse)
-    problem, how = problem_and_settings(
-        data, {"x0": "increasing"}, alpha, beta, "annealed", lapse=lapse, final_sweeps=200
-    )
-    fit = run_annealed(problem, how, cores=2, random_seed=5)
-    assert evidence_score(fit.log_evidence, fit.log_evidence_se, log_evidence) < 4
-    nothing = functionals(fit.particles)[2]
-    by_group = nothing.reshape(1, how.groups, -1).mean(axis=2)
-    floor = math.sqrt(owns_nothing * (1 - owns_nothing) / (how.groups * how.final_sweeps / 8))
-    assert z_scores(by_group, [(owns_nothing, 0.0)], np.array([floor])) < 4
-
-
-def test_identical_products_tell_nothing():
-    """The evidence is Π 1 / J exactly, whatever the chains do."""
-    products = [(1, 0)] * 3
-    data = Experiment([2, 3], [[(products, 0), (products[:2], 1)], [(products, 2)]])
-    fit = run_annealed(problem_of(data), settings("annealed", groups=4, final_sweeps=8), random_seed=1)
-    assert fit.log_evidence == pytest.approx(-math.log(3 * 2 * 3), abs=1e-9)
-    assert fit.evidence_sd == pytest.approx(0.0, abs=1e-9)
-
-
-def same(one, other):
-    for name in one._fields:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-
-
-def test_cores_have_no_influence():
-    problem, how = problem_and_settings(TP1, {}, 2.0, 1.0, "annealed", groups=5, final_sweeps=60)
-    fits = [run_annealed(problem, how, cores=cores, random_seed=8) for cores in (1, 2)]
-    same(fits[0].particles, fits[1].particles)
-    assert fits[0].log_evidence == fits[1].log_evidence
-    np.testing.assert_array_equal(fits[0].trace["log_likelihood"], fits[1].trace["log_likelihood"])
 
 
 def test_what_is_kept():

@@ -1,24 +1,15 @@
 """Sequential Monte Carlo of product classes: against known answers for all schedules and paths, and its parts."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
 from product_class_answers import (
-    ANSWERS,
     binary,
-    closed_form,
-    evidence_score,
-    functionals,
-    of_group,
-    predicted,
     problem_and_settings,
-    scores,
     settings,
-    z_scores,
 )
-from product_class_cases import TP1, Experiment
+from product_class_cases import TP1
 
 from thali.choice.product_classes.engines import smc
 from thali.choice.product_classes.engines import smc as smc_run
@@ -33,110 +24,6 @@ from thali.choice.product_classes.engines.path import (
 from thali.choice.product_classes.engines.population import systematic
 from thali.choice.product_classes.engines.smc import particles_for, run_smc
 from thali.choice.product_classes.state import problem_of, target_of
-
-SCHEDULES = ("all", "individual", "observation")
-
-
-def held_against(name, path="lapse", *, seed=3, given=None, **stamp):
-    """The fit of a tiny problem, after its evidence and means have been compared with the table."""
-    (data, monotone, alpha, beta, _, evidence), answers = ANSWERS[name]
-    problem, how = problem_and_settings(data, monotone, alpha, beta, **stamp)
-    fit = run_smc(problem, how, cores=2, random_seed=seed, path=path, schedule_of_u=given)
-    assert evidence_score(fit.log_evidence, fit.log_evidence_se, *evidence) < 4
-    assert scores(fit, answers, how.groups * how.particles).max() < 4
-    return fit
-
-
-# Every problem, path and schedule, but not every combination.
-BRIEF = {("TP1", path, schedule) for path in ("lapse", "logit") for schedule in SCHEDULES}
-BRIEF |= {(name, path, "individual") for name in ANSWERS for path in ("lapse", "logit")}
-
-
-@pytest.mark.first(4)
-@pytest.mark.parametrize(
-    "schedule, path, name",
-    [
-        pytest.param(*each, marks=[] if each[::-1] in BRIEF else pytest.mark.long)
-        for each in product(SCHEDULES, ("lapse", "logit"), ANSWERS)
-    ],
-)
-def test_evidence_and_means_of_tiny_problems(name, path, schedule):
-    """The table of brute force, within four combined standard errors."""
-    held_against(name, path, schedule=schedule)
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("name", ANSWERS)
-def test_predictions_of_tiny_problems(name):
-    fit = held_against(name, seed=4)
-    data, answers = ANSWERS[name][0], ANSWERS[name][1][-6:]
-    found = np.stack([predicted(of_group(fit.particles, group), data[4], group) for group in range(24)], axis=1)
-    assert z_scores(found, answers, np.zeros(6)).max() < 4
-
-
-CLOSE = sorted((*each, "recommended") for each in BRIEF) + [(name, "lapse", "individual", "paper") for name in ANSWERS]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("name", "path", "schedule", "sampler"), CLOSE)
-def test_evidence_and_means_of_tiny_problems_closely(name, path, schedule, sampler):
-    held_against(
-        name, path, schedule=schedule, sampler=sampler, groups=64, particles=256, sweeps_per_step=10, final_sweeps=60
-    )
-
-
-def test_a_second_pass_over_stored_points():
-    """Groups that share nothing: the points of an earlier run, other random numbers."""
-    first = held_against("TP1")
-    second = held_against("TP1", seed=5, given=first.schedule_of_u)
-    assert second.schedule_of_u == first.schedule_of_u
-    assert not np.array_equal(second.particles.a, first.particles.a)
-
-
-CLOSED = [
-    ((5, 3, 2, 2.0, 1.0, 0.0), (), "individual"),
-    ((5, 3, 2, 2.0, 1.0, 0.0), (0,), "all"),
-    ((5, 3, 3, 2.0, 1.0, 0.0), (), "observation"),
-    ((5, 3, 2, 2.0, 1.0, 0.1), (0,), "all"),
-    ((20, 8, 2, 1.5, 2.0, 0.0), (0,), "individual"),
-    ((50, 8, 2, 3.0, 1.0, 0.0), (), "all"),
-]
-
-
-@pytest.mark.first(2)
-@pytest.mark.parametrize(("case", "worse", "schedule"), CLOSED)
-def test_closed_forms(case, worse, schedule):
-    """One attribute of two levels, any number of people: the evidence is a sum."""
-    people, tasks, alternatives, alpha, beta, lapse = case
-    log_evidence, owns_nothing = closed_form(*case, worse)
-    data = binary(people, tasks, alternatives, worse)
-    size = {5: (16, 64), 20: (16, 24), 50: (8, 24)}[people]
-    stamp = {"groups": size[0], "particles": size[1], "sweeps_per_step": 3, "final_sweeps": 3, "schedule": schedule}
-    problem, how = problem_and_settings(data, {"x0": "increasing"}, alpha, beta, lapse=lapse, **stamp)
-    fit = run_smc(problem, how, cores=2, random_seed=6)
-    assert evidence_score(fit.log_evidence, fit.log_evidence_se, log_evidence) < 4
-    nothing = functionals(fit.particles)[2]
-    by_group = nothing.reshape(1, how.groups, -1).mean(axis=2)
-    floor = math.sqrt(owns_nothing * (1 - owns_nothing) / (size[0] * size[1]))
-    assert z_scores(by_group, [(owns_nothing, 0.0)], np.array([floor])) < 4
-
-
-@pytest.mark.parametrize("path", ["lapse", "logit"])
-def test_identical_products_tell_nothing(path):
-    """The evidence is Π 1 / J exactly, no weights differ, and nothing is resampled."""
-    products = [(1, 0)] * 3
-    data = Experiment([2, 3], [[(products, 0), (products[:2], 1)], [(products, 2)]])
-    fit = run_smc(problem_of(data), settings(groups=2, particles=4, final_sweeps=0), random_seed=1, path=path)
-    np.testing.assert_allclose(fit.trace["log_evidence"], -math.log(3 * 2 * 3), atol=1e-12)
-    assert fit.trace["u"].tolist() == [math.inf] and fit.trace["share"].tolist() == pytest.approx([1.0])
-
-
-def test_cores_have_no_influence():
-    problem, how = problem_and_settings(TP1, {}, 2.0, 1.0, groups=2, particles=12, schedule="individual")
-    fits = [run_smc(problem, how, cores=cores, random_seed=8) for cores in (1, 2)]
-    for name in fits[0].particles._fields:
-        np.testing.assert_array_equal(getattr(fits[0].particles, name), getattr(fits[1].particles, name))
-    assert fits[0].log_evidence == fits[1].log_evidence and fits[0].schedule_of_u == fits[1].schedule_of_u
 
 
 @pytest.mark.parametrize(

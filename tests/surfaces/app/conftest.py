@@ -48,6 +48,12 @@ def childless(monkeypatch):
     monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: Ended())
 
 
+@pytest.fixture
+def nothing_begins(monkeypatch):
+    """A function after which whatever is asked for waits."""
+    return lambda: monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+
+
 class Client(TestClient):
     """A browser with the key, which knows the studies on disk."""
 
@@ -64,6 +70,12 @@ class Client(TestClient):
 
         sent = self.post("/api/upload", content=content, headers={"x-name": quote(name)})
         return sent.json()["go"]
+
+    def study(self, address):
+        """The study at an address, or at one of its screens."""
+        found = self.studies.named(address.split("/")[2])
+        assert found is not None
+        return found
 
     def page(self, address):
         """The page at an address: that where a study stands, or one of its screens."""

@@ -176,7 +176,7 @@ def test_a_zip_bomb_is_not_unpacked(client, children_here):
 )
 def test_the_name_of_an_upload_is_no_path(client, children_here, name):
     address = client.drop(name, b"winner,loser\na,b\nb,a\n")
-    study = client.studies.named(address.rpartition("/")[2])
+    study = client.study(address)
     assert {path.name for path in client.studies.folder.parent.iterdir()} == {"studies"}
     assert study.data_name in ("data.csv", "data.txt")
     assert len(study.title) <= 200
@@ -239,7 +239,7 @@ def test_the_page_without_a_key_says_nothing_of_anybody(client, bare, children_h
 
 def test_a_download_in_csv_holds_no_formula(client, childless):
     address = client.go("/dataset", name="celebrities")
-    folder = client.studies.named(address.rpartition("/")[2]).path / "test"
+    folder = client.study(address).path / "test"
     folder.mkdir()
     cells = ["=HYPERLINK(1)", "@SUM(1)", "-1+1|cmd", "+a", "\t=1", "-0.5", "+3", "-inf", "plain=", 'a,"b"\nc', ""]
     table = io.StringIO()

@@ -5,7 +5,7 @@ import re
 import pytest
 from pages import Page
 
-from thali.surfaces.app import child, runs
+from thali.surfaces.app import child
 from thali.surfaces.app.comparisons import asked_to_compare
 from thali.surfaces.app.fields import data_options, given_of_data, shown_of_data
 from thali.surfaces.app.studies import COMPARE, FIT
@@ -84,11 +84,11 @@ def test_the_no_choice_option_is_no_attribute_of_a_page(client, children_here):
     assert "inside" not in page
 
 
-def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here, monkeypatch):
+def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here, monkeypatch, nothing_begins):
     address = client.go("/dataset", name="celebrities")
-    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     client.go(f"{address}/fit", model="elimination-by-aspects")
-    study = client.studies.named(address.rpartition("/")[2])
+    study = client.study(address)
     monkeypatch.chdir(study.path)
     asked: list[dict] = []
 
@@ -113,18 +113,18 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
     "settings, said",
     [({}, True), ({"draws": "100"}, False), ({"method": "laplace"}, False), ({"method": "maximum-likelihood"}, False)],
 )
-def test_a_page_says_that_the_aim_may_move(client, children_here, monkeypatch, settings, said):
+def test_a_page_says_that_the_aim_may_move(client, children_here, nothing_begins, settings, said):
     address = client.go("/dataset", name="celebrities")
-    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     client.go(f"{address}/fit", model="elimination-by-aspects", **settings)
     assert ("until the chains agree" in Page(client.page(address)).text) == said
 
 
-def test_a_fit_that_ended_without_a_report_is_called_stopped(client, children_here, monkeypatch):
+def test_a_fit_that_ended_without_a_report_is_called_stopped(client, children_here, nothing_begins):
     address = client.go("/dataset", name="celebrities")
-    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     client.go(f"{address}/fit", model="elimination-by-aspects")
-    study = client.studies.named(address.rpartition("/")[2])
+    study = client.study(address)
     study.remove("fit.queued")
     study.write("fit.end", {"code": 130})
     assert "stopped" in Page(client.page("/home")).text and "The fit was stopped" in client.page(address)
@@ -141,7 +141,7 @@ def test_downloads_are_called_after_the_data(client, children_here):
 
 def study_files(client, address) -> bool:
     """Whether the fit left its report."""
-    return (client.studies.named(address.rpartition("/")[2]).path / FIT / "report.html").exists()
+    return (client.study(address).path / FIT / "report.html").exists()
 
 
 TRIALS = "VP;Block;links;rechts;Wahl\n" + "".join(
@@ -202,12 +202,12 @@ def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_he
     assert 'name="where" value="block == main"' in form
 
 
-def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, children_here, monkeypatch):
+def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, children_here, nothing_begins):
     address = client.drop("trials.csv", TRIALS.encode())
     client.go(f"{address}/read", where="Block == Haupt")
-    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     client.go(f"{address}/fit", **FITS)
-    study = client.studies.named(address.rpartition("/")[2])
+    study = client.study(address)
     assert study.read(FIT)["typed"]["where"] == ["Block == Haupt"]
     assert asked_to_compare(study, COMPARE, ["Bradley-Terry-Luce"])["typed"]["where"] == ["Block == Haupt"]
     assert given_of_data({"where": ["n > 1"]}, TESTS[0].options) == {"where": ["n > 1"]}

@@ -149,6 +149,6 @@ def test_messages_name_the_fields_as_whoever_began_the_study_sees_them(client, c
     assert "“in den Daten gefunden, so viele es sind”" in page and "What do you want to know?" in page
     assert client.studies.all()[0].language == "de"
     again = client.go(f"{address}/again").removesuffix("/ask")
-    assert client.studies.named(again.split("/")[2]).language == "de"
+    assert client.study(again).language == "de"
     found = client.post(f"/api{again}/fit", json={**ask, "lapse": "2"}, headers={"accept-language": "de"}).json()
     assert found["problem"].startswith("“Wahrscheinlichkeit einer blinden Wahl”")

@@ -17,7 +17,7 @@ from thali.surfaces.app import comparisons, runs
 from thali.surfaces.app.guard import REPORT_POLICY
 from thali.surfaces.app.runs import Runs
 from thali.surfaces.app.server import application
-from thali.surfaces.app.studies import EVIDENCE, FIT, READ, Studies, Study
+from thali.surfaces.app.studies import EVIDENCE, FIT, READ, Studies
 
 pytestmark = pytest.mark.fit
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")
@@ -41,12 +41,6 @@ def text_of(page):
     return " ".join(Page(page).text.split())
 
 
-def study_at(client, address) -> Study:
-    found = client.studies.named(address.split("/")[2])
-    assert found is not None
-    return found
-
-
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_table_is_read_and_said_in_words(client, children_here, kind):
     address = client.drop(f"{kind}.csv", TABLES[kind].encode())
@@ -62,7 +56,7 @@ def test_a_table_is_read_and_said_in_words(client, children_here, kind):
         assert "For example, " in page and "chosen over" in page or "out of" in page
 
 
-def test_columns_are_corrected(client, children_here, monkeypatch):
+def test_columns_are_corrected(client, children_here, nothing_begins):
     address = client.drop("table.csv", b"a,b,c,d\ntea,milk,tea,2\nmilk,tea,tea,1\n")
     page = client.page(address)
     assert "Problem" in page or 'class="problem"' in page
@@ -72,9 +66,9 @@ def test_columns_are_corrected(client, children_here, monkeypatch):
     assert again == address
     page = text_of(client.page(address))
     assert "These are paired comparisons" in page and "3 comparisons" in page
-    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     client.go(f"{address}/fit", **FITS)
-    typed = study_at(client, address).read(FIT)["typed"]  # what was said of the columns holds for the fit
+    typed = client.study(address).read(FIT)["typed"]  # what was said of the columns holds for the fit
     assert typed == {**columns, "method": "maximum-likelihood"}
 
 
@@ -112,7 +106,7 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
     assert "Which model is most probable?" in client.page(f"{address}/evidence")
     for run, form in (("compare", {}), ("evidence", {"sensitivity": "yes"})):
         assert client.go(f"{address}/{run}", models="Bradley-Terry-Luce", **form) == f"{address}/{run}"  # the quickest
-        assert study_at(client, address).read(f"{run}.end")["message"] == ""
+        assert client.study(address).read(f"{run}.end")["message"] == ""
         assert f'data-what="{run}/view"' in client.page(f"{address}/{run}")
     report = client.file(address, "evidence/view").text
     assert "log evidence" in report.lower() and "Luce" in report and "shape of weights x 2" in report
@@ -138,7 +132,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
     client.go(f"{address}/evidence", models=both)
-    study = study_at(client, address)
+    study = client.study(address)
     assert study.read("evidence.end") == {"code": 130, "message": "", "named": [], "warnings": []}
     page = client.page(f"{address}/evidence")
     assert "That was stopped; what is finished is kept." in page and 'data-what="evidence/view"' not in page
@@ -195,14 +189,14 @@ def test_a_table_that_cannot_be_read_says_why(client, children_here, table, said
     assert "What do you want to know?" not in page
 
 
-def test_a_file_for_an_option(client, children_here, monkeypatch):
+def test_a_file_for_an_option(client, children_here, nothing_begins):
     address = client.drop("drinks.csv", PAIRS.encode())
-    study = study_at(client, address)
+    study = client.study(address)
     for content in (b"option,group\n", b"option,group\ntea,hot\nmilk,cold\nbeer,cold\n"):
         sent = client.post(f"/api{address}/file/tree", content=content, headers={"x-name": "my%20tree.csv"})
         assert sent.status_code == 200
     assert (study.path / "for-tree.csv").read_bytes() == content
-    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     client.go(f"{address}/fit", model="elimination-by-aspects", tree="file", draws="100")
     assert study.read(FIT) == {
         "model": "elimination-by-aspects",
@@ -211,7 +205,7 @@ def test_a_file_for_an_option(client, children_here, monkeypatch):
         "cover": {},
         "has_cores": True,
     }
-    other = study_at(client, client.go(f"{address}/again"))
+    other = client.study(client.go(f"{address}/again"))
     assert other.files() == {"tree": "for-tree.csv"}
 
 
@@ -354,7 +348,7 @@ TRIALS = "person,sex,left,right,winner,louder\n" + "".join(
 )
 
 
-def test_groups_and_covariates_are_asked_where_the_data_have_them(client, children_here, monkeypatch):
+def test_groups_and_covariates_are_asked_where_the_data_have_them(client, children_here, nothing_begins):
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(f"{address}/ask")
     assert page.count('name="group"') == 1 and page.count('value="louder"') == 1 and 'value="order"' in page
@@ -369,9 +363,9 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(client, childr
     page = client.page(f"{address}/ask")
     weights = page.partition('name="weights"')[0]
     assert weights and "More options" not in weights, "how weights of groups vary is not folded away"
-    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     client.go(f"{address}/fit", model="elimination-by-aspects", weights="similar")
-    assert study_at(client, address).read(FIT)["typed"] == {"group": "sex", "weights": "similar"}
+    assert client.study(address).read(FIT)["typed"] == {"group": "sex", "weights": "similar"}
 
 
 def test_groups_are_chosen_with_the_question(client, children_here):
@@ -381,7 +375,7 @@ def test_groups_are_chosen_with_the_question(client, children_here):
     asked = {**FITS, "asked": "yes"}
     found = client.post(f"/api{address}/fit", json={**asked, "group": "nobody"})
     assert found.status_code == 400 and found.json()["fields"] == ["group"]
-    study = study_at(client, address)
+    study = client.study(address)
     assert study.read(READ)["typed"] == {"where": ["louder < 2"]} and not study.read("reading")["problem"]
     assert client.go(f"{address}/fit", group="sex", aspects="ibp", **asked) == address
     typed = {"where": ["louder < 2"], "group": "sex"}
@@ -401,7 +395,7 @@ def test_what_stands_at_the_head_of_a_report_is_written_with_the_question(client
     client.go(f"{address}/fit", **FITS, **cover)
     report = client.file(address, "fit/view").text
     assert "<h1>&lt;b&gt;Drinks&lt;/b&gt;</h1>" in report and "A. Nobody" in report
-    study = study_at(client, address)
+    study = client.study(address)
     assert study.read(FIT)["cover"] == {"title": "<b>Drinks</b>", "author": "A. Nobody"}
     assert "<b>Drinks</b>" in text_of(client.page("/home")), "where equal names could not be told apart"
     page = client.page(client.go(f"{address}/again"))

@@ -5,7 +5,6 @@ import re
 import pytest
 from pages import Page
 
-from thali.surfaces.app import runs
 from thali.surfaces.app.studies import FIT, READ
 
 pytestmark = pytest.mark.fit  # for their time
@@ -22,10 +21,6 @@ def trials(who="Schüler"):
             row = (f"S0{person}", "mw"[person % 2], "Nord", f"{person + 1}.1.2026", trial + 1, a, b, chosen, louder)
             rows.append(";".join(map(str, (*row, f"0,{1 + (person + trial) % 5}"))))
     return "\n".join(rows).encode()
-
-
-def study_at(client, address):
-    return client.studies.named(address.rpartition("/")[2])
 
 
 def offered(page, word):
@@ -72,10 +67,10 @@ def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
     page = client.page(address)
     assert "24 comparisons of 6 people" in Page(page).text and "say who answered?" not in Page(page).text
     assert offered(client.page(f"{address}/ask"), "group") == ["Geschlecht", "Kürzel"]
-    assert study_at(client, address).read(READ)["typed"] == {"subject": "Kürzel"}
+    assert client.study(address).read(READ)["typed"] == {"subject": "Kürzel"}
 
 
-def test_a_column_that_says_something_else_is_asked_about_once(client, children_here, monkeypatch):
+def test_a_column_that_says_something_else_is_asked_about_once(client, children_here, nothing_begins):
     address = client.drop("klasse.csv", trials("Sorte"))
     client.go(f"{address}/read", where="Nr < 4")
     client.go(f"{address}/who", column="Sorte", answer="no")
@@ -84,9 +79,9 @@ def test_a_column_that_says_something_else_is_asked_about_once(client, children_
     assert "Sorte" in offered(client.page(f"{address}/ask"), "covariate")
     client.go(f"{address}/read", where="Nr < 3")
     assert "say who answered?" not in Page(client.page(address)).text
-    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     client.go(f"{address}/fit", model="elimination-by-aspects")
-    assert study_at(client, address).read(FIT)["typed"] == {"where": ["Nr < 3"]}
+    assert client.study(address).read(FIT)["typed"] == {"where": ["Nr < 3"]}
     assert client.post(f"/api{address}/who", json={"column": "Sorte", "answer": "no"}).status_code == 409
 
 
@@ -110,16 +105,16 @@ def test_mean_tastes_depend_on_columns_of_people(client, children_here):
     assert "What do you want to know?" in page and 'name="people"' not in page
 
 
-def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypatch):
+def test_what_is_said_of_any_model_is_said_once(client, children_here, nothing_begins):
     """Another question of the same data keeps the products that are planned, and which way prices go."""
     address = client.drop("phones.csv", EXPERIMENT.encode())
     client.go(f"{address}/read", kind="choice experiments")
     market = {"x-name": "market.csv"}
     client.post(f"/api{address}/file/market", content=b"product,price,size\nA,1,S\nB,2,L\n", headers=market)
-    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    nothing_begins()
     asked = {"market": "file", "monotone": "price=decreasing", "sweeps": "40"}
     client.go(f"{address}/fit", model="product-classes", **asked)
-    study_at(client, address).remove("fit.queued")
+    client.study(address).remove("fit.queued")
     page = client.page(client.go(f"{address}/again"))
     fields = {
         name: page.partition(f'<div data-model="{name}">')[2].partition("<div data-model")[0]
@@ -136,6 +131,6 @@ def test_groups_and_covariates_are_refused_where_they_were_chosen(client, childr
     form = {"model": "elimination-by-aspects", "asked": "yes", "group": "Geschlecht", "covariate": "order"}
     found = client.post(f"/api{address}/fit", json=form).json()
     assert found["fields"] == ["covariate"] and "do not go together" in found["problem"]
-    assert study_at(client, address).read(FIT) == {} and "2 groups" not in client.page(address)
+    assert client.study(address).read(FIT) == {} and "2 groups" not in client.page(address)
     german = client.post(f"/api{address}/fit", json=form, headers={"accept-language": "de"}).json()["problem"]
     assert german.startswith("Gruppen und „Was sonst einen Vergleich entscheiden kann“ gehen nicht zusammen")

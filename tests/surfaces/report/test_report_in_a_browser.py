@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from chromium import watched
 from experiment_data import simulated
 from product_class_fits import experiment, fitted
 from tiny_models import TINY
@@ -51,13 +52,9 @@ def test_everybody_can_read_it(browser, tmp_path, name, width):
     report(results()[name], file)
     for scheme in ("light", "dark"):
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        said, asked = [], []
-        page.on("console", lambda message, said=said: said.append(message.text))
-        page.on("dialog", lambda dialog, said=said: said.append(dialog.message) or dialog.dismiss())
-        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        said, asked = watched(page)
         page.goto(file.as_uri())
-        assert said == []
-        assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
+        assert said == [] and asked == [file.as_uri()]
         wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert wide[0] <= wide[1]
         assert [fault["id"] for fault in axe.run(page)["violations"]] == []
@@ -99,7 +96,7 @@ def classes(none, labels=None):
 @pytest.fixture
 def opened(browser, tmp_path):
     """A function that opens the simulator of some draws of a market; no page may say a word, or ask for anything."""
-    said, pages = [], []
+    heard, pages = [], []
 
     def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
@@ -112,17 +109,13 @@ def opened(browser, tmp_path):
         context = browser.new_context(**settings)
         page = context.new_page()
         pages.append(context)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
-        page.on("request", lambda request: said.append(request.url) if "data:" not in request.url else None)
+        heard.append(watched(page))
         page.goto(file.as_uri())
-        assert said == [file.as_uri()]
-        said.clear()
+        assert heard[-1] == ([], [file.as_uri()])
         return page
 
     yield open_it
-    assert said == []
+    assert [said for said, _ in heard if said] == [] and {len(asked) for _, asked in heard} <= {1}
     for context in pages:
         context.close()
 
@@ -568,11 +561,8 @@ def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
     """Whatever its reader touches; the simulator answers, and what it copies holds no formula."""
     report(of_hostile_people(model), file := tmp_path / "report.html")
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    page, said = context.new_page(), []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
-    page.on("request", lambda request: said.append(request.url) if "data:" not in request.url else None)
+    page = context.new_page()
+    said, asked = watched(page)
     page.goto(file.as_uri())
     before = page.locator("#market-bars").inner_text()
     rows = rows_of(page)
@@ -613,7 +603,7 @@ def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
     whose = [row[copied[0].index("people")] for row in copied[1:]] if model != "logit" else []
     assert all(cell.startswith(f"'{HOSTILE[5]} (") for cell in whose)
     assert len(copied) > 3 and formulas == [] and f"'{HOSTILE[5]}" in [row[0] for row in copied]
-    assert said == [file.as_uri()] and page.evaluate("window.ran") is None
+    assert (said, asked) == ([], [file.as_uri()]) and page.evaluate("window.ran") is None
     page.pdf(path=tmp_path / "printed.pdf")
     context.close()
     print(f"{model}: {len(HOSTILE)} hostile words, {len(choices)} choices, nothing ran")

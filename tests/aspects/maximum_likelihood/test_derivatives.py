@@ -1,0 +1,125 @@
+"""Maximum likelihood, by kind of data: derivatives against differences of values, and the maximum against a search."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from best_worst_data import random_answers
+from problems import random_comparisons, with_ties
+from scipy.optimize import minimize
+from set_problems import random_choices
+
+import thali as th
+from thali.aspects.likelihoods.best_worst import RULES
+from thali.aspects.maximum_likelihood import problem as posing
+from thali.aspects.maximum_likelihood.aspects import known_aspects
+from thali.testing import naive
+
+GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
+
+
+class Pose(NamedTuple):
+    """A problem, how many of its numbers are weights, and the log-likelihood of weights once more, where it is told."""
+
+    pose: Any
+    weights: int
+    others: int = 0
+    log_likelihood: Any = None
+
+
+def of_pairs(lapse):
+    """With aspects in common, and an effect besides."""
+    rng = np.random.default_rng(3)
+    counts = rng.integers(1, 12, (7, 7))
+    np.fill_diagonal(counts, 0)
+    owners = np.hstack([np.eye(7, dtype=bool), rng.random((7, 4)) < 0.5])
+    extra = rng.choice([-1.0, 1.0], (21, 1))
+    return Pose(posing.problem(th.PairedComparisons(counts), owners, lapse, extra), 11, 1)
+
+
+def of_ties(lapse):
+    """The same with ties, whose parameter is the last number."""
+    data = with_ties(random_comparisons(5, 5, most=9), 1)
+    owners = known_aspects(GIVEN, True, data.labels).owners
+    extra = np.linspace(-1, 1, data.n_pairs)[:, None]
+    return Pose(posing.problem(data, owners, lapse, extra, ties=True), 7, 2)
+
+
+def naive_of(data, lapse, **more):
+    none = {"features": np.zeros((data.n_options, 0)), "weights": []}
+    return lambda weights: naive.log_likelihood(data, **none, unique=weights, lapse=lapse, **more)
+
+
+def of_sets(lapse, data=None, rule=None):
+    """Of options that share no aspect."""
+    data = data or random_choices(5, (2, 3, 5), 2)
+    n, more = data.n_options, {"best_worst": rule} if rule else {}
+    return Pose(posing.problem(data, np.eye(n, dtype=bool), lapse, **more), n, 0, naive_of(data, lapse, **more))
+
+
+OF_RULES = {f"best-worst, {r}": partial(of_sets, data=random_answers(6, range(2, 7), 4, 2, 3), rule=r) for r in RULES}
+POSES = {"pairs": of_pairs, "sparse pairs": of_pairs, "ties": of_ties, "sets": of_sets} | OF_RULES
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.1])
+@pytest.mark.parametrize("name", POSES)
+def test_derivatives_are_those_of_the_log_likelihood(name, lapse, monkeypatch):
+    if name == "sparse pairs":
+        monkeypatch.setattr(posing, "DENSE", 0)
+    pose, k, others, log_likelihood = POSES[name](lapse)
+    assert "pairs" not in name or isinstance(pose.first, np.ndarray) is (name == "pairs")
+    at = np.random.default_rng(1).normal(0, 0.7, k + others)
+
+    def value(x):
+        return pose.terms(np.exp(x[:k]), x[k:]).sum()
+
+    def gradient(x):
+        return pose.slopes(np.exp(x[:k]), x[k:]).gradient
+
+    assert log_likelihood is None or value(at) == pytest.approx(log_likelihood(np.exp(at)), rel=1e-12)
+    found, steps = pose.slopes(np.exp(at[:k]), at[k:]), 1e-5 * np.eye(len(at))
+    # Central differences err by step squared times a third derivative, some hundreds here.
+    slopes = [(value(at + d) - value(at - d)) / 2e-5 for d in steps]
+    np.testing.assert_allclose(found.gradient, slopes, atol=1e-6, rtol=1e-6)
+    bends = [(gradient(at + d) - gradient(at - d)) / 2e-5 for d in steps]
+    np.testing.assert_allclose(found.hessian, bends, atol=1e-5 if name == "ties" else 1e-6, rtol=1e-6)
+    weights, kept = np.exp(at[:k]), list(range(k))
+    if lapse and name == "sets":  # without lapses nothing is chosen whose weight is 0
+        weights[2], kept = 0.0, [0, 1, 3, 4]
+    changes = [
+        (pose.terms(weights + e, at[k:]) - pose.terms(weights - e, at[k:])).sum() for e in 1e-6 * np.eye(k)[kept]
+    ]
+    by_weights = pose.slope_at_zero(weights, at[k:])[kept]
+    np.testing.assert_allclose(by_weights, np.array(changes) / 2e-6, atol=1e-4 if name == "sets" else 1e-5)
+
+
+SEARCHED = {"sets": (random_choices(4, (2, 3, 4), 5, most=9), {})}
+SEARCHED |= {rule: (random_answers(4, (2, 3, 4), 8, 5, most=9), {"best_worst": rule}) for rule in RULES}
+
+
+@pytest.mark.parametrize("lapse", [0.0, 0.05])
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_maximum_is_that_of_a_search(name, lapse):
+    data, rule = SEARCHED[name]
+    model = th.EliminationByAspects("unique", method="maximum-likelihood", lapse=lapse, **rule).fit(data)
+    log_likelihood = naive_of(data, lapse, **rule)
+
+    def value(x):
+        return log_likelihood(np.exp(np.r_[0.0, x]))
+
+    other = minimize(lambda x: -value(x), np.zeros(3), method="BFGS", tol=1e-9)
+    x, w = other.x, np.exp(np.r_[0.0, other.x])
+    np.testing.assert_allclose(model.weights_, w / w.sum(), atol=2e-5)
+    jacobian, steps = (np.diag(w / w.sum()) - np.outer(w, w) / w.sum() ** 2)[:, 1:], 1e-4 * np.eye(3)
+    information = [
+        [-(value(x + a + b) - value(x + a - b) - value(x - a + b) + value(x - a - b)) / 4e-8 for b in steps]
+        for a in steps
+    ]
+    errors = np.sqrt(np.diag(jacobian @ np.linalg.inv(information) @ jacobian.T))
+    np.testing.assert_allclose(model.standard_errors_, errors, rtol=1e-3)
+    if name == "sets":
+        n = np.add.reduceat(data.counts, data.start[:-1])
+        chosen = data.counts > 0
+        saturated = data.counts[chosen] @ np.log((data.counts / np.repeat(n, data.sizes))[chosen])
+        assert model.deviance_ == pytest.approx(2 * (saturated + other.fun), abs=1e-6)

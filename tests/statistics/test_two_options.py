@@ -1,0 +1,140 @@
+"""Two options whose comparisons have ties or covariates, against posteriors that are known by quadrature."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from elimination_cases import mean_and_error
+from problems import FIXED_UNIQUE, contents, make_state
+from scipy.stats import beta, poisson
+
+import thali as th
+from thali.aspects import operations
+from thali.aspects.draws.counts import outcomes
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
+from thali.aspects.priors.ibp import IndianBuffet
+from thali.aspects.state import BETA, Model
+from thali.aspects.weight_priors import EXPONENTIAL
+from thali.testing import naive
+
+pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+
+# Alpha 1, lapse .01. Choices of either and ties; ln of the evidence without the multinomial coefficient; E p, E nu,
+# E P(tie), E K.
+TIES = [
+    ((6, 2, 4), -13.89223954, (0.69153520, 1.18268673, 0.31810944, 1.52317589)),
+    ((6, 2, 0), -6.91448042, (0.71141156, 0.26833500, 0.09145813, 1.51437582)),
+    ((0, 0, 5), -4.66221649, (0.5, 3.21660796, 0.55667841, 1.53256830)),
+]
+# Choices of either where the first is shown first (x = 1), and second (x = -1); log evidence; E p at x = 0, E beta,
+# E beta^2, E K.
+ORDERS = [
+    (((6, 2), (3, 5)), -11.88975184, (0.56243424, 0.68536092, 0.71567623, 1.55785248)),
+    (((9, 1), (4, 6)), -12.60780402, (0.66798822, 1.04879695, 1.35172700, 1.53748456)),
+]
+KNOWN = [(False, *row) for row in TIES] + [(True, *row) for row in ORDERS]
+
+
+def in_order(forward, backward):
+    """Trials of two options, in both orders."""
+    sides = {"tea": ("tea", "milk"), "milk": ("milk", "tea")}
+    rows = [
+        (*sides[first], chosen)
+        for first, counts in (("tea", forward), ("milk", backward))
+        for chosen, times in zip(("tea", "milk"), counts, strict=True)
+        for _ in range(times)
+    ]
+    frame = pd.DataFrame(rows, columns=["left", "right", "chosen"])
+    return th.PairedComparisons.from_trials(frame, covariates=["order"], labels=["tea", "milk"])
+
+
+@pytest.mark.parametrize(("of_order", "counts", "evidence", "expected"), KNOWN)
+def test_the_known_values_are_those_of_quadrature(of_order, counts, evidence, expected):
+    """Each option has 1 + Poisson(1/2) exponential weights alone, so that p is Beta given their numbers; E of the
+    third pattern, which does not touch the choices, is 1/2."""
+    x, at = np.polynomial.legendre.leggauss(400)
+    p, of_p = (1 + x)[:, None] / 2, at / 2
+    i, j = np.ogrid[:25, :25]
+    parts = poisson.pmf(i, 0.5) * poisson.pmf(j, 0.5) * beta.pdf(p[..., None], 1 + i, 1 + j)
+    density, number = parts.sum(axis=(1, 2)), (parts * (i + j)).sum(axis=(1, 2))
+    lapsed = 0.99 * p + 0.005
+    if of_order:
+        b, of_b = 8 * x, 8 * at * np.exp(-32 * x**2) / math.sqrt(2 * math.pi)
+        shown = [0.99 * p / (p + (1 - p) * np.exp(-sign * b)) + 0.005 for sign in (1, -1)]
+        likelihood = math.prod(q**wins * (1 - q) ** losses for q, (wins, losses) in zip(shown, counts, strict=True))
+        values = lapsed, b, b**2
+    else:
+        b, of_b = (1 + x) / (1 - x), 2 * at / (1 - x) ** 2 * np.exp(-(1 + x) / (1 - x))
+        found, (first, second, ties) = outcomes(lapsed, 1 - lapsed, b), counts
+        likelihood = found[..., 0] ** first * found[..., 1] ** ties * found[..., 2] ** second
+        values = lapsed, b, found[..., 1]
+    weight = likelihood * (of_p * density)[:, None] * of_b
+    assert math.log(weight.sum()) == pytest.approx(evidence, abs=1e-7)
+    means = [(weight * each).sum() / weight.sum() for each in (*values, (number / density)[:, None])]
+    assert [*means[:3], means[3] + 0.5] == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(("of_order", "counts", "evidence", "expected"), KNOWN)
+def test_posterior_means(of_order, counts, evidence, expected):
+    if of_order:
+        data, ties = in_order(*counts), None
+    else:
+        first, second, tied = counts
+        data, ties = th.PairedComparisons([[0, first], [second, 0]], ties=[[0, tied], [tied, 0]]), "davidson"
+    model = th.EliminationByAspects(alpha=1.0, ties=ties)
+    model.fit(data, draws=10_000, tune=500, thin=5, random_seed=7, progressbar=False)
+    posterior = model.posterior_["posterior"].dataset
+    p = posterior["choice_probability"].values[..., 0]
+    if of_order:
+        b = posterior["covariate"].values[..., 0]
+        values = p, b, b**2
+    else:
+        r = posterior["tie"].values * np.sqrt(p * (1.0 - p))
+        values = p, posterior["tie"].values, r / (1.0 + r)
+    for draws, mean in zip((*values, posterior["n_features"].values), expected, strict=True):
+        found, error = mean_and_error(draws)
+        assert error < 0.03 * mean and abs(found - mean) < 4.5 * error
+
+
+def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
+    """Started at equally spaced quantiles of the posterior given all weights, the draws have its distribution."""
+    rng, data = np.random.default_rng(2), in_order((6, 1), (3, 5))
+    likelihood, make = Elimination(0.05, covariates=data.covariates.names).compiled(data)
+    model = Model(IndianBuffet().compiled(2), likelihood, EXPONENTIAL, 2, 1, FIXED_UNIQUE, False)
+    state, cache = make_state(model, make, rng.random((2, 4)) < 0.5, rng.gamma(2.0, size=4), 3.0 + rng.random(2))
+    known = contents(state)
+    grid = np.linspace(-5, 5, 1001)
+    for power in (1.0, 0.4):
+        state.real[BETA] = power
+        logs = [power * naive.log_likelihood(data, *known, 0.05, beta=(b or 1e-12,)) - b**2 / 2 for b in grid]
+        cdf = np.cumsum(np.exp(np.array(logs) - max(logs)))
+        cdf = (cdf - cdf[0] / 2) / cdf[-1]
+        count, ranks = 400, []
+        for start in np.interp((np.arange(count) + 0.5) / count, cdf, grid):
+            cache.real[COEFFICIENTS] = start
+            operations.rebuild(model.likelihood, cache, state)
+            draw_coefficients(model.likelihood, rng, cache, state)
+            ranks.append(np.interp(cache.real[COEFFICIENTS], grid, cdf))
+        # uniform ranks have means 1/2, 1/3, 1/4 of their powers, with known errors
+        for k in (1, 2, 3):
+            error = math.sqrt((1 / (2 * k + 1) - 1 / (k + 1) ** 2) / count)
+            assert abs(np.mean(np.power(ranks, k)) - 1 / (k + 1)) < 4.5 * error
+
+
+@pytest.mark.long
+def test_many_comparisons_agree_with_maximum_likelihood():
+    """A hundred thousand comparisons leave the prior no say (Davidson 1970)."""
+    rng, n = np.random.default_rng(8), 5
+    worth, counts, ties = rng.exponential(size=n), np.zeros((n, n)), np.zeros((n, n))
+    for i in range(n):
+        for j in range(i):
+            p = worth[i] / (worth[i] + worth[j])
+            r = 0.6 * math.sqrt(p * (1 - p))
+            counts[i, j], counts[j, i], ties[i, j] = rng.multinomial(10_000, np.array([p, 1 - p, r]) / (1 + r))
+    data = th.PairedComparisons(counts, ties=ties)
+    model = th.EliminationByAspects("unique", lapse=0.0).fit(data, draws=2000, random_seed=1, progressbar=False)
+    found = th.paired.davidson(data)
+    np.testing.assert_allclose(model.unique_weights()["share"], found.weights, atol=0.01)
+    assert float(model.posterior_["posterior"]["tie"].mean()) == pytest.approx(found.tie, abs=0.01)
