@@ -16,6 +16,7 @@ from ..samplers.groups import empty_group_record, fill_counts, move_people
 from ..samplers.loop import REBUILD
 from ..samplers.task import build_task
 from ..samplers.tempering import narrow_gaps
+from ..samplers.work import seconds_in_groups
 from ..state import stack
 from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
 from .one import Parts, Population
@@ -103,6 +104,10 @@ class KindTask(GroupTask):
     def chain(self, rng: np.random.Generator) -> "KindChain":
         """A chain at its start."""
         return KindChain(self, rng)
+
+    def seconds_of_sweep(self) -> float:
+        """Seconds of the processor that a sweep of a chain is expected to take."""
+        return seconds_in_groups(self, len(self.make_caches), len(self.people.start) - 1)
 
 
 class KindChain(GroupChain):
