@@ -29,6 +29,8 @@ def run(draws=None, tune=1000, thin=None):
         (run(), 1_000, (1, 500, 500, 500)),
         (run(), 10, (1, MIN_DRAWS, MIN_DRAWS, MIN_DRAWS)),
         (run(tune=50), 10, (1, 50, MIN_DRAWS, MIN_DRAWS)),
+        (run(tune=5000), 1_000, (1, 5000, 500, 500)),
+        (run(draws=5000, tune=10**7), 100_000, (25, 10**7, 5000, 5000)),
         (run(thin=30), 6_000, (30, 100, 100, 100)),
         (run(draws=5000), 20_000, (10, 1000, 5000, 5000)),
         (run(draws=5000, thin=25), 20_000, (25, 1000, 5000, 5000)),
@@ -38,7 +40,7 @@ def test_what_takes_too_long_is_cut(asked, sweeps, wanted):
     found = bounded(asked, asked.thin or 25, SWEEP / (sweeps + 0.5))
     assert (found.thin, found.run.tune, found.first_draws, found.most) == wanted
     assert found.asked == {"draws": asked.draws, "tune": asked.tune, "chains": 4, "thin": asked.thin}
-    if asked.draws is None and sweeps > 1_000:
+    if asked.draws is None and sweeps > 1_000 and asked.tune == 1000:
         assert (found.run.tune + found.most) * found.thin <= sweeps or found.most == MAX_DRAWS
 
 
@@ -58,7 +60,9 @@ def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
     with pytest.warns(th.errors.ConvergenceWarning):
         longer = short.continue_fit(42, progressbar=False)
         whole = th.EliminationByAspects("unique").fit(data, 400, **usual | {"tune": 142, "thin": 1})
-    np.testing.assert_array_equal(longer.posterior_["posterior"]["log_likelihood"], whole.posterior_["posterior"]["log_likelihood"])
+    np.testing.assert_array_equal(
+        longer.posterior_["posterior"]["log_likelihood"], whole.posterior_["posterior"]["log_likelihood"]
+    )
 
 
 @pytest.fixture
@@ -85,10 +89,11 @@ def test_a_long_fit_says_what_is_quicker(monkeypatch):
     monkeypatch.setattr(chains, "EARLY", 0.0)
     monkeypatch.setattr(chains, "LONG", 0.0)
     data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
-    with pytest.warns(LongRunWarning, match=r"^This fit takes about a minute\. Quicker: method='map', or fewer draws\.$"):
+    with pytest.warns(LongRunWarning, match=r"takes about a minute\. Quicker: method='map', or fewer draws\.$"):
         th.AdditiveClustering(sigma=0.1).fit(data, draws=2000, tune=2000, random_seed=1)
 
 
 @pytest.mark.unit
 def test_times_in_words():
-    assert [about(seconds) for seconds in (61, 100, 3000, 7200)] == ["a minute", "2 minutes", "50 minutes", "2.0 hours"]
+    words = ["a minute", "2 minutes", "50 minutes", "2.0 hours"]
+    assert [about(seconds) for seconds in (61, 100, 3000, 7200)] == words

@@ -27,7 +27,7 @@ def bounded(run: Run, thin: int, sweep: float, first: int = FIRST_DRAWS) -> Boun
     spare, a run of unknown length has fewer draws and tuning states. Draws that were asked for are made.
     """
     asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
-    sweeps, tune = int(BUDGET / run.chains / sweep), run.tune
+    sweeps, tune = int(BUDGET / run.chains / sweep), min(run.tune, FIRST_DRAWS)  # more of it was asked for
     if run.thin is None and (tune + first) * thin > sweeps:
         thin = max(1, sweeps // (tune + first))
         run = run._replace(thin=thin)
@@ -36,6 +36,7 @@ def bounded(run: Run, thin: int, sweep: float, first: int = FIRST_DRAWS) -> Boun
     length = sweeps // thin  # draws and tuning states of a chain
     if tune + first > length:
         share = length / (tune + first)
-        tune, first = max(min(tune, MIN_DRAWS), int(tune * share)), max(min(first, MIN_DRAWS), int(first * share))
-        run = run._replace(tune=tune)
-    return Bounded(run, thin, first, max(first, min(MAX_DRAWS, length - tune)), asked)
+        first = max(min(first, MIN_DRAWS), int(first * share))
+        if run.tune == tune:
+            run = run._replace(tune=max(min(tune, MIN_DRAWS), int(tune * share)))
+    return Bounded(run, thin, first, max(first, min(MAX_DRAWS, length - run.tune)), asked)

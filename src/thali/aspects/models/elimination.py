@@ -280,7 +280,8 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
 
     def _quicker(self, data: Any) -> Setting | None:
         one = self.kinds is None and isinstance(data, PairedComparisons)
-        return Setting("method", "laplace") if one and self.aspects == "unique" else None
+        is_worth = isinstance(self.aspects, str) and self.aspects == "unique"
+        return Setting("method", "laplace") if one and is_worth else None
 
     def _of_method(self, **given: Any) -> dict[str, Any]:
         """Those arguments of an answer that were given; others than those of the method are refused."""

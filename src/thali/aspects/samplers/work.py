@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .chains import Task
 
 
-
 class Cost(NamedTuple):
     """Nanoseconds that a sweep takes for each column of each replica."""
 
