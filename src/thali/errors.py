@@ -12,6 +12,7 @@
     ├── DataWarning          the data can be used, but not for everything
     ├── EstimateWarning      an estimate is not what its name promises
     ├── ConvergenceWarning   the chains do not agree, or hold too few effective draws
+    ├── LongRunWarning       a run takes more than a minute
     ├── IncompleteWarning    a part of a comparison failed; the rest was kept
     └── InterruptedWarning   a run was stopped early; what it had drawn was kept
 
@@ -272,6 +273,10 @@ class EstimateWarning(ThaliWarning):
 
 class ConvergenceWarning(ThaliWarning):
     """The chains do not agree yet, or hold too few effective draws."""
+
+
+class LongRunWarning(ThaliWarning):
+    """A run takes more than a minute; how long, and what is quicker."""
 
 
 class IncompleteWarning(ThaliWarning):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.classify.sparse_logit import arguments as methods
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.inference.warn import without_warnings
 
@@ -83,14 +82,13 @@ def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tm
     assert again.posterior_["posterior"].sizes["draw"] == 350
 
 
-def test_auto_counts_the_rows_of_all_blocks(monkeypatch):
-    auto = th.SparseMultinomialLogit(method="auto", draws=50, chains=1, random_seed=1, progressbar=False)
-    with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set method to one of 'laplace'"):
-        auto.fit(BLOCKS, Y)
-    monkeypatch.setattr(methods, "MAX_ROWS", 399)
+def test_auto_fits_blocks_by_the_method_that_leaves_them():
+    auto = th.SparseMultinomialLogit(draws=50, chains=1, random_seed=1, progressbar=False)
     with without_warnings():
         auto.fit(BLOCKS, Y)
     assert auto.method_ == "variational"
+    with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set method to one of 'laplace'"):
+        auto.set_params(prior="horseshoe").fit(BLOCKS, Y)
 
 
 def test_bad_blocks():
@@ -103,7 +101,7 @@ def test_bad_blocks():
     with pytest.raises(DataError, match="y is a Dask array with blocks of unknown length; call y.compute_chunk_sizes"):
         by_map().fit(BLOCKS, da.from_array(Y)[da.from_array(X)[:, 0] > 5.0])
     with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set .*'map', or pass X.compute"):
-        th.SparseMultinomialLogit().fit(BLOCKS, Y)
+        th.SparseMultinomialLogit(method="polya-gamma").fit(BLOCKS, Y)
     with pytest.raises(ArgumentError, match="thin belongs to"):
         th.SparseMultinomialLogit(method="variational", thin=2).fit(BLOCKS, Y)
     with pytest.raises(ArgumentError, match="class_weight is not for a Dask array X"):

@@ -184,7 +184,7 @@ _MORE = {
             is_run_made=True,
         )
         for name, more in {
-            "auto": {"method": "auto"},
+            "polya-gamma": {"method": "polya-gamma"},
             "horseshoe": {"prior": "horseshoe"},
         }.items()
     },

@@ -9,6 +9,14 @@ _PATIENCE = 1.0  # seconds that a run must last before anything is shown
 _SILENCE = 60.0  # seconds after which a place that cannot be redrawn gets another line
 
 
+def about(seconds: float) -> str:
+    """A time in words."""
+    minutes = seconds / 60.0
+    if minutes < 1.5:
+        return "a minute"
+    return f"{minutes:.0f} minutes" if minutes < 90.0 else f"{minutes / 60.0:.1f} hours"
+
+
 class Progress:
     """Show the progress of a run on stderr, after its first second.
 

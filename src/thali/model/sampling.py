@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, Setting
+from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, LongRunWarning, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, TuningIsLong, Watch, recorded_of, run_chains
+from thali.inference.chains import (
+    Chain,
+    Outlook,
+    Run,
+    TimeIsUp,
+    TimeLimit,
+    TuningIsLong,
+    Watch,
+    recorded_of,
+    run_chains,
+)
 from thali.inference.jobs import FitFolder, Snapshot, as_written
-from thali.inference.progress import Progress
+from thali.inference.progress import Progress, about
 from thali.inference.seeds import root
-from thali.inference.warn import warn
+from thali.inference.warn import is_quiet, warn
 from thali.posterior.store import appended, first_draws
 
 from .saved import describe, digest_of
@@ -56,11 +66,18 @@ class Sampling(Generic[AnyChain]):
     unit: str = "draws"  # of the length of a run
     most: int | None = None  # longest run of unknown length; None: MAX_DRAWS
     first_draws: int | None = None  # of each chain, at which one is looked at first; None: FIRST_DRAWS
+    quicker: Setting | None = None  # a method of the model that takes less time
+    bound: int | None = None  # the draws of each chain that the size of the data allows; None: as many as `longest`
 
     @property
     def longest(self) -> int:
-        """The most draws of each chain of a run of unknown length."""
+        """The most draws of each chain of a run of unknown length, whatever its data."""
         return MAX_DRAWS if self.most is None else self.most
+
+    @property
+    def allowed(self) -> int:
+        """The most draws of each chain of a run of unknown length to these data."""
+        return max(self.least_draws, self.longest if self.bound is None else min(self.longest, self.bound))
 
     @property
     def least_draws(self) -> int:
@@ -169,7 +186,9 @@ class _Work:
     ) -> None:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
         self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
-        self.limit, self.most = TimeLimit(run.max_time), sampling.longest
+        self.limit = TimeLimit(run.max_time)
+        says = run.progressbar and run.max_time is None and not is_quiet()
+        self.outlook = Outlook(self._say_long if says else None)
         self.shortened = False  # whether there is less tuning than was asked for
 
     def carry_out(
@@ -208,11 +227,12 @@ class _Work:
                     return tree, attributes, chains
                 if tempered is None:
                     progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")
-                    target = min(2 * target, self.most)
+                    target = min(2 * target, self.sampling.allowed)
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains stay in different places: they start anew, with tempering")
-                    self.sampling, self.tempered, target = tempered(), True, self.sampling.least_draws
+                    self.sampling, self.tempered = tempered(), True
+                    target = self.sampling.least_draws
                     if self.folder is not None:
                         self.folder.restart()
                     chains = self._begun(target, None)
@@ -252,9 +272,22 @@ class _Work:
         progress.aim(sum(chain.total for chain in chains))
         return chains
 
+    def _say_long(self, seconds: float) -> None:
+        """Warn that the run takes so many seconds, and of what is quicker."""
+        run, sampling = self.run, self.sampling
+        if run.draws is None:
+            draws, least = sampling.allowed, sampling.least_draws
+            most = seconds * (run.tune + draws) / (run.tune + least)
+            until = f", and up to {about(most)} if its chains agree late" if about(most) != about(seconds) else ""
+            fewer: Any = Setting(sampling.unit, max(1, least // 4))
+        else:
+            until, fewer = "", f"fewer {sampling.unit}"
+        quicker = (sampling.quicker, ", or ", fewer) if sampling.quicker else (fewer,)
+        warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Quicker: ", *quicker, "."))
+
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
         place = {"draws": target, "tempered": self.tempered} | ({"tune": self.run.tune} if self.shortened else {})
-        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status)
+        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status, self.outlook)
 
     def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
         """Run the chains; returns whether they were stopped early."""
@@ -317,7 +350,7 @@ class _Work:
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
-        return target < self.most and 2 * size <= MAX_BYTES
+        return target < self.sampling.allowed and 2 * size <= MAX_BYTES
 
 
 def _is_stuck(verdict: "Verdict") -> bool:

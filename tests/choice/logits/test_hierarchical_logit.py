@@ -268,8 +268,8 @@ def test_directions_that_the_choices_contradict_are_said():
 
 def test_many_people_have_fewer_draws_further_apart(fitted):
     data = th.ChoiceExperiment.from_frame(simulated(people=30))
-    for people, thin, first in ((30, 2, 1000), (10_000, 12, 167), (10_000_000, 20, 100)):
-        source = SimpleNamespace(respondents=range(people))
+    for people, thin, first in ((30, 2, 1000), (10_000, 12, 167), (10_000_000, 1, 100)):
+        source = SimpleNamespace(respondents=range(people), row_product=range(people))
         run = checked_run(None, 200, 4, None, 1, 1, False)
         parts = th.HierarchicalLogit()._parts(data)._replace(coding=SimpleNamespace(names=["a"] * 10))
         sampling = sampling_of(source, run, parts)

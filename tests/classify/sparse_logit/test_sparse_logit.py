@@ -214,7 +214,7 @@ def test_constant_columns():
     [
         (
             {"method": "gibbs"},
-            "method must be one of 'polya-gamma', 'holmes-held', 'laplace', 'variational', 'map', 'auto'; got 'gibbs'",
+            "method must be one of 'auto', 'polya-gamma', 'holmes-held', 'laplace', 'variational', 'map'; got 'gibbs'",
         ),
         ({"eta": 0.0}, "eta is a rate and must be a finite number above 0; got 0.0"),
         ({"shape": -1}, "shape is a parameter of the Gamma prior of eta and must be a finite number above 0"),

@@ -134,7 +134,7 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
     again = th.load(tmp_path / "map.nc")
     assert (again.predict_proba(X) == model.predict_proba(X)).all() and again.summary().equals(rows)
     for asked in (model.quantities, model.coefficients, lambda: model.predict_proba(X, return_se=True)):
-        with pytest.raises(ArgumentError, match="Only method=.polya-gamma. or .* draws from the posterior"):
+        with pytest.raises(ArgumentError, match="Only method=.auto. or .* draws from the posterior"):
             asked()
     with pytest.raises(ArgumentError, match="Only a fit that draws from the posterior can go on"):
         model.continue_fit(10)

@@ -425,6 +425,9 @@ class AdditiveClustering(AdditiveAnswers):
         sampling = super()._sampling(source, run)
         return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
 
+    def _quicker(self, data: Any) -> Setting | None:
+        return None if data.kind == SIMILARITY_GROUPS else Setting("method", "map")
+
     def _held_to(self, data: Any) -> LatentFeatureModel:
         return LatentFeatureModel(**self._parts(data))._held_to(data)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._labels import suggest
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.model.engine import Engine, Prepared
 from thali.model.evidence import EvidenceRun, checked_evidence_run
@@ -149,6 +149,10 @@ class LatentFeatures(RunByChains):
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return self._engine.sampling(self, source, run)
+
+    def _quicker(self, data: Any) -> Setting | None:
+        """A method that takes less time for these data."""
+        return None
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         data = self._as_data(data)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from thali._arguments import one_of, whole
 from thali.data.groups import Groups
-from thali.errors import Argument, ArgumentError
+from thali.data.pairs import PairedComparisons
+from thali.errors import Argument, ArgumentError, Setting
 from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali.model.engine import Engine, refuse_other_methods
 from thali.posterior.view import Posterior
@@ -276,6 +277,11 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         {'order': 1.155}
         """
         return self._engine.covariate_effects(self, **self._of_method(ci=ci))
+
+    def _quicker(self, data: Any) -> Setting | None:
+        one = self.kinds is None and isinstance(data, PairedComparisons)
+        is_worth = isinstance(self.aspects, str) and self.aspects == "unique"
+        return Setting("method", "laplace") if one and is_worth else None
 
     def _of_method(self, **given: Any) -> dict[str, Any]:
         """Those arguments of an answer that were given; others than those of the method are refused."""

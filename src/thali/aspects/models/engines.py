@@ -10,6 +10,7 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting
 from thali.inference.chains import Run, checked_run, recorded_of
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
+from thali.model.bound import bounded
 from thali.model.engine import Chains, Prepared
 from thali.model.sampling import Sampling
 
@@ -51,7 +52,8 @@ class ByChains(Chains):
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """What a fit to these data runs."""
-        return sampling_of_parts(model._population(source), source, run, model._parts(source))
+        sampling = sampling_of_parts(model._population(source), source, run, model._parts(source))
+        return replace(sampling, quicker=model._quicker(source))
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from ..answers.fit_quality import noise_sentence, swap_sentence
@@ -162,7 +164,11 @@ def sampling_of_parts(
 ) -> Sampling[Any]:
     """The run of chains of these parts; `tempered_later`: chains without tempering disagreed."""
     task = population.task(source, run.least_draws, run.tune, run.thin, parts)
-    task.pilot = PILOT if run.thin is None and len(task.temperatures) == 1 and run.tune >= PILOT else 0
+    bound = bounded(run, task.thin, task.seconds_of_sweep())
+    has_pilot = run.thin is None and len(task.temperatures) == 1 and run.tune >= PILOT
+    asked, run = run, bound.run
+    task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
+    task.pilot = PILOT if has_pilot and bound.thin > 1 else 0
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
         attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(tempered_later)}
@@ -179,7 +185,10 @@ def sampling_of_parts(
         found=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
-        tempered=partial(sampling_of_parts, population, source, run, tempered, True) if task.may_temper else None,
+        tempered=partial(sampling_of_parts, population, source, asked, tempered, True) if task.may_temper else None,
+        settings=bound.asked,
+        first_draws=bound.first_draws,
+        bound=bound.most,
     )
 
 

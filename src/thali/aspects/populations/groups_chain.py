@@ -20,6 +20,7 @@ from ..samplers.groups import empty_group_record
 from ..samplers.record import ChainDraws, Record, chain_draws
 from ..samplers.task import LEVELS, build_task
 from ..samplers.tempering import narrow_gaps, swap_rates
+from ..samplers.work import seconds_in_groups
 from ..state import (
     ALPHA,
     COLUMNS,
@@ -67,6 +68,10 @@ class GroupTask:
     def chain(self, rng: np.random.Generator) -> "GroupChain":
         """A chain at its start."""
         return GroupChain(self, rng)
+
+    def seconds_of_sweep(self) -> float:
+        """Seconds of the processor that a sweep of a chain is expected to take."""
+        return seconds_in_groups(self, len(self.make_caches))
 
 
 class GroupChain(Chain):

@@ -17,6 +17,7 @@ from ..samplers.loop import REBUILD
 from ..samplers.record import Record
 from ..samplers.task import build_task
 from ..samplers.tempering import narrow_gaps
+from ..samplers.work import seconds_in_groups
 from ..state import stack
 from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
 from .one import Parts, Population
@@ -104,6 +105,10 @@ class KindTask(GroupTask):
     def chain(self, rng: np.random.Generator) -> "KindChain":
         """A chain at its start."""
         return KindChain(self, rng)
+
+    def seconds_of_sweep(self) -> float:
+        """Seconds of the processor that a sweep of a chain is expected to take."""
+        return seconds_in_groups(self, len(self.make_caches), len(self.people.start) - 1)
 
 
 class KindChain(GroupChain):

@@ -46,6 +46,10 @@ class FiniteFeatures:
         if not (isinstance(self.n_features, int | np.integer) and self.n_features >= 1):
             raise ArgumentError(f"The number of features must be a whole number of 1 or more; got {self.n_features!r}.")
 
+    def usual_columns(self, n: int) -> float:
+        """How many columns a state has."""
+        return float(self.n_features)
+
     def compiled(self, n: int) -> "Columns":
         """The prior for n options, as the samplers read it."""
         return Columns(int(self.n_features))

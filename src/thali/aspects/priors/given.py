@@ -47,6 +47,10 @@ class Given:
             )
         object.__setattr__(self, "matrix", matrix.astype(bool))
 
+    def usual_columns(self, n: int) -> float:
+        """How many columns a state has."""
+        return float(self.matrix.shape[1])
+
     def compiled(self, n: int) -> "GivenColumns":
         """The prior for n options, as the samplers read it."""
         if self.matrix.shape[0] != n:

@@ -39,6 +39,10 @@ class IndianBuffet:
     is_infinite = True
     learns_alpha = True
 
+    def usual_columns(self, n: int) -> float:
+        """How many columns a state has in most tables of so many options; for forecasts of the time alone."""
+        return 1.5 * math.log2(n)
+
     def compiled(self, n: int) -> "Buffet":
         """The prior for n options, as the samplers read it."""
         sizes = np.arange(1, n + 1)

@@ -79,6 +79,10 @@ class PhylogeneticBuffet:
         """
         return PhylogeneticBuffet(self.tree.for_labels(labels))
 
+    def usual_columns(self, n: int) -> float:
+        """How many columns a state has in most tables of so many options; for forecasts of the time alone."""
+        return 1.5 * math.log2(n)
+
     def compiled(self, n: int) -> "Genealogy":
         """The prior for n options, as the samplers read it."""
         self._check_number(n)

@@ -48,6 +48,12 @@ class Task:
         """A chain at its start."""
         return Chain(self, rng)
 
+    def seconds_of_sweep(self) -> float:
+        """Seconds of the processor that a sweep of a chain is expected to take."""
+        from .work import seconds_of_sweep
+
+        return seconds_of_sweep(self)
+
 
 class Chain(AnyChain):
     """One chain: its state, its record, and how far it is."""

@@ -10,6 +10,7 @@ from thali._arguments import positive
 from thali.errors import ArgumentError, DataError
 from thali.inference.chains import FIRST_DRAWS, Run, checked_run
 from thali.inference.warn import is_quiet
+from thali.model.bound import bounded
 from thali.model.prior_sample import PriorSample, predictive_group
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
@@ -367,6 +368,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 THIN = 2
 _FIRST_BYTES = 2**29  # of the tastes in the draws after which a run of unknown length is looked at first
 _MIN_DRAWS = 100  # such draws of a chain
+_A_PERSON, _A_PAIR, _A_CELL = 1.5e-6, 3e-9, 1.4e-8  # seconds of a sweep a person, pair of columns, cell of the table
 
 
 class Parts(NamedTuple):
@@ -387,13 +389,16 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     from .hierarchical_sweep import Chain, problem_of
 
     coding, scale, covariates, prior = parts
-    tune = run.tune * (THIN if run.thin is None else run.thin)
-    first = FIRST_DRAWS
+    people, columns = len(source.respondents), len(coding.names)
+    first, usual = FIRST_DRAWS, run.thin or THIN
     if run.thin is None:  # fewer draws, further apart, where they are large; a continued fit has the same
-        size = run.chains * len(source.respondents) * len(coding.names) * np.dtype(float).itemsize
+        size = run.chains * people * columns * np.dtype(float).itemsize
         first = max(_MIN_DRAWS, min(FIRST_DRAWS, _FIRST_BYTES // size))
-    thin = THIN * -(-FIRST_DRAWS // first) if run.thin is None else run.thin
-    run = run._replace(thin=thin)
+        usual = THIN * -(-FIRST_DRAWS // first)
+    asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": usual}
+    tune = run.tune if run.thin is not None else run.tune * THIN // usual  # in states so far apart
+    bound = bounded(run._replace(tune=tune), usual, seconds_of_sweep(people, len(source.row_product), columns), first)
+    run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
     @cache
     def problem() -> Any:
@@ -402,10 +407,12 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
         return problem_of(scaled, source.first_task, prior, scale.sign, covariates.matrix)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> "list[Chain]":
-        return [Chain(problem(), rng, draws, tune, thin) for rng in streams(root(seed).spawn(2)[0], run.chains)]
+        return [
+            Chain(problem(), rng, draws, run.tune * thin, thin) for rng in streams(root(seed).spawn(2)[0], run.chains)
+        ]
 
     def tree(chains: "Sequence[Chain]") -> "xarray.DataTree":
-        attrs = {"thin": thin, "tuning_steps": tune}
+        attrs = {"thin": thin, "tuning_steps": run.tune * thin}
         found = to_datatree(chains, source.respondents, coding.names, scale, covariates, attrs)
         posterior = found["posterior"].to_dataset()
         found["posterior"] = xr.DataTree(posterior.assign(reported(posterior["beta"].values, source, coding)))
@@ -416,7 +423,12 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
         kept["_respondents_"] = source.respondents
         return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale)}
 
-    return Sampling(source, run, chains, tree, found, first_draws=first)
+    return Sampling(source, run, chains, tree, found, settings=asked, first_draws=bound.first_draws, bound=bound.most)
+
+
+def seconds_of_sweep(people: int, rows: int, columns: int) -> float:
+    """Seconds of the processor that a sweep is expected to take: `benchmarks/forecast.py`."""
+    return people * (_A_PERSON + _A_PAIR * columns**2) + _A_CELL * rows * columns
 
 
 def _means(tree: "xarray.DataTree", scale: "TasteScale") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from thali._described import Facts
 from thali.data.rows import TrainingData
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 from thali.model.base import Job
+from thali.model.bound import bounded
 from thali.model.engine import Chains, Engine
 from thali.model.sampling import Sampling
 from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
@@ -245,6 +246,7 @@ class Variational(Climb):
         )
 
 
+A_CELL = 1.5e-8  # seconds of a sweep for each number of the design and class: `benchmarks/forecast.py`
 ENGINES: dict[str, Gibbs | Maximum | Variational] = {"gibbs": Gibbs(), "map": Maximum(), "variational": Variational()}
 
 
@@ -256,7 +258,10 @@ def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run
 
     m, n_classes = model, len(model.classes_)
     W, codes = copies_of(source)
-    settings = settings_of(W.size, m.a, m.a_range, m.b, m.sampler, run.least_draws, run.tune, run.chains, run.thin)
+    usual = settings_of(W.size, m.a, m.a_range, m.b, m.sampler, run.least_draws, run.tune, run.chains, run.thin)
+    bound = bounded(run, usual.thin, A_CELL * W.size * n_classes)
+    run = bound.run._replace(thin=bound.thin)
+    settings = replace(usual, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
         return chains_of(replace(settings, draws=draws), W, codes, n_classes, seed)
@@ -273,7 +278,17 @@ def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run
             "n_passes_": sum(chain.sweeps for chain in chains),
         }
 
-    return Sampling(source, run._replace(thin=settings.thin), chains, tree, found)
+    return Sampling(
+        source,
+        run,
+        chains,
+        tree,
+        found,
+        settings=bound.asked | {"thin": usual.thin},
+        first_draws=bound.first_draws,
+        quicker=Setting("method", "variational"),
+        bound=bound.most,
+    )
 
 
 def blocks_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

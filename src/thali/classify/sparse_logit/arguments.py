@@ -7,7 +7,9 @@ import numpy as np
 
 from thali._arguments import one_of, positive
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
+from thali.inference.chains import FIRST_DRAWS
 from thali.inference.warn import warn
+from thali.model.bound import BUDGET
 
 from ..blocks import sum_over
 from ..input import Standard, column_name, ends_of, standard_of, warn_of_left_out
@@ -15,19 +17,56 @@ from ..input import Standard, column_name, ends_of, standard_of, warn_of_left_ou
 # Which method `method="auto"` means, by the size of the data ----------------------------------------------------------
 
 
-METHODS = ("polya-gamma", "holmes-held", "laplace", "variational", "map", "auto")
+METHODS = ("auto", "polya-gamma", "holmes-held", "laplace", "variational", "map")
 NORMAL = ("laplace", "variational")  # whose draws are independent, from a normal law
 MAX_COEFFICIENTS = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
 MIN_ROWS_EACH = 20  # rows a coefficient that it needs
-MAX_ROWS = 20_000  # rows, above which a default fit by draws of the posterior itself takes minutes
+MAX_SECONDS = (
+    60.0  # of the processor, that draws of the posterior itself take at most where a normal law is close to it
+)
+A_SWEEP, A_CELL = (
+    5e-5,
+    2.5e-8,
+)  # seconds of a sweep, and of one for each row, column and class: `benchmarks/forecast.py`
+
+TRAJECTORIES = 2  # in a sweep
+MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
+THIN_MOVED = 1  # sweeps a recorded draw where there are trajectories, unless the user says otherwise
+THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
 
 
-def method_for(method: str, prior: str, rows: int, coefficients: int) -> str:
-    """The method itself, or what "auto" chooses for so many rows and coefficients of all classes."""
+def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
+    """Seconds of the processor that a sweep of the Gibbs samplers is expected to take."""
+    return A_SWEEP + A_CELL * rows * columns * classes
+
+
+def method_for(method: str, prior: str, rows: int, columns: int, classes: int) -> str:
+    """The method itself, or what "auto" chooses for rows, columns and classes of these numbers.
+
+    Draws of the posterior itself if a usual run takes less than a minute. If it takes longer, a normal law where that
+    is close to the posterior; and anywhere if it would take longer than the budget of a fit.
+    """
     if method != "auto":
         return method
-    is_normal = rows > MAX_ROWS and MIN_ROWS_EACH * coefficients <= rows and coefficients <= MAX_COEFFICIENTS
-    return "variational" if is_normal and prior == "laplace" else "polya-gamma"
+    coefficients = columns * (classes - 1)
+    if prior != "laplace" or coefficients > MAX_COEFFICIENTS:
+        return "polya-gamma"
+    sweeps = 4 * 2 * FIRST_DRAWS * usual_thin(rows, columns, classes, "polya-gamma")
+    most = MAX_SECONDS if MIN_ROWS_EACH * coefficients <= rows else BUDGET
+    return "variational" if sweeps * seconds_of_sweep(rows, columns, classes) > most else "polya-gamma"
+
+
+def usual_thin(rows: int, columns: int, classes: int, method: str) -> int:
+    """Sweeps a kept draw, unless the user says otherwise."""
+    if trajectories_of(rows, columns, classes, method):
+        return THIN_MOVED
+    return THIN_TWO if classes == 2 else THIN
+
+
+def trajectories_of(rows: int, columns: int, classes: int, method: str) -> int:
+    """How many trajectories a sweep has: none where they cannot move all coefficients or are slower than sweeps."""
+    is_small = columns <= rows and columns * (classes - 1) <= MAX_MOVED
+    return TRAJECTORIES if is_small and method == "polya-gamma" else 0
 
 
 # Standardised covariates and the intercept's ones, as the maximum of the posterior needs them: dense, sparse, blocks

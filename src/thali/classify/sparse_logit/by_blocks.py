@@ -17,7 +17,7 @@ from thali.model.sampling import sampled
 from ..blocks import Seen, refuse_blocks, see, standard_over, sum_over
 from ..input import Standard, matrix_of, warn_of_left_out
 from .approximation import Expansion, expansion_at, normal_posterior, radii_for
-from .arguments import NORMAL, BlockColumns, DenseColumns, Prior, method_for
+from .arguments import NORMAL, BlockColumns, DenseColumns, Prior
 from .chain import problem_of
 from .engines import check
 from .maximum import Observed, by_map
@@ -38,13 +38,12 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
     seen = see(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = seen.classes, X.shape[1]
     model._position_of_reference()
-    standard = model._standard_ = _standard_of(model, seen)
-    columns = int(standard.varies.sum()) + prior.intercept
-    model.method_ = method_for(model.method, prior.name, sum(seen.rows), columns * (len(seen.classes) - 1))
+    model._standard_ = _standard_of(model, seen)
+    model.method_ = "variational" if by_size and prior.name == "laplace" else model.method
     if model._used.is_point:
         return _maximum(model, seen, prior)
     if model.method_ not in NORMAL:
-        refuse_blocks(model.method_, (*NORMAL, "map"))
+        refuse_blocks("polya-gamma", (*NORMAL, "map"))
     check(model, run, float(sum(seen.rows)))
     return Job(partial(_normal, model, seen, prior, run), draws=run.draws, data=model._size(sum(seen.rows)))
 

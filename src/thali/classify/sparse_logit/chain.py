@@ -26,8 +26,6 @@ from .trajectory import Motion, motion_of
 
 KINDS = {"polya-gamma": POLYA_GAMMA, "holmes-held": HOLMES_HELD}
 PRIORS = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
-TRAJECTORIES = 2  # in a sweep
-MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
 SLAB_DF, SLAB_SCALE = 4.0, 2.5  # of the horseshoe: Student's t that the largest coefficients come from
 
 
@@ -63,12 +61,6 @@ def problem_of(
         SLAB_SCALE,
         int(trajectories),
     )
-
-
-def trajectories_of(rows: int, columns: int, classes: int, method: str) -> int:
-    """How many trajectories a sweep has: none where they cannot move all coefficients or are slower than sweeps."""
-    is_small = columns <= rows and columns * (classes - 1) <= MAX_MOVED
-    return TRAJECTORIES if is_small and method == "polya-gamma" else 0
 
 
 def start_of(problem: Problem, eta: float | None, rng: np.random.Generator) -> State:

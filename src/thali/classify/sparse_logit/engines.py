@@ -11,14 +11,15 @@ from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, T
 from thali.inference.chains import Run
 from thali.inference.seeds import streams
 from thali.model.base import Job
+from thali.model.bound import bounded
 from thali.model.engine import Chains, Engine
 from thali.model.sampling import Sampling
 from thali.posterior.verdict import Advice
 
 from ..input import varying_names
 from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
-from .arguments import MIN_ROWS_EACH
-from .chain import Chain, problem_of, trajectories_of
+from .arguments import MIN_ROWS_EACH, seconds_of_sweep, trajectories_of, usual_thin
+from .chain import Chain, problem_of
 from .draws import means, to_datatree
 from .sweep import Problem
 
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
 
     from .model import SparseMultinomialLogit
-
-
-THIN_MOVED = 1  # sweeps a recorded draw where there are trajectories, unless the user says otherwise
-THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
 
 _APPROXIMATE = (
     " These are independent draws from a normal approximation of the posterior, to be relied on from "
@@ -64,8 +61,11 @@ class OfDraws(Chains):
         """What the fit runs."""
         prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
         names, classes = varying_names(model), len(model.classes_)
-        moves = trajectories_of(len(source.codes), len(names) + prior.intercept, classes, model.method_)
-        thin = run.thin or (THIN_MOVED if moves else THIN_TWO if classes == 2 else THIN)
+        columns = len(names) + prior.intercept
+        moves = trajectories_of(len(source.codes), columns, classes, model.method_)
+        asked = run.thin or usual_thin(len(source.codes), columns, classes, model.method_)
+        bound = bounded(run, asked, seconds_of_sweep(len(source.codes), columns, classes))
+        run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
         @cache
         def problem() -> Any:
@@ -82,7 +82,17 @@ class OfDraws(Chains):
         def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             return {"reference_": model.classes_[reference], **means(tree, standard)}
 
-        return Sampling(source, run._replace(thin=thin), chains, tree, found)
+        return Sampling(
+            source,
+            run,
+            chains,
+            tree,
+            found,
+            settings=bound.asked | {"thin": asked},
+            first_draws=bound.first_draws,
+            quicker=Setting("method", "variational") if prior.name == "laplace" else None,
+            bound=bound.most,
+        )
 
     def job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """The fit."""
@@ -170,7 +180,8 @@ class Auto(OfDraws):
         return model._used.advice(model)
 
     def facts(self, model: Any) -> Facts:
-        return ("method", f"{model.method_}, chosen by the size of the data"), *super().facts(model)
+        (name, draws), *others = super().facts(model)
+        return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *others
 
 
 class Maximum(Engine):
@@ -210,10 +221,10 @@ class Maximum(Engine):
 
 
 ENGINES: dict[str, Any] = {
+    "auto": Auto(),
     "polya-gamma": OfDraws(),
     "holmes-held": OfDraws(),
     "laplace": Normal("normal", False),
     "variational": Normal("variational normal", True),
     "map": Maximum(),
-    "auto": Auto(),
 }

@@ -45,16 +45,18 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
 
     Parameters
     ----------
-    method : {"polya-gamma", "holmes-held", "laplace", "variational", "map", "auto"}
-        The first two name the auxiliary variables of the Gibbs sampler, which have no influence on the posterior;
-        Polya-Gamma mixes better, the more so as Hamiltonian trajectories of all coefficients follow each of its sweeps
-        where there are at most 600. "laplace" and "variational" draw independently from a normal approximation, for
-        many rows: by the curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a
-        coefficient their standard deviations are within a tenth of those of the posterior; with fewer they are too
-        small, the variational ones less so. "map" is the maximum of the posterior for a fixed `eta`, which has no
-        intervals, but coefficients of exactly 0, takes sparse matrices as they are, and scales to millions of rows. All
-        three leave Dask arrays in their blocks. "auto" is "variational" for more than 20,000 rows that differ, 20 or
-        more a coefficient, and "polya-gamma" otherwise; `method_` says which.
+    method : {"auto", "polya-gamma", "holmes-held", "laplace", "variational", "map"}
+        "auto" is "polya-gamma" if it is expected to take less than a minute of the processor. If it takes longer,
+        "auto" is "variational" where there are 20 rows or more a coefficient, and anywhere if the Gibbs sampler would
+        take longer than ten minutes; `method_` says which. "polya-gamma" and "holmes-held" name the auxiliary variables
+        of the Gibbs sampler, which have no influence on the posterior; Polya-Gamma mixes better, the more so as
+        Hamiltonian trajectories of all coefficients follow each of its sweeps where there are at most 600. "laplace"
+        and "variational" draw independently from a normal approximation, for many rows: by the curvature at the
+        maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient their standard deviations are
+        within a tenth of those of the posterior; with fewer they are too small, the variational ones less so. "map" is
+        the maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, takes
+        sparse matrices as they are, and scales to millions of rows. All three leave Dask arrays in their blocks, which
+        "auto" fits by "variational".
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
@@ -181,7 +183,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
 
     def __init__(
         self,
-        method: str = "polya-gamma",
+        method: str = "auto",
         eta: Any = None,
         shape: float = 1.0,
         rate: float = 1.0,
@@ -229,7 +231,8 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         self._position_of_reference()
         self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
         columns = int(self._standard_.varies.sum()) + prior.intercept
-        self.method_ = method_for(self.method, self.prior, len(data.codes), columns * (len(self.classes_) - 1))
+        size = len(data.codes), columns, len(self.classes_)
+        self.method_ = method_for(self.method, self.prior, *size)
         return self._engine.job(self, data, prior, run)
 
     def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:

@@ -20,7 +20,7 @@ from thali.model.options import (
 )
 from thali.model.spec import MODEL, ModelSpec, Option
 
-_DRAWN = ("polya-gamma", "holmes-held", "auto")
+_DRAWN = ("auto", "polya-gamma", "holmes-held")
 _CHAINS = (*_DRAWN, "laplace", "variational")
 
 SPARSE_LOGIT = ModelSpec(
@@ -30,7 +30,7 @@ SPARSE_LOGIT = ModelSpec(
     data=(CLASSES,),
     answers="class probabilities from coefficients that are mostly near zero",
     papers=("polson2013",),
-    methods=("polya-gamma", "holmes-held", "laplace", "variational", "map", "auto"),
+    methods=("auto", "polya-gamma", "holmes-held", "laplace", "variational", "map"),
     options=(
         TARGET,
         WHERE,

@@ -1,0 +1,91 @@
+"""The forecast of the work of a sweep holds within a factor of two for tables of four sizes."""
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.aspects.samplers.work import FEWER, columns_of, numbers_in, seconds, seconds_of_sweep
+from thali.aspects.state import COLUMNS
+
+SWEEPS = 1000
+
+
+def shared(n, rng):
+    """How much each two of n objects share."""
+    features, weights = rng.random((n, 6)) < 0.3, rng.gamma(2.0, 1.0, 6)
+    return features @ (weights[:, None] * features.T)
+
+
+def similarities(n, rng):
+    values = shared(n, rng) / 6.0 + rng.normal(0.0, 0.05, (n, n))
+    return th.AdditiveClustering(sigma=0.05), th.Similarities((values + values.T) / 2.0)
+
+
+def triplets(n, rng):
+    values = shared(n, rng)
+    shown = np.array([rng.permutation(n)[:3] for _ in range(60 * n)])
+    alike = np.stack([values[shown[:, a], shown[:, b]] for a, b in ((1, 2), (0, 2), (0, 1))], axis=1)
+    odd = (alike + rng.gumbel(size=alike.shape)).argmax(axis=1)
+    rows = [[*np.delete(row, place), row[place]] for row, place in zip(shown, odd, strict=True)]
+    return th.AdditiveClustering(), th.Triplets(rows)
+
+
+def comparisons(n, rng, **arguments):
+    features, weights = rng.random((n, 5)) < 0.3, rng.gamma(1.0, 1.0, 5)
+    pairs = []
+    for _ in range(100 * n):
+        i, j = rng.permutation(n)[:2]
+        better, worse = (features[i] & ~features[j]) @ weights, (features[j] & ~features[i]) @ weights
+        first = (better + 0.3) / (better + worse + 0.6)
+        pairs.append((i, j) if rng.random() < first else (j, i))
+    return th.EliminationByAspects(**arguments), th.PairedComparisons.from_pairs(pairs)
+
+
+def without_unique(n, rng):
+    return comparisons(n, rng, unique=False)
+
+
+def unique_alone(n, rng):
+    return comparisons(n, rng, aspects="unique")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n", [8, 16, 30, 45])
+@pytest.mark.parametrize("simulated", [similarities, triplets, comparisons, without_unique, unique_alone])
+def test_forecast_beside_the_columns_that_chains_have(simulated, n):
+    model, data = simulated(n, np.random.default_rng(n))
+    task = model._task(data, SWEEPS, SWEEPS, 1)
+    chain, counted = task.chain(np.random.default_rng(1)), []
+    chain.run_to(SWEEPS)
+    for sweep in range(SWEEPS, 2 * SWEEPS, 10):
+        chain.run_to(sweep)
+        counted.append(seconds(task, float(chain.state.whole[COLUMNS])))
+    assert 0.5 < np.mean(counted) / seconds_of_sweep(task) < 2.0
+
+
+@pytest.mark.unit
+def test_twice_the_data_twice_the_work():
+    model, data = comparisons(12, np.random.default_rng(0))
+    task = model._task(data, 1, 0, None)
+    assert columns_of(task) == FEWER * task.prior.usual_columns(12)
+    assert numbers_in((np.zeros(3), (np.zeros((2, 2)), 4.0, None))) == 7
+    assert seconds(task, 19.0) == pytest.approx(2.0 * seconds(task, 9.0))
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("arguments", "columns"),
+    [({"aspects": 4}, 4.0), ({"aspects": np.eye(12)}, 12.0), ({"unique": False}, 12.0 + 1.5 * np.log2(12))],
+)
+def test_columns_are_those_of_the_prior(arguments, columns):
+    model, data = comparisons(12, np.random.default_rng(0), **arguments)
+    assert columns_of(model._task(data, 1, 0, None)) == pytest.approx(columns)
+
+
+@pytest.mark.unit
+def test_groups_take_as_much_as_their_options_and_kinds_as_their_people():
+    _, data = comparisons(8, np.random.default_rng(0))
+    two, four = (
+        th.EliminationByAspects()._task(th.Groups(dict.fromkeys(names, data)), 1, 0, None) for names in ("ab", "abcd")
+    )
+    assert four.seconds_of_sweep() == pytest.approx(2.0 * two.seconds_of_sweep(), rel=0.2)

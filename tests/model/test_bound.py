@@ -1,0 +1,99 @@
+"""A run of unknown length keeps within a number of sweeps that follows from its data, and long runs are announced."""
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.errors import LongRunWarning
+from thali.inference import chains
+from thali.inference.chains import Outlook, Run
+from thali.inference.progress import about
+from thali.model import bound
+from thali.model.bound import BUDGET, MIN_DRAWS, bounded
+from thali.model.sampling import MAX_DRAWS
+
+SWEEP = BUDGET / 4  # seconds of one chain of four
+
+
+def run(draws=None, tune=1000, thin=None):
+    return Run(draws, tune, 4, thin, None, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sweeps", "wanted"),  # sweeps of a chain that the budget holds; thin, tune, first draws, most draws
+    [
+        (run(), 10**9, (25, 1000, 1000, MAX_DRAWS)),
+        (run(), 100_000, (25, 1000, 1000, 3000)),
+        (run(), 50_000, (25, 1000, 1000, 1000)),
+        (run(), 20_000, (10, 1000, 1000, 1000)),
+        (run(), 1_000, (1, 500, 500, 500)),
+        (run(), 10, (1, MIN_DRAWS, MIN_DRAWS, MIN_DRAWS)),
+        (run(tune=50), 10, (1, 50, MIN_DRAWS, MIN_DRAWS)),
+        (run(tune=5000), 1_000, (1, 5000, 500, 500)),
+        (run(draws=5000, tune=10**7), 100_000, (25, 10**7, 5000, 5000)),
+        (run(thin=30), 6_000, (30, 100, 100, 100)),
+        (run(draws=5000), 20_000, (10, 1000, 5000, 5000)),
+        (run(draws=5000, thin=25), 20_000, (25, 1000, 5000, 5000)),
+    ],
+)
+def test_what_takes_too_long_is_cut(asked, sweeps, wanted):
+    found = bounded(asked, asked.thin or 25, SWEEP / (sweeps + 0.5))
+    assert (found.thin, found.run.tune, found.first_draws, found.most) == wanted
+    assert found.asked == {"draws": asked.draws, "tune": asked.tune, "chains": 4, "thin": asked.thin}
+    if asked.draws is None and sweeps > 1_000 and asked.tune == 1000:
+        assert (found.run.tune + found.most) * found.thin <= sweeps or found.most == MAX_DRAWS
+
+
+@pytest.mark.fit
+def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
+    data = th.datasets.celebrities()
+    usual = {"random_seed": 3, "progressbar": False, "chains": 2, "tune": 400}
+    sweep = th.EliminationByAspects("unique")._task(data, 1, 0, None).seconds_of_sweep()
+    monkeypatch.setattr(bound, "BUDGET", sweep * 2 * 500.5)  # five hundred sweeps of two chains
+    with pytest.warns(th.errors.ConvergenceWarning):
+        short = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **usual)
+    tree = short.posterior_
+    assert tree["posterior"].sizes["draw"] == 358
+    assert (tree.attrs["thin"], tree.attrs["tuning_steps"]) == (1, 142)
+    again = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **usual)
+    np.testing.assert_array_equal(again.posterior_["posterior"]["log_likelihood"], tree["posterior"]["log_likelihood"])
+    with pytest.warns(th.errors.ConvergenceWarning):
+        longer = short.continue_fit(42, progressbar=False)
+        whole = th.EliminationByAspects("unique").fit(data, 400, **usual | {"tune": 142, "thin": 1})
+    np.testing.assert_array_equal(
+        longer.posterior_["posterior"]["log_likelihood"], whole.posterior_["posterior"]["log_likelihood"]
+    )
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time, which a test sets."""
+    now = [0.0]
+    monkeypatch.setattr(chains.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("rate", "said"), [(10.0, [100.0]), (50.0, [])])
+def test_a_long_run_is_announced_once(clock, rate, said):
+    heard: list[float] = []
+    outlook = Outlook(heard.append)
+    for clock[0] in np.arange(0.0, 20.0, 0.5):
+        outlook.look(int(clock[0] * rate), 1000)
+        assert not heard or clock[0] >= chains.EARLY
+    assert heard == said
+
+
+@pytest.mark.fit
+def test_a_long_fit_says_what_is_quicker(monkeypatch):
+    monkeypatch.setattr(chains, "EARLY", 0.0)
+    monkeypatch.setattr(chains, "LONG", 0.0)
+    data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
+    with pytest.warns(LongRunWarning, match=r"takes about a minute\. Quicker: method='map', or fewer draws\.$"):
+        th.AdditiveClustering(sigma=0.1).fit(data, draws=2000, tune=2000, random_seed=1)
+
+
+@pytest.mark.unit
+def test_times_in_words():
+    words = ["a minute", "2 minutes", "50 minutes", "2.0 hours"]
+    assert [about(seconds) for seconds in (61, 100, 3000, 7200)] == words
