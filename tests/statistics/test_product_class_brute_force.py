@@ -99,10 +99,11 @@ def test_smc_and_changes_of_a_market_agree_with_brute_force():
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "settings", [{"method": "smc", "islands": 16, "sweeps": 60}, {"chains": 16}], ids=["smc", "annealed"]
+    "settings", [{"method": "smc", "islands": 8, "sweeps": 60}, {"chains": 8}], ids=["smc", "annealed"]
 )
 def test_long_fits_agree_with_brute_force(settings):
-    agree(scores(fits(range(30), **settings)), 5.0)
+    """Of twelve fits: Student's t with eleven degrees of freedom is beyond 7 once in 40,000 times."""
+    agree(scores(fits(range(12), **settings)), 7.0)
 
 
 @pytest.mark.long

@@ -2,8 +2,9 @@
 
 The walk starts at an entry point and the classes of its model. It follows the names that each function uses: to other
 functions, to the answers that these classes give to an operation, to values. Its text, and so its digest, is that of
-what Numba compiles, bytecode and constants, and of nothing else: a comment, a docstring, another file or another folder
-change nothing, and whatever changes machine code changes the digest.
+what Numba compiles, bytecode and constants, and of nothing else: a comment, a docstring, or sources that lie in another
+folder change nothing, and whatever changes machine code changes the digest. The name of a module does: the symbols of
+machine code and the types of its arguments carry it, and what is stored of a class that has moved cannot be read.
 """
 
 import dis

@@ -86,6 +86,7 @@ def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
             assert time.monotonic() < end
             time.sleep(0.02)
         if process.poll() is None:
+            os.killpg(process.pid, signal.SIGSTOP)  # so that it writes nothing while others look
             assert run("status", "results").out.startswith("comparison: running")
             assert "is running in another process" in refused(*words, "--out", "results")
             os.killpg(process.pid, signal.SIGKILL)

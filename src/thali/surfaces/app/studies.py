@@ -45,7 +45,14 @@ _HELD: dict[str, dict[str, type]] = {
     "interview": {"options": list, "goal": str},
     FIT: {"model": str, "typed": dict, "paths": list, "has_cores": bool},
 }
+_MAY_HOLD: dict[str, dict[str, type]] = {READ: {"kind": str, "typed": dict, "others": list}}
 _LOG = 20_000  # bytes
+
+
+def _has_kinds(found: dict[str, Any], name: str) -> bool:
+    """Whether what was read is as thali wrote it."""
+    present = {key: kind for key, kind in _MAY_HOLD.get(name, {}).items() if key in found}
+    return all(isinstance(found.get(key), kind) for key, kind in (_HELD.get(name, {}) | present).items())
 
 
 def default_folder() -> Path:
@@ -83,8 +90,7 @@ class Study:
             return {}
         except (OSError, ValueError, RecursionError):
             found = None
-        held = _HELD.get(name, {})
-        if not isinstance(found, dict) or not all(isinstance(found.get(key), kind) for key, kind in held.items()):
+        if not isinstance(found, dict) or not _has_kinds(found, name):
             raise DataError(f"The file '{self.path / name}.json' is damaged.")
         return found
 
