@@ -32,6 +32,10 @@ class CoinFlips:
         """The prior for n options, as the samplers read it."""
         return Flipped(math.log(self.share), math.log1p(-self.share))
 
+    def usual_columns(self, n: int) -> float:
+        """The columns that n options are expected to have, by which the time of a fit is forecast."""
+        return float(self.n_features)
+
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
         """A binary matrix (n, n_features)."""
         return rng.random((n, self.n_features)) < self.share

@@ -297,7 +297,9 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     "plackett-luce, variational": Smallest(
         partial(th.PlackettLuceRegression, method="variational"), _rows, _ONCE, _first_rows, is_run_made=True
     ),
-    "sparse-logit": Smallest(th.SparseMultinomialLogit, _rows, _CHAINS, _first_rows, is_run_made=True),
+    "sparse-logit": Smallest(
+        partial(th.SparseMultinomialLogit, method="polya-gamma"), _rows, _CHAINS, _first_rows, is_run_made=True
+    ),
     "sparse-logit, holmes-held": Smallest(
         partial(th.SparseMultinomialLogit, method="holmes-held"), _rows, _CHAINS, _first_rows, is_run_made=True
     ),

@@ -21,13 +21,8 @@ METHODS = ("auto", "polya-gamma", "holmes-held", "laplace", "variational", "map"
 NORMAL = ("laplace", "variational")  # whose draws are independent, from a normal law
 MAX_COEFFICIENTS = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
 MIN_ROWS_EACH = 20  # rows a coefficient that it needs
-MAX_SECONDS = (
-    60.0  # of the processor, that draws of the posterior itself take at most where a normal law is close to it
-)
-A_SWEEP, A_CELL = (
-    5e-5,
-    2.5e-8,
-)  # seconds of a sweep, and of one for each row, column and class: `benchmarks/forecast.py`
+MAX_SECONDS = 60.0  # that draws of the posterior itself may take where a normal law is close to it
+A_SWEEP, A_CELL = 5e-5, 2.5e-8  # seconds of a sweep, and for each row, column and class: `benchmarks/forecast.py`
 
 TRAJECTORIES = 2  # in a sweep
 MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
