@@ -1,14 +1,19 @@
-"""A table as people read it: the index as columns, headings in words, the two ends of an interval in one column."""
+"""A table as people read it: the index as columns, headings in words, the two ends of an interval in one column.
+
+Its columns as plain text are `align`.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import is_numbered
+from thali._labels import display_width
 from thali.model.columns import heading
 from thali.posterior.interval import INTERVAL, interval_name
 
 if TYPE_CHECKING:
     import pandas
+
 
 Cells = Callable[[str, list[Any]], list[str]]  # the texts of the values of the column of that name
 
@@ -89,3 +94,22 @@ def _interval_heading(name: str, columns: list[str], place: int, level: float) -
         if place and columns[place - 1] in (own, "sd")
         else f"{heading(own)}, {interval_name(level)}"
     )
+
+
+# Tables as plain text -------------------------------------------------------------------------------------------------
+
+
+def align(rows: list[tuple[str, ...]], left: set[int]) -> str:
+    """Columns of text, two blanks apart; those numbered in `left` start at the left, others at the right.
+
+    A cell is one line, and as wide as a terminal shows it.
+    """
+    rows = [tuple(" ".join(cell.splitlines()) for cell in row) for row in rows]
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    at_left = [number in left for number in range(len(widths))]
+    return "\n".join("  ".join(map(_padded, row, widths, at_left)).rstrip() for row in rows)
+
+
+def _padded(cell: str, width: int, at_left: bool) -> str:
+    blanks = " " * (width - display_width(cell))
+    return cell + blanks if at_left else blanks + cell

@@ -12,8 +12,7 @@ from thali.errors import Words
 from thali.model.columns import COLUMNS
 from thali.model.finding import TEXT, Finding, Findings
 
-from .aligned import align
-from .readable import readable
+from .readable import align, readable
 
 if TYPE_CHECKING:
     import pandas

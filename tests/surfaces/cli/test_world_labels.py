@@ -10,7 +10,7 @@ from thali._labels import display_width
 from thali.data import kinds
 from thali.reading.recognise import read
 from thali.reading.table import read_table
-from thali.surfaces.aligned import align
+from thali.surfaces.readable import align
 
 WORLD = ['香水, "Nº5"', "향수; 파도", "عطر\nورد", "weight", "001", "NA", "a\r\nb\tc", "=1|2"]
 

@@ -7,7 +7,7 @@ from thali._labels import plural
 from thali.errors import DataError
 from thali.paired.interview import QUIT, TIE, UNDO, Interview, has_ended
 
-from ...aligned import align
+from ...readable import align
 from ..boundary import notify
 
 _KEYS = {"t": (TIE, "neither"), "u": (UNDO, "take the last answer back"), "q": (QUIT, "leave")}

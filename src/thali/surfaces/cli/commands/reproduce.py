@@ -9,7 +9,7 @@ import typer
 
 from thali.inference.jobs import command_noted
 
-from ...aligned import align
+from ...readable import align
 from ..boundary import INTERRUPTED, Terminal, notify
 from .jobs import OVERWRITE
 
