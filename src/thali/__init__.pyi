@@ -29,7 +29,7 @@ from .model.registry import models as models
 from .model.saved import load as load
 from .paired.leaderboard import leaderboard as leaderboard
 from .reading.table import read_table as read_table
-from .surfaces.findings import findings as findings
+from .surfaces.report import findings as findings
 from .trees.tree import Tree as Tree
 
 __version__: str

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 HOMES = {
-    "Model.report": "thali.surfaces.report.write:report",
+    "Model.report": "thali.surfaces.report:report",
     "Classifier.cross_validate": "thali.comparison.cross_validation:cross_validate",
     "Classifier.check_folds": "thali.comparison.cross_validation:check_folds",
     "Tree.plot": "thali.plots.tree:tree",

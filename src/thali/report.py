@@ -1,5 +1,5 @@
 """Reports to mail: one HTML file each."""
 
-from thali.surfaces.report.write import report
+from thali.surfaces.report import report
 
 __all__ = ["report"]

@@ -121,7 +121,7 @@ class ModelSpec:
     implied_by : tuple of str
         Arguments that name the model, because only its data have them.
     papers : tuple of str
-        The works that introduced it: keys of `report/references.bib`, which `thali cite` prints.
+        The works that introduced it: keys of `surfaces/references.bib`, which `thali cite` prints.
     paper : str
         What `sampler="paper"` does wrong; "" if there is no such sampler, or nothing is wrong with it.
     former : mapping

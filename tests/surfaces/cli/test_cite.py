@@ -3,7 +3,7 @@
 import pytest
 
 from thali.model.registry import SPECS
-from thali.surfaces.report.write import entries, of_thali
+from thali.surfaces.report import entries, of_thali
 
 
 def test_thali_alone(run):

@@ -141,7 +141,7 @@ def evidence(study: Study, terminal: Terminal, cores: int) -> None:
 def test(study: Study, terminal: Terminal, cores: int) -> None:
     """Carry out the classical test that was asked for, and write the report."""
     from ..cli.commands.test import run_test
-    from ..report.write import page_of
+    from ..report import page_of
 
     asked = study.read(TEST)
     out = Path(TEST)

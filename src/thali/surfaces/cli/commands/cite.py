@@ -2,7 +2,7 @@
 
 from thali.errors import ArgumentError
 
-from ...report.write import entries, of_thali
+from ...report import entries, of_thali
 from ..naming_models import spec_of_word
 
 

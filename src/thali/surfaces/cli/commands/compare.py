@@ -135,7 +135,7 @@ def _finish(terminal: Terminal, table: "pandas.DataFrame", out: Path | None, for
     from thali.comparison.by_evidence import EVIDENCE
     from thali.comparison.findings import findings_of
 
-    from ...report.write import page_of
+    from ...report import page_of
     from ...text import text_of
     from ..files import write_all, write_findings
 

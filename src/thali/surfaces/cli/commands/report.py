@@ -43,7 +43,7 @@ def write_report(
 ) -> None:
     """Write the report of a fitted model or of the table of a comparison; `figures`: those that are drawn already."""
     from ...html.report import Cover
-    from ...report.write import page_of
+    from ...report import page_of
 
     if (spec := spec_of(what)) is not None:
         terminal.know(spec.options)

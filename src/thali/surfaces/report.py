@@ -1,25 +1,76 @@
-"""`report`: a fitted model as one HTML file."""
+"""`thali.findings`: the findings of any answer; `report`: a fitted model as one HTML file."""
 
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from thali.errors import PYTHON, Words
-from thali.inference.files import atomic_write
-from thali.model.base import Model
-from thali.model.settings import USUAL, Settings
+import pandas
 
-from ..figures import Figures
-from ..findings import findings
-from ..html.page import rendered
-from ..html.report import Cover, Document, document_of, document_of_answer
+from thali._printed import Printed
+from thali.comparison import findings as of_comparison
+from thali.errors import PYTHON, ArgumentError, Words
+from thali.inference.files import atomic_write
+from thali.model import printed_findings
+from thali.model.base import Model
+from thali.model.finding import Findings
+from thali.model.settings import USUAL, Settings
+from thali.paired import findings as of_leaderboard
+from thali.paired.leaderboard import Leaderboard
+
+from .figures import Figures
+from .html.page import rendered
+from .html.report import Cover, Document, document_of, document_of_answer
+
+
+def findings(answer: Any, **settings: Any) -> Findings:
+    """What an answer says, as data: a sentence, a table and a picture for each question that a reader may have.
+
+    Parameters
+    ----------
+    answer : fitted model, table of thali.compare, leaderboard, or result of a function of thali.paired or thali.designs
+    **settings
+        Of a fitted model: see its `findings`.
+
+    Returns
+    -------
+    Findings
+        A sequence in the order of a reader's questions; ``["comparison"]`` gives the finding of that key.
+
+    Raises
+    ------
+    ArgumentError
+        If there are no findings of such a thing, or settings of something else than a model.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> findings(th.paired.transitivity(th.datasets.celebrities())).keys()[0]
+    'table'
+    """
+    if isinstance(answer, Model):
+        return answer.findings(**settings)
+    if settings:
+        raise ArgumentError(
+            f"Settings belong to fitted models; {type(answer).__name__} has none, and got {', '.join(settings)}."
+        )
+    if isinstance(answer, Leaderboard):
+        return of_leaderboard.findings_of(answer)
+    if isinstance(answer, Printed):
+        return printed_findings.findings_of(answer)
+    if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
+        return of_comparison.findings_of(answer)
+    raise ArgumentError(
+        "There are findings of fitted models, tables of thali.compare, leaderboards, and results of thali.paired and"
+        f" thali.designs; got {type(answer).__name__}."
+    )
+
 
 # The literature as BibTeX: an entry for each work, and one for thali --------------------------------------------------
 
 
 def entries() -> dict[str, str]:
     """The entries of `references.bib` by their keys."""
-    text = (files("thali.surfaces.report") / "references.bib").read_text("utf-8")
+    text = (files("thali.surfaces") / "references.bib").read_text("utf-8")
     found = [entry.strip() for entry in text.split("\n\n") if entry.strip()]
     return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in found}
 
@@ -34,6 +85,8 @@ def of_thali() -> str:
         f"  version = {{{__version__}}},\n  year = {{2026}},\n}}"
     )
 
+
+# A report to mail -----------------------------------------------------------------------------------------------------
 
 UNTITLED = Cover()
 

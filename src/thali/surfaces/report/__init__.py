@@ -1,1 +1,0 @@
-"""Reports to mail: one HTML file each."""
