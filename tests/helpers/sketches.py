@@ -44,10 +44,10 @@ def _sketching(make):
 @contextmanager
 def instead_of_pictures():
     """Within the block files and reports hold sketches."""
+    from thali.surfaces import html
     from thali.surfaces.cli import files
-    from thali.surfaces.html import page
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(files, "drawn", _sketching(files.drawn))
-        patch.setattr(page, "drawn", _sketching(page.drawn))
+        patch.setattr(html, "drawn", _sketching(html.drawn))
         yield

@@ -1,7 +1,8 @@
 """How findings are shown: each file renders them, none computes.
 
 readable.py  a table as people read it: headings, intervals in one column, cells as text
-text.py      a terminal; aligned.py its columns
-html/        a page
-findings.py  `thali.findings`: those of any answer
+text.py      a terminal
+figures.py   pictures drawn
+html.py      a page, by the templates in page/
+report.py    `thali.findings`: those of any answer; `thali.report`: the page to mail
 """

@@ -18,8 +18,7 @@ from thali.paired import findings as of_leaderboard
 from thali.paired.leaderboard import Leaderboard
 
 from .figures import Figures
-from .html.page import rendered
-from .html.report import Cover, Document, document_of, document_of_answer
+from .html import Cover, Document, document_of, document_of_answer, rendered
 
 
 def findings(answer: Any, **settings: Any) -> Findings:

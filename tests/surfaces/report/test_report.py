@@ -32,8 +32,7 @@ from thali.model.settings import USUAL
 from thali.model.wording import listed, number, probability
 from thali.report import report
 from thali.surfaces.cli.commands.fit import _repeatable
-from thali.surfaces.html.page import MAX_ROWS, _few_colours, cell, rendered
-from thali.surfaces.html.report import Chapter, Document, _lead, section_of
+from thali.surfaces.html import MAX_ROWS, Chapter, Document, _few_colours, _lead, cell, rendered, section_of
 from thali.surfaces.report import write as bibtex
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]

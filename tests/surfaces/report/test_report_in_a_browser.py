@@ -22,8 +22,7 @@ from thali.model.finding import Finding
 from thali.people.columns import people_of
 from thali.posterior.interval import TAILS
 from thali.report import report
-from thali.surfaces.html.page import rendered
-from thali.surfaces.html.report import Chapter, Document, section_of
+from thali.surfaces.html import Chapter, Document, rendered, section_of
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 

@@ -107,7 +107,7 @@ class Server:
             raise HTTPException(404)
         content = (files("thali.surfaces.app") / "static" / name).read_bytes()
         if name == "app.css":  # one look for the app and the reports
-            content = (files("thali.surfaces.html") / "page" / "style.css").read_bytes() + content
+            content = (files("thali.surfaces") / "page" / "style.css").read_bytes() + content
         return Response(content, media_type=_STATIC[name])
 
     def icon(self, request: Request) -> Response:

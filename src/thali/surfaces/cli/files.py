@@ -84,7 +84,7 @@ def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
 
 def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures) -> list[str]:
     """Write pictures beside tables that are there; one that cannot be drawn costs a warning and nothing else."""
-    from ..html.page import attempted
+    from ..html import attempted
 
     kinds = [each for each in formats if each in KINDS] or ["png"]
     files = {f"{each.stem}.{kind}": partial(drawn, figures, each, kind) for each in pictures for kind in kinds}

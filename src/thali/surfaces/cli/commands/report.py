@@ -42,7 +42,7 @@ def write_report(
     cover: dict[str, str] = UNTITLED,
 ) -> None:
     """Write the report of a fitted model or of the table of a comparison; `figures`: those that are drawn already."""
-    from ...html.report import Cover
+    from ...html import Cover
     from ...report import page_of
 
     if (spec := spec_of(what)) is not None:
