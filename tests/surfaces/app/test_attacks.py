@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from uvicorn.server import ServerState
 
 from thali.surfaces.app import guard
-from thali.surfaces.app.connections import MAX_CONNECTIONS, Connection
+from thali.surfaces.app.guard import MAX_CONNECTIONS, Connection
 from thali.surfaces.app.server import application
 from thali.surfaces.app.studies import Study
 

@@ -16,7 +16,7 @@ from patience import PATIENCE
 
 from thali.errors import PYTHON
 from thali.surfaces.app import child, runs, start
-from thali.surfaces.app.connections import MAX_CONNECTIONS
+from thali.surfaces.app.guard import MAX_CONNECTIONS
 from thali.surfaces.app.runs import Runs
 from thali.surfaces.app.studies import FIT, READ, Studies
 from thali.surfaces.cli.boundary import Terminal

@@ -41,8 +41,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     try:
         import uvicorn
 
-        from .connections import MAX_WAITING, Connection
-        from .guard import LOCAL
+        from .guard import LOCAL, MAX_WAITING, Connection
         from .server import application
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
