@@ -29,7 +29,7 @@ from thali.model.spec import Option
 from ..cli.models import model_named
 from . import runs
 from .comparisons import asked_to_compare, has_evidence, has_groups
-from .export import folder_of
+from .export import Tickets, file_of, folder_of
 from .fields import (
     COVARIATES,
     GROUP,
@@ -66,7 +66,6 @@ from .studies import (
     Study,
     ending_of,
 )
-from .tickets import Tickets, file_of
 from .words import Speech, sentence_and_names, speech_for
 
 _TICK = 0.4  # seconds between two looks at a run
