@@ -131,8 +131,7 @@ def _made(spec: ModelSpec, arguments: dict[str, Any], values: dict[str, Any], da
 
 def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
     """The argument for the features, from the option of its name or the tree that takes its place."""
-    from ..aspects import parse_aspects
-    from ..relations import read_tree
+    from ..naming_models import parse_aspects, read_tree
 
     name = spec.features
     tree, leaf_length = values.get("tree"), values.get("leaf-length")

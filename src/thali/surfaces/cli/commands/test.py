@@ -11,12 +11,12 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import DATA, FEATURES, FIT, ModelSpec
 
-from ..aspects import parse_aspects
 from ..boundary import Terminal, notify
 from ..classical import TESTS
 from ..files import check_folder, table_files, write_all
 from ..loading import load_pairs
 from ..models import options_of
+from ..naming_models import parse_aspects
 from ..values import value_of
 
 
