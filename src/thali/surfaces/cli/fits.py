@@ -7,8 +7,7 @@ import typer
 
 from .boundary import plain_messages
 from .models import TYPED
-from .options import COMPARED, takes_options_of_models
-from .shared_options import Author, Overwrite, Pictures, Question, Tables, Title
+from .options import COMPARED, Author, Overwrite, Pictures, Question, Tables, Title, takes_options_of_models
 
 _Report = Annotated[
     Path | None,

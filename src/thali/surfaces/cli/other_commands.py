@@ -8,8 +8,7 @@ import typer
 from .boundary import plain_messages
 from .classical import TESTS
 from .messages import OptionWords
-from .options import LEADERBOARD, takes_options, takes_options_of_models
-from .shared_options import Overwrite, Tables
+from .options import LEADERBOARD, Overwrite, Tables, takes_options, takes_options_of_models
 
 
 @takes_options_of_models(specs=TESTS)
