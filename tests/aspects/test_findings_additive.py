@@ -11,7 +11,7 @@ from thali.aspects.spec import ADDITIVE
 from thali.errors import PYTHON, ArgumentError, IncompleteWarning, Message
 from thali.model.finding import FILES, PAGE, Findings
 from thali.model.settings import USUAL, Settings
-from thali.surfaces.cli.messages import OptionWords
+from thali.surfaces.cli.boundary import OptionWords
 
 OPTIONS = OptionWords(ADDITIVE.options)
 KEYS = ["asked", "features", "n_features", "estimate", "similarity", "parameters", "check", "tempering", "summary"]

@@ -16,7 +16,7 @@ from thali.data import kinds
 from thali.errors import ArgumentError
 from thali.model.wording import number
 from thali.reading.recognise import read
-from thali.surfaces.cli.messages import OptionWords
+from thali.surfaces.cli.boundary import OptionWords
 from thali.surfaces.text import text_of
 
 DRINKS = ["tea", "coffee", "milk", "water"]

@@ -16,7 +16,7 @@ from thali.model.options import DRAWS, TUNE
 from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper
 from thali.reproduce.finished import finished_parts
-from thali.surfaces.cli.messages import OptionWords
+from thali.surfaces.cli.boundary import OptionWords
 from thali.surfaces.text import text_of
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"

@@ -12,7 +12,7 @@ from thali.errors import ThaliError, Words
 from thali.model.registry import SPECS
 from thali.model.spec import ModelSpec, Option
 
-from ..cli.messages import OptionWords
+from ..cli.boundary import OptionWords
 
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "de")  # a file each in `languages`

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .boundary import plain_messages
+from .boundary import OptionWords, plain_messages
 from .classical import TESTS
-from .messages import OptionWords
 from .options import LEADERBOARD, Overwrite, Tables, takes_options, takes_options_of_models
 
 
