@@ -1,6 +1,6 @@
-"""A study as one folder in a zip, which the command line reads where it is unpacked.
+"""Results to show and to download, each at an address that is good for once, and a study as one folder in a zip.
 
-::
+Frames and downloads send no header, hence the addresses. The command line reads the folder where it is unpacked::
 
     drinks/                 what `thali fit --out` writes: posterior, tables, pictures, report, job
       data.csv              the data, and files of options
@@ -119,7 +119,7 @@ def _zipped(tables: list[Path], name: str) -> Response:
     return Response(content.getvalue(), media_type="application/zip", headers=headers)
 
 
-# A study as one folder in a zip, which the command line reads where it is unpacked ------------------------------------
+# A study as one folder in a zip ---------------------------------------------------------------------------------------
 
 
 _INSIDE = {FIT: PurePosixPath(), **{name: PurePosixPath(name) for name in (COMPARE, EVIDENCE, TEST)}}

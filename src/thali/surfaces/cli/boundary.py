@@ -1,4 +1,4 @@
-"""Between the library and the person at the terminal: errors and warnings become plain lines on stderr."""
+"""Between the library and the person at the terminal: its words, and errors and warnings as plain lines on stderr."""
 
 import shlex
 import sys

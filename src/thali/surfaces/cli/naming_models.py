@@ -1,4 +1,4 @@
-"""The value of --models of `thali compare`: models by name, or by what they learn of options."""
+"""What --models, --aspects and --tree name: models, and the tables and trees of options that they read."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -224,12 +224,8 @@ def _meant(item: str, spec: "ModelSpec | None") -> str:
 
 def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind: str) -> Any:
     """What an argument for aspects or features takes."""
-    from .aspects import parse_aspects
-
     if not _is_tree(item):
         return parse_aspects(item, labels, "--models", ("ibp", *["unique"] * (features_of(kind) == "aspects")))
-    from .relations import read_tree
-
     if settings.get("tree") is None:
         raise ArgumentError(f"--models names {item!r}; say with --tree FILE which tree that is.")
     _, colon, length = item.partition(":")

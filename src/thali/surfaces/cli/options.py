@@ -1,4 +1,4 @@
-"""The options of `thali fit`, made from the options of the models."""
+"""The options of `thali fit`, made from the options of the models, and those that several commands have."""
 
 import inspect
 from collections.abc import Callable
