@@ -25,7 +25,7 @@ thali.data.kinds.SPECS += (RATINGS,)
 thali.model.registry.SPECS += (MEAN_RATINGS,)
 """
 COMMANDS = """
-from thali.surfaces.cli.app import app
+from thali.surfaces.cli import app
 for line in sys.argv[2].splitlines():
     try:
         app(line.split())

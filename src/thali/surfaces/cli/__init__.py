@@ -1,13 +1,66 @@
-"""The command line of thali."""
+"""The command line: `thali fit`, `thali compare`, `thali merge`, `thali test`, `thali reproduce` and so on.
+
+The commands stand in `fits` and `other_commands`: what `thali --help` shows and nothing else. Each imports what it
+needs when it runs, so that help stays instant. The options of `thali fit` stand in the specs of the models.
+"""
 
 import atexit
 import gc
 import os
 import sys
+from typing import Annotated
 
-from .app import app
+import typer
+
+from . import fits, other_commands
+from .options import SpreadCommand, SpreadTest
 
 __all__ = ["app", "main"]
+
+app: typer.Typer = typer.Typer(
+    help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
+    pretty_exceptions_enable=False,
+)
+cache: typer.Typer = typer.Typer(help="The compiled samplers kept on disk.", no_args_is_help=True)
+app.add_typer(cache, name="cache")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from thali import __version__
+
+        print(f"thali {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+) -> None:
+    """Latent-feature models of choice and of similarity, and classifiers with a posterior."""
+
+
+app.command(cls=SpreadCommand)(fits.fit)
+for _command in (fits.resume, fits.report, fits.status):
+    app.command()(_command)
+app.command(cls=SpreadCommand)(fits.compare)
+app.command()(fits.merge)
+app.command(cls=SpreadTest)(other_commands.test)
+app.command()(other_commands.design)
+app.command(cls=SpreadCommand)(other_commands.leaderboard)
+for _command in (other_commands.ask, other_commands.datasets, other_commands.cite, other_commands.reproduce):
+    app.command()(_command)
+app.command("app")(other_commands.start_app)
+cache.command("info")(other_commands.cache_info)
+cache.command("clear")(other_commands.cache_clear)
+cache.command("warm")(other_commands.cache_warm)
+cache.command("build")(other_commands.cache_build)
 
 
 def main() -> None:
