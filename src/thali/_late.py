@@ -5,8 +5,8 @@ from typing import Any
 
 HOMES = {
     "Model.report": "thali.surfaces.report:report",
-    "Classifier.cross_validate": "thali.comparison.cross_validation:cross_validate",
-    "Classifier.check_folds": "thali.comparison.cross_validation:check_folds",
+    "Classifier.cross_validate": "thali.comparison.rows:cross_validate",
+    "Classifier.check_folds": "thali.comparison.rows:check_folds",
     "Tree.plot": "thali.plots.tree:tree",
     "Tree.search": "thali.comparison.tree_search:search",
     "plot_path": "thali.plots.path:path",

@@ -11,8 +11,7 @@ import thali
 from thali.classify import findings
 from thali.classify.findings import importance
 from thali.classify.scores import STOPPED, Scores
-from thali.comparison.cross_validation import cross_validate
-from thali.comparison.rows import fold_of_rows
+from thali.comparison.rows import cross_validate, fold_of_rows
 from thali.data import kinds
 from thali.data.rows import Observations
 from thali.errors import PYTHON, DataError
