@@ -19,8 +19,8 @@ from sklearn.linear_model import LogisticRegression
 from stopped_jobs import keep_parts
 
 import thali as th
+from thali.comparison.job import fits_of
 from thali.comparison.merge import table_of_job
-from thali.comparison.shards import fits_of
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, ThaliWarning
 from thali.inference import jobs
 from thali.inference import threads as workers

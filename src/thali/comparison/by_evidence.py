@@ -31,9 +31,8 @@ from thali.model.run_by_chains import RunByChains
 from thali.model.saved import decoded, encoded, packed
 from thali.posterior.evidence import LogEvidence
 
-from .job import BY_EVIDENCE, opened_job
+from .job import BY_EVIDENCE, ELSEWHERE, Fit, Shard, key_of, opened_job, share_of
 from .scorer import BASE
-from .shards import ELSEWHERE, Fit, Shard, key_of, share_of
 from .table import NOT_RUN
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from thali.model.registry import spec_of
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
+from .job import checked_shard
 from .scorer import Scorer
-from .shards import checked_shard
 from .ways import WAYS, as_left_out, is_own, kind_of, usual_way
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from thali.inference.threads import run_all
 from thali.inference.warn import warn
 from thali.model.saved import packed
 
-from .job import BY_PREDICTION, opened_job
+from .job import BY_PREDICTION, ELSEWHERE, Fit, Shard, fits_of, key_of, opened_job
 from .left_out import LeftOutFit, clone, run
 from .scorer import Scorer
 from .sentences import unconverged
-from .shards import ELSEWHERE, Fit, Shard, fits_of, key_of
 from .splitter import Splitter
 from .table import NOT_RUN, Scores, comparison_table
 

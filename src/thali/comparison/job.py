@@ -1,18 +1,71 @@
-"""The folder of a comparison: what it says of itself, so that only the same comparison goes on with it."""
+"""The fits of a comparison, shares of them for several processes, and the folder that keeps them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from thali._arguments import whole
+from thali.errors import Argument, ArgumentError
 from thali.inference.arrays import Arrays
 from thali.inference.parts import PartsFolder
 from thali.inference.seeds import root
 from thali.model.registry import spec_of
 from thali.model.saved import describe, digest_of, encoded
 
-from .shards import Shard
+Fit = tuple[str, int]  # the name of a model, and the number of the part that is left out
+Shard = tuple[int, int]  # (k, n): the k-th of n shares, from 1 on
+
+ELSEWHERE = "in another shard"  # why a fit is missing in the table of a shard
+
+
+def fits_of(names: Iterable[str], parts: int, shard: Shard | None = None) -> list[Fit]:
+    """The fits of a shard, or all; shares of each model, and so their times, are as equal as can be.
+
+    Examples
+    --------
+    >>> fits_of(["BTL", "iEBA"], 3, (1, 2))
+    [('BTL', 0), ('BTL', 2), ('iEBA', 1)]
+    """
+    return share_of([(name, number) for name in names for number in range(parts)], shard)
+
+
+def share_of(fits: list[Fit], shard: Shard | None) -> list[Fit]:
+    """Those of a shard, or all."""
+    return fits if shard is None else fits[shard[0] - 1 :: shard[1]]
+
+
+def key_of(fit: Fit) -> str:
+    """The name of a fit in its job."""
+    name, number = fit
+    return f"{number} {name}"
+
+
+def fit_of(key: str) -> Fit:
+    """The fit of that name."""
+    number, _, name = key.partition(" ")
+    return name, int(number)
+
+
+def checked_shard(shard: Any, job: Any, random_seed: Any) -> Shard | None:
+    """The argument `shard`, once it is clear that what it finds can be joined with the others."""
+    if shard is None:
+        return None
+    if not isinstance(shard, tuple | list) or len(shard) != 2:
+        raise ArgumentError(Argument("shard"), f" must be (k, n), the k-th of n shards; got {shard!r}.")
+    k, n = (whole("shard", number, 1) for number in shard)
+    if k > n:
+        raise ArgumentError(Argument("shard"), f": there is no shard {k:,} of {n:,}.")
+    if job is None:
+        raise ArgumentError(Argument("shard"), " needs ", Argument("job"), ", the folder that keeps the fits.")
+    if random_seed is None:
+        raise ArgumentError(Argument("shard"), " needs ", Argument("random_seed"), ", the same for all shards.")
+    return k, n
+
+
+# The folder of a comparison: what it says of itself, so that only the same comparison goes on with it -----------------
+
 
 BY_PREDICTION, BY_EVIDENCE = "comparison", "comparison by evidence"  # kinds of jobs
 _OF_RUN = (

@@ -17,8 +17,7 @@ from thali.model.saved import unpacked
 
 from .by_evidence import places_of, table_of_evidence, warn_of_evidence
 from .engine import warn_of
-from .job import BY_EVIDENCE, BY_PREDICTION
-from .shards import Fit, fit_of, fits_of, key_of
+from .job import BY_EVIDENCE, BY_PREDICTION, Fit, fit_of, fits_of, key_of
 from .table import Scores, comparison_table
 from .ways import WAYS, kind_of
 

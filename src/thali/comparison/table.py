@@ -8,8 +8,8 @@ import numpy as np
 from thali.errors import ArgumentError
 from thali.inference.parts import is_whole
 
+from .job import ELSEWHERE
 from .scorer import Scorer, mean_and_error
-from .shards import ELSEWHERE
 from .splitter import Splitter
 
 if TYPE_CHECKING:

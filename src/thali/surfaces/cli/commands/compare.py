@@ -53,7 +53,7 @@ def run_compare(
     import thali
     from thali.comparison.by_evidence import EVIDENCE
     from thali.comparison.compare import PREDICTION
-    from thali.comparison.shards import ELSEWHERE, checked_shard
+    from thali.comparison.job import ELSEWHERE, checked_shard
     from thali.comparison.ways import SUBJECT, WAYS, as_left_out, kind_of
 
     specs = specs_in(models or "")
