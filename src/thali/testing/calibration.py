@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._described import Described, Description
-from thali.comparison.left_out import ignore_sigint
+from thali.comparison.engine import ignore_sigint
 from thali.errors import ArgumentError, DataError
 from thali.inference.seeds import root
 from thali.inference.threads import run_all
