@@ -23,8 +23,7 @@ from terminals import narrow
 
 import thali as th
 from thali.comparison import left_out
-from thali.comparison.pairs import BinomialScorer, Pairs
-from thali.comparison.scores import score
+from thali.comparison.pairs import BinomialScorer, Pairs, score
 from thali.comparison.sentences import sentences, unconverged
 from thali.comparison.table import Scores, comparison_table
 from thali.errors import (

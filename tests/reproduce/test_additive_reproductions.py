@@ -16,7 +16,7 @@ from stopped_jobs import keep_parts
 import thali as th
 from thali import reproduce
 from thali.aspects.models.additive import AdditiveClustering
-from thali.comparison.scores import mcse
+from thali.comparison.pairs import mcse
 from thali.data import kinds
 from thali.errors import ArgumentError, DataError
 from thali.inference.parts import read_parts

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.aspects.models.additive import AdditiveClustering
-from thali.comparison.scores import mcse
+from thali.comparison.pairs import mcse
 from thali.data.similarities import Similarities
 from thali.posterior.summary import convergence
 

@@ -12,7 +12,7 @@ from thali.aspects.models.elimination import EliminationByAspects
 from thali.aspects.priors.ibp import IndianBuffet
 from thali.aspects.samplers.task import build_task, run
 from thali.comparison.compare import compare
-from thali.comparison.scores import mcse
+from thali.comparison.pairs import mcse
 from thali.comparison.sentences import sentences, unconverged
 from thali.inference.chains import checked_run
 from thali.trees.tree import Tree
