@@ -35,7 +35,7 @@ def warm(models: Sequence[str]) -> None:
 
 def build(models: Sequence[str], target: str | None, out: Path) -> None:
     """Compile the samplers of these models into a folder that a wheel can carry."""
-    from thali.testing.ahead import environment_of, level_here
+    from thali.testing.smallest import environment_of, level_here
 
     level = target or level_here()
     _fit_all(models, environment_of(level, out))
@@ -45,7 +45,7 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
 
 
 def _fit_all(models: Sequence[str], environment: dict[str, str] | None) -> None:
-    from thali.testing.ahead import fit_each, rows_of
+    from thali.testing.smallest import fit_each, rows_of
 
     names = rows_of([model_named(model, "MODEL")[0].name for model in models])
     failed = 0
