@@ -17,8 +17,7 @@ from thali.inference.progress import Progress
 from thali.plots._style import COLOURS, new_axes
 
 from .additive_2007_tables import ESTIMATORS, PAPER
-from .entry import Entry, Reproduction, Settings
-from .finished import finished_parts
+from .entry import Entry, Reproduction, Settings, finished_parts
 
 if TYPE_CHECKING:
     import pandas

@@ -11,8 +11,7 @@ import numpy as np
 from thali.errors import DataWarning
 from thali.inference.warn import without_warnings
 
-from .entry import Settings
-from .finished import finished_parts
+from .entry import Settings, finished_parts
 from .plackett_luce_2012_data import DataSet, split
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from thali.errors import ArgumentError, ThaliWarning
 from thali.model.options import DRAWS, TUNE
 from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper
-from thali.reproduce.finished import finished_parts
+from thali.reproduce.entry import finished_parts
 from thali.surfaces.cli.boundary import OptionWords
 from thali.surfaces.text import text_of
 
