@@ -20,19 +20,17 @@ from .plackett_luce_2012_data import (
     STUDIES,
     SUSHI,
     VARIATIONAL,
-    DataSet,
-    ages,
-    read,
-)
-from .plackett_luce_2012_rates import (
     Budget,
+    DataSet,
     Task,
+    ages,
     error_of,
     of_majority,
     of_method,
     plackett_luce,
     rate_table,
     rates_of,
+    read,
     sparse_logit,
 )
 

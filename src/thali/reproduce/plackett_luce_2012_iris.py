@@ -11,10 +11,15 @@ from thali.inference.warn import without_warnings
 from thali.plots._style import COLOURS, new_axes
 
 from .entry import Entry, Reproduction, Settings
-from .plackett_luce_2012_data import GIBBS, HALVES, IRIS, LOGIT, PAPER, DataSet, read
-from .plackett_luce_2012_rates import (
+from .plackett_luce_2012_data import (
+    GIBBS,
+    HALVES,
+    IRIS,
+    LOGIT,
+    PAPER,
     THIN,
     Budget,
+    DataSet,
     Method,
     Task,
     of_majority,
@@ -22,6 +27,7 @@ from .plackett_luce_2012_rates import (
     plackett_luce,
     rate_table,
     rates_of,
+    read,
     sparse_logit,
 )
 

@@ -10,8 +10,7 @@ import numpy as np
 from thali.posterior.summary import convergence
 
 from .entry import Entry, Reproduction, Settings, finished_parts
-from .plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, read, split
-from .plackett_luce_2012_rates import digest
+from .plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, digest, read, split
 
 if TYPE_CHECKING:
     import pandas

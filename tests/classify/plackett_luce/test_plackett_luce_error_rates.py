@@ -5,14 +5,17 @@ from real_data import needs_data, real_data
 
 from thali.reproduce import Settings
 from thali.reproduce.plackett_luce_2012 import GIBBS, LOGIT, VARIATIONAL
-from thali.reproduce.plackett_luce_2012_data import HALVES, STUDIES, ages, read
-from thali.reproduce.plackett_luce_2012_rates import (
+from thali.reproduce.plackett_luce_2012_data import (
+    HALVES,
+    STUDIES,
     Budget,
     Task,
+    ages,
     of_majority,
     of_method,
     plackett_luce,
     rates_of,
+    read,
     sparse_logit,
 )
 
