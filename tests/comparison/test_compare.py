@@ -22,7 +22,7 @@ from stopped_jobs import wait_until_stopped
 from terminals import narrow
 
 import thali as th
-from thali.comparison import left_out
+from thali.comparison import engine
 from thali.comparison.pairs import BinomialScorer, Pairs, score
 from thali.comparison.sentences import sentences, unconverged
 from thali.comparison.table import Scores, comparison_table
@@ -318,8 +318,8 @@ def test_models_are_left_as_they_are():
 def test_a_fit_does_not_touch_the_model_that_other_threads_may_be_using():
     budget = {key: SHORT[key] for key in ("draws", "tune", "chains", "thin")}
     model, seed = th.EliminationByAspects("unique"), np.random.SeedSequence(1)
-    task = left_out.LeftOutFit("m", model, Pairs(TRIO), BinomialScorer(), 0, 0, seed, budget, os.getpid())
-    assert left_out.run(task)["error"] is None
+    task = engine.LeftOutFit("m", model, Pairs(TRIO), BinomialScorer(), 0, 0, seed, budget, os.getpid())
+    assert engine.run(task)["error"] is None
     assert not hasattr(task.model, "posterior_")
 
 

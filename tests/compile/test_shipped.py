@@ -15,10 +15,10 @@ import thali
 from thali.compile import USED, store, targets
 from thali.errors import ArgumentError, IncompleteWarning
 from thali.model.registry import SPECS
-from thali.testing import ahead
+from thali.testing import smallest
 from thali.testing.smallest import SMALLEST
 
-LEVEL = ahead.level_here()
+LEVEL = smallest.level_here()
 ROLL = "from rolling import rolled; from thali.compile import USED; print(*rolled(), *USED)"
 
 pytestmark = pytest.mark.skipif(targets.lacking(LEVEL) != "", reason="this processor is older")
@@ -38,7 +38,7 @@ def in_another_process(code, **changes):
 def built(tmp_path_factory):
     """What `thali cache build` leaves of one kernel, and what that kernel did."""
     folder = tmp_path_factory.mktemp("built")
-    value, hits, target = in_another_process(ROLL, **ahead.environment_of(LEVEL, folder))
+    value, hits, target = in_another_process(ROLL, **smallest.environment_of(LEVEL, folder))
     assert (int(value), hits, target) == (RIGHT, "0", LEVEL)
     (file,) = folder.rglob(f"*{store.SUFFIX}")
     return file
@@ -151,23 +151,23 @@ def test_what_the_environment_asks_for_is_compiled(came):
 
 def test_every_model_and_every_method_has_its_smallest_problem():
     for spec in SPECS:
-        rows = ahead.rows_of([spec.name])
+        rows = smallest.rows_of([spec.name])
         assert rows[0] == spec.name, spec.name
         special = {part.replace(" ", "-") for row in rows for part in row.split(", ")[1:]}
         compiled = [method for method in spec.methods if method != "auto"]
         assert set(compiled[1:]) <= special, spec.name  # the first has the name of the model alone
-    assert set(ahead.rows_of([])) == set(SMALLEST)
+    assert set(smallest.rows_of([])) == set(SMALLEST)
 
 
 def test_a_level_that_does_not_exist_or_does_not_run_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ArgumentError, match="target must be one of x86-64-v4, .*; got 'x86-64'"):
-        ahead.environment_of("x86-64", tmp_path)
+        smallest.environment_of("x86-64", tmp_path)
     monkeypatch.setattr(targets, "features_here", frozenset)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     with pytest.raises(ArgumentError, match="target x86-64-v2 cannot be built here, because this processor lacks cx16"):
-        ahead.environment_of("x86-64-v2", tmp_path)
+        smallest.environment_of("x86-64-v2", tmp_path)
     with pytest.raises(ArgumentError, match="because this processor is x86_64"):
-        ahead.environment_of("apple-m1", tmp_path)
+        smallest.environment_of("apple-m1", tmp_path)
 
 
 def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
@@ -175,9 +175,9 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
 
     def fit_each(names, cores, environment=None):
         asked.append((names, environment))
-        yield from (ahead.Fitted(name, "no room" if "map" in name else "") for name in names)
+        yield from (smallest.Fitted(name, "no room" if "map" in name else "") for name in names)
 
-    monkeypatch.setattr(ahead, "fit_each", fit_each)
+    monkeypatch.setattr(smallest, "fit_each", fit_each)
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "own"))
     done = run("cache", "build", "multinomial_logit", "--out", tmp_path / "out")
     assert done.code == 0 and done.out.startswith("0 files, 0.0 MB\n") and done.out.rstrip().endswith(LEVEL)
@@ -202,10 +202,10 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
 @pytest.mark.long
 def test_a_row_is_fitted_in_its_own_process_and_kept(tmp_path):
     """The whole way, of the quickest to compile; the second time everything is found."""
-    environment = ahead.environment_of(LEVEL, tmp_path)
+    environment = smallest.environment_of(LEVEL, tmp_path)
     for _ in range(2):
-        assert list(ahead.fit_each(["plackett-luce, variational"], 1, environment)) == [
-            ahead.Fitted("plackett-luce, variational", "")
+        assert list(smallest.fit_each(["plackett-luce, variational"], 1, environment)) == [
+            smallest.Fitted("plackett-luce, variational", "")
         ]
         files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")}
         assert files and files == {file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")}

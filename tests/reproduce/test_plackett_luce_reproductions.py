@@ -19,9 +19,9 @@ from thali.inference.parts import read_parts
 from thali.reproduce import Settings
 from thali.reproduce import plackett_luce_2012 as paper
 from thali.reproduce import plackett_luce_2012_data as data_files
+from thali.reproduce import plackett_luce_2012_data as rates
 from thali.reproduce import plackett_luce_2012_iris as iris
 from thali.reproduce import plackett_luce_2012_mixing as mixing
-from thali.reproduce import plackett_luce_2012_rates as rates
 from thali.reproduce.plackett_luce_2012_data import COLON, GIBBS, IRIS, LOGIT, STUDIES, SUSHI, VARIATIONAL
 from thali.reproduce.plackett_luce_2012_mixing import logit_chain, plackett_luce_chain
 

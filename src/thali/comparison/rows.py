@@ -1,11 +1,12 @@
-"""Covariates and classes: rows are left out in stratified folds, their predictions are scored, and classifiers say how well."""
+"""Covariates and classes: rows are left out in stratified folds, and their predictions are scored."""
 
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali.classify.scores import STOPPED, Scores
+from thali.classify import scores
+from thali.classify.scores import STOPPED
 from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 from .scorer import BASE, Scorer
@@ -208,7 +209,7 @@ def check_folds(labels: np.ndarray, folds: int) -> None:
 
 def cross_validate(
     model: Any, rows: tuple[Any, Any], folds: int, seed: int | None, cores: int | None = None, progressbar: bool = True
-) -> Scores:
+) -> scores.Scores:
     """Predict every fold from a fit to the others.
 
     Parameters
@@ -250,13 +251,13 @@ def cross_validate(
                 progressbar=progressbar,
             )
     except KeyboardInterrupt:  # before the first fold was finished
-        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=STOPPED)
+        return scores.Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=STOPPED)
     except ArgumentError as error:
-        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
+        return scores.Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
     losses, hits = table.attrs["rows"], table.attrs["hits"]
     there = losses["model"].notna().to_numpy()
     missing = table.attrs["missing"]["why"]
     fault = STOPPED if table.attrs["interrupted"] else missing.iloc[0] if len(missing) else ""
     columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
     fold, *costs = (column.to_numpy()[there] for column in (table.attrs["fold"], *columns))
-    return Scores(fold, *costs, folds=folds, seed=seed or 0, fault=fault)
+    return scores.Scores(fold, *costs, folds=folds, seed=seed or 0, fault=fault)

@@ -1,6 +1,6 @@
 """Published tables and figures, recomputed, with the papers' figures beside ours.
 
-entry.py                 what an entry is, and what it returns
+entry.py                 what an entry is, what it returns, and the parts of a long run
 elimination_2006.py      Görür, Jäkel & Rasmussen (2006): paris-rome, celebrities, scan-order
 additive_2007.py         Navarro & Griffiths (2007): additive-numbers, additive-countries, additive-letters
 additive_2007_simulation.py   their section 5: additive-simulation

@@ -1,4 +1,4 @@
-"""Navarro & Griffiths (2007), section 5: features recovered from simulated similarities, with pictures like Figs. 2 and 3."""
+"""Navarro & Griffiths (2007), section 5: features recovered from simulated similarities; Figs. 2 and 3."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MARKERS = "os^D"
 
 
-def traces(chains: Mapping[int, np.ndarray], block: int) -> "Sequence[Axes]":
+def traces_picture(chains: Mapping[int, np.ndarray], block: int) -> "Sequence[Axes]":
     """Fig. 2: log posterior of single chains (chains, blocks of draws) above the mean of the tempered ones, by n."""
     axes = new_axes(3.6 * len(chains), 3.2, 1, len(chains))
     for ax, (n, values) in zip(axes, chains.items(), strict=True):
@@ -44,7 +44,7 @@ def traces(chains: Mapping[int, np.ndarray], block: int) -> "Sequence[Axes]":
     return axes
 
 
-def numbers(counts: Mapping[int, list[list[int]]], paper: Mapping[int, int]) -> "Sequence[Axes]":
+def numbers_picture(counts: Mapping[int, list[list[int]]], paper: Mapping[int, int]) -> "Sequence[Axes]":
     """Fig. 3(a): posterior of the number of features, a line a data set, by n; true number and the paper's mode."""
     axes = new_axes(3.6 * len(counts), 3.2, 1, len(counts))
     for ax, (n, data_sets) in zip(axes, counts.items(), strict=True):
@@ -67,7 +67,9 @@ def numbers(counts: Mapping[int, list[list[int]]], paper: Mapping[int, int]) -> 
     return axes
 
 
-def explained(values: Mapping[int, np.ndarray], targets: Sequence[str], estimators: Sequence[str]) -> "Sequence[Axes]":
+def explained_picture(
+    values: Mapping[int, np.ndarray], targets: Sequence[str], estimators: Sequence[str]
+) -> "Sequence[Axes]":
     """Fig. 3(b): variance accounted for (data sets, estimators, targets) by n, with the error over data sets."""
     axes = new_axes(3.4 * len(targets), 3.4, 1, len(targets))
     places = np.arange(len(values))
@@ -88,7 +90,7 @@ def explained(values: Mapping[int, np.ndarray], targets: Sequence[str], estimato
     return axes
 
 
-def reconstructed(firsts: Mapping[int, dict[Any, Any]]) -> "Sequence[Axes]":
+def reconstructed_picture(firsts: Mapping[int, dict[Any, Any]]) -> "Sequence[Axes]":
     """Observed and true similarities of the first data set of each n against those of the expectation."""
     axes = new_axes(3.4 * len(firsts), 3.6, 1, len(firsts))
     for ax, (n, first) in zip(axes, firsts.items(), strict=True):
@@ -105,7 +107,7 @@ def reconstructed(firsts: Mapping[int, dict[Any, Any]]) -> "Sequence[Axes]":
     return axes
 
 
-# Navarro & Griffiths (2007), section 5: features recovered from simulated similarities --------------------------------
+# The study ------------------------------------------------------------------------------------------------------------
 
 
 ALPHA = 2.0
@@ -398,17 +400,15 @@ def _on_chains(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
 
 
 def _pictures(records: list[dict[Any, Any]]) -> dict[str, Callable[[], Any]]:
-    from . import additive_2007_pictures as pictures
-
     groups = {n: group for rate, n, group in _groups(records) if rate == RATE}
     firsts = {n: group[0] for n, group in groups.items()}
     explained = {n: _explained(group) for n, group in groups.items()}
     numbers = {n: [record["numbers"] for record in group] for n, group in groups.items()}
     return {
-        "figure-2": lambda: pictures.traces({n: np.array(first["traces"]) for n, first in firsts.items()}, BLOCK),
-        "figure-3a": lambda: pictures.numbers(numbers, PAPER_MODAL),
-        "figure-3b": lambda: pictures.explained(explained, list(TARGETS.values()), list(ESTIMATORS.values())),
-        "reconstructed": lambda: pictures.reconstructed(firsts),
+        "figure-2": lambda: traces_picture({n: np.array(first["traces"]) for n, first in firsts.items()}, BLOCK),
+        "figure-3a": lambda: numbers_picture(numbers, PAPER_MODAL),
+        "figure-3b": lambda: explained_picture(explained, list(TARGETS.values()), list(ESTIMATORS.values())),
+        "reconstructed": lambda: reconstructed_picture(firsts),
     }
 
 

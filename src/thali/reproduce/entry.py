@@ -1,4 +1,4 @@
-"""Entries that can be reproduced, the settings of a run, its results, and the parts of a long run, which a job keeps."""
+"""Entries that can be reproduced, the settings of a run, its results, and its parts, which a job keeps."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Figures of Archambeau & Caron (2012) on their data sets, the user's files of them, and rates of errors over random splits."""
+"""Data sets of Archambeau & Caron (2012), the user's files of them, and rates of errors over random splits."""
 
 import hashlib
 import warnings

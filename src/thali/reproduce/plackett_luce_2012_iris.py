@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _MARKERS = "os^D"
 
 
-def paths(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
+def paths_picture(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
     """Fig. 2: a panel for each estimate, a line for each weight, coloured by class; a falls from left to right."""
     axes = new_axes(3.4 * len(curves), 3.4, 1, len(curves))
     for ax, (name, weights) in zip(axes, curves.items(), strict=True):
@@ -60,7 +60,7 @@ def paths(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
     return axes
 
 
-def regions(data: DataSet, methods: Sequence[Method], sampler: dict[Any, Any]) -> "Sequence[Axes]":
+def regions_picture(data: DataSet, methods: Sequence[Method], sampler: dict[Any, Any]) -> "Sequence[Axes]":
     """Fig. 4: a panel for each method, the region of each class and the points of the data; fits the methods."""
     from thali import plots
 
@@ -77,7 +77,7 @@ def regions(data: DataSet, methods: Sequence[Method], sampler: dict[Any, Any]) -
     return axes
 
 
-# Archambeau & Caron (2012), Figs. 2 and 4: weights that vanish with a, and boundaries of classes, on iris -------------
+# What the paper has ---------------------------------------------------------------------------------------------------
 
 
 # Fig. 2. The paper prints only a picture; the figures beside ours are those of another program.
@@ -110,8 +110,6 @@ BUDGETS = {"small": Budget(2, 20, 20, 1), "standard": Budget(10, 200, 200, 2), "
 def figure_2(settings: Settings) -> Reproduction:
     """Weights against a: the maximum of the posterior, its mean and median, the variational mean."""
     import pandas as pd
-
-    from . import plackett_luce_2012_pictures as pictures
 
     data = read(settings.data, (IRIS,))[0]
     with without_warnings():
@@ -146,7 +144,7 @@ def figure_2(settings: Settings) -> Reproduction:
             f"Samplers: {settings.pick(2, 4, 4)} chains of {_draws(settings) * THIN:,} + {_draws(settings) * THIN:,} "
             f"sweeps. Read was {data.sentence}.",
         ],
-        {"figure-2": lambda: pictures.paths(curves)},
+        {"figure-2": lambda: paths_picture(curves)},
         interrupted,
     )
 
@@ -243,8 +241,6 @@ def _counts(weights: dict[str, dict[float, np.ndarray]]) -> "pandas.DataFrame":
 
 def figure_4(settings: Settings) -> Reproduction:
     """Regions of the classes by the petals only, and the effect of products of the exponentials."""
-    from . import plackett_luce_2012_pictures as pictures
-
     given = read(settings.data, (IRIS,))[0]
     data = petals(given)
     tasks, budget = [Task(data, METHODS)], BUDGETS[settings.size]
@@ -264,7 +260,7 @@ def figure_4(settings: Settings) -> Reproduction:
             "paper's remedy works here. With all four covariates it helps much less (.174 to .131 by that program).",
             f"Read was {given.sentence}.",
         ],
-        {"figure-4": lambda: pictures.regions(data, METHODS[:3], _sampler(settings, budget))},
+        {"figure-4": lambda: regions_picture(data, METHODS[:3], _sampler(settings, budget))},
         interrupted,
     )
 
