@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import plural
 from thali.data.choices import Choices
 from thali.data.experiments import ChoiceExperiment
-from thali.data.experiments.split import held_tasks
+from thali.data.experiments.experiment import held_tasks
 from thali.errors import ArgumentError, DataError, Setting
 from thali.model.registry import spec_of
 
