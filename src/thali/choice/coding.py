@@ -8,9 +8,8 @@ import numpy as np
 
 from thali._labels import shorten, suggest
 from thali.data.experiments import ChoiceExperiment
-from thali.data.experiments.constants import with_constants
 from thali.data.experiments.levels import as_number, is_whole
-from thali.data.experiments.scheme import INSIDE, Encoded, Scheme
+from thali.data.experiments.scheme import INSIDE, Encoded, Scheme, with_constants
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting
 from thali.inference.warn import warn
 

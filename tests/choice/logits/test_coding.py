@@ -10,7 +10,7 @@ from experiment_data import simulated
 import thali as th
 from thali.choice.coding import coding_of
 from thali.choice.logit import Tasks, ascend, tasks_of
-from thali.data.experiments.constants import with_constants
+from thali.data.experiments.scheme import with_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 
 

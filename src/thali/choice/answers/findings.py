@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import plural
-from thali.data.experiments.constants import with_constants
-from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS, with_constants
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import BRIEF, FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
