@@ -5,7 +5,7 @@ import pytest
 from problems import random_comparisons, random_similarities
 
 import thali as th
-from thali.data.pairs.left_out import LeftPair
+from thali.data.pairs.parts import LeftPair
 from thali.errors import ArgumentError, NotFittedError
 from thali.testing import smallest
 

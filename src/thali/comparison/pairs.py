@@ -11,7 +11,7 @@ from thali._labels import shorten
 from thali.aspects.draws.counts import log_binomial, log_multinomial
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
-from thali.data.pairs.left_out import LeftPair
+from thali.data.pairs.parts import LeftPair
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 from thali.errors import Argument, ArgumentError, DataError, DataWarning

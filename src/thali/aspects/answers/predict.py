@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._labels import as_label, suggest
 from thali.data.choices import Choices
-from thali.data.pairs.left_out import LeftPair
+from thali.data.pairs.parts import LeftPair
 from thali.data.triplets import Triplets
 from thali.data.triplets.rows import pairs_in
 from thali.errors import ArgumentError, DataError

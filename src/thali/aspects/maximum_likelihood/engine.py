@@ -19,7 +19,7 @@ from ..spec import ELIMINATION
 if TYPE_CHECKING:
     import pandas
 
-    from thali.data.pairs.left_out import LeftPair
+    from thali.data.pairs.parts import LeftPair
 
     from .estimates import Estimates
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.data.pairs.left_out import LeftPair
+    from thali.data.pairs.parts import LeftPair
     from thali.data.similarities import Similarities
     from thali.posterior.stacking import Stacked
     from thali.posterior.verdict import Advice

@@ -1,7 +1,7 @@
 """What is made of paired comparisons: some of the options, pairs or people, other counts, further covariates."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .comparisons import PairedComparisons
+
+
+class LeftPair(NamedTuple):
+    """All comparisons of a pair; those with the same covariates are a cell."""
+
+    pair: tuple[str, str]
+    counts: np.ndarray  # (cells, outcomes): the first option was chosen, neither was (if there are ties), the second
+    covariates: dict[str, np.ndarray] | None = None  # of comparisons, by name one number a cell; None: there are none
+
+    def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
+        """Those of the covariates that have one of these names; None: the comparisons have no covariates."""
+        if self.covariates is None:
+            return None
+        return {name: values for name, values in self.covariates.items() if name in names}
+
+
+# What is made of paired comparisons: some of the options, pairs or people, other counts, further covariates -----------
 
 
 def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedComparisons":
