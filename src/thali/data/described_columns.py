@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,11 +11,60 @@ from thali._labels import as_label
 
 from .columns import column
 from .people import differing_columns
-from .roles import CHOSEN_OF_TWO, GOALS, RESPONSE_TIME, RESULT, SHORT_GOALS, TRIAL, plain
-from .side_columns import side_columns
+from .roles import (
+    CHOSEN_OF_TWO,
+    GOALS,
+    MORE_SIDES,
+    RESPONSE_TIME,
+    RESULT,
+    SHORT_GOALS,
+    SIDES,
+    THIRD,
+    TRIAL,
+    by_plain_name,
+    plain,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Sides(NamedTuple):
+    """Two columns with the same name but for their side."""
+
+    stem: str  # what the two names have in common, in plain letters
+    side: tuple[str, str]  # the marks, such as ("left", "right")
+    columns: tuple[str, str]
+
+
+def side_columns(names: list[str]) -> list[Sides]:
+    """All such columns, but for those of three or more with the marks a, b, c and the like."""
+    own = by_plain_name(names)
+    found: dict[tuple[str, str], Sides] = {}
+    for side in (*SIDES, *MORE_SIDES):
+        for stem, first, second, third in _spelled(own, side):
+            if second in own and third not in own:
+                found.setdefault((own[first], own[second]), Sides(stem, side, (own[first], own[second])))
+    return list(found.values())
+
+
+def _spelled(own: dict[str, str], side: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Stem, first, second and third of every plain name that begins or ends with the mark of the first side."""
+    mark, other = side
+    after = THIRD.get(other, "")
+    for name in own:
+        if name == mark:
+            yield "", mark, other, after
+        elif name.endswith(mark):
+            stem = name[: -len(mark)]
+            yield stem, name, stem + other, stem + after if after else ""
+        elif name.startswith(mark) and len(mark) > 1:
+            stem = name[len(mark) :]
+            yield stem, name, other + stem, after + stem if after else ""
+
+
+# What the columns of a table are there for: those that a shape reads, those that describe people or comparisons -------
+
 
 _MIN_PEOPLE, _MIN_ANSWERS = 5, 2  # of a column that may say who answered: different values, rows of each
 _CHANCE = 1e-3  # below which numbers that rise from row to row are no chance

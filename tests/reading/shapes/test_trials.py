@@ -5,7 +5,7 @@ import pytest
 from typed_tables import made, table
 
 import thali as th
-from thali.data.side_columns import side_columns
+from thali.data.described_columns import side_columns
 from thali.reading.recognise import recognise
 from thali.reading.shapes import pairs
 

@@ -8,6 +8,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
+from ..described_columns import side_columns
 from ..roles import (
     CHOSEN_REJECTED,
     COUNT,
@@ -21,7 +22,6 @@ from ..roles import (
     by_plain_name,
     plain,
 )
-from ..side_columns import side_columns
 
 if TYPE_CHECKING:
     import pandas as pd

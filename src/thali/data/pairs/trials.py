@@ -11,6 +11,7 @@ from thali.errors import Argument, DataError
 
 from ..answers import Who, who_answered
 from ..columns import column, count_column, encode, stood_for
+from ..described_columns import Sides, side_columns
 from ..roles import (
     CHOSEN_OF_TWO,
     COUNT,
@@ -26,7 +27,6 @@ from ..roles import (
     by_plain_name,
     plain,
 )
-from ..side_columns import Sides, side_columns
 from .covariates import Columns, covariate_columns
 from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
 
