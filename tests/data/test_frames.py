@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import thali as th
-from thali.data.frames import as_frame
+from thali.data.columns import as_frame
 from thali.errors import DataWarning
 
 ROWS = {"subject": [1, 1, 2], "left": ["tea", "tea", "milk"], "right": ["milk", "milk", "tea"], "choice": list("112")}

@@ -8,7 +8,7 @@ import numpy as np
 from thali._described import Facts
 from thali._labels import as_label, plural
 
-from .coded import coded
+from .columns import coded
 from .frozen import Frozen
 from .people import column_facts, people_table
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._labels import plural, shorten
-from thali.data.frames import as_frame
+from thali.data.columns import as_frame
 from thali.data.judged import Judged, not_pairs
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import ORDER

@@ -9,8 +9,7 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..coded import coded, in_order
-from ..columns import column, count_column
+from ..columns import coded, column, count_column, in_order
 from ..people import people_table
 from ..roles import ALTERNATIVE, BEST, COUNT, RESPONDENT, TASK, WORST, by_plain_name, plain
 from .long import Occasions

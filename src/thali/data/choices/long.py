@@ -9,9 +9,7 @@ import numpy as np
 from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..coded import coded, flags, in_order, yes_no
-from ..columns import column, count_column
-from ..frames import as_frame
+from ..columns import as_frame, coded, column, count_column, flags, in_order, yes_no
 from ..people import people_table
 from ..roles import ALTERNATIVE, AVAILABLE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, by_plain_name
 

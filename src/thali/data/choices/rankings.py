@@ -10,8 +10,7 @@ from thali._labels import as_label, checked_labels, plural, shorten
 from thali.errors import Argument, DataError
 
 from ..checks import checked_numbers
-from ..coded import coded, in_order
-from ..columns import column, count_column
+from ..columns import coded, column, count_column, in_order
 from ..people import people_table
 from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, plain
 from .long import Occasions

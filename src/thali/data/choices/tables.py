@@ -9,7 +9,7 @@ from thali._arguments import one_of
 from thali._labels import shorten
 from thali.errors import DataError
 
-from ..frames import as_frame
+from ..columns import as_frame
 from ..suspicious import alike_labels, totals_for_options, warn_of
 from .best_worst import best_worst_columns, long_columns, occasions_of_best_worst, widened
 from .long import Occasions, wide_occasions

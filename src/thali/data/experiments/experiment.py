@@ -11,8 +11,7 @@ from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import ArgumentError, DataError
 from thali.inference.seeds import root
 
-from ..columns import column
-from ..frames import as_frame
+from ..columns import as_frame, column
 from ..frozen import Frozen
 from ..people import column_facts, differing_columns
 from .levels import ALPHABET, is_whole

@@ -10,9 +10,7 @@ from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.warn import warn
 
-from ..coded import NO, YES
-from ..columns import column
-from ..frames import as_frame
+from ..columns import NO, YES, as_frame, column
 from ..people import people_table
 from ..roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name
 from .levels import (

@@ -8,8 +8,7 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError
 
-from ..coded import flags
-from ..columns import column
+from ..columns import column, flags
 from ..roles import AVAILABLE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import DataError
 
 from ..answers import Answers, Who
-from ..coded import coded
-from ..columns import column
+from ..columns import coded, column
 from ..frozen import Frozen
 
 if TYPE_CHECKING:

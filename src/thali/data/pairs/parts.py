@@ -10,8 +10,7 @@ from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
 from ..answers import Answers
-from ..columns import added_up
-from ..frames import as_frame
+from ..columns import added_up, as_frame
 from ..people import people_by
 from .covariates import ORDER, Cells, Covariates, option_columns
 from .tables import fields_of_rows

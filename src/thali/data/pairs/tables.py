@@ -9,8 +9,7 @@ from thali._labels import as_label, shorten
 from thali.errors import DataError
 
 from ..answers import Answers, Who, who_answered
-from ..columns import Cells, added_up, column, count_column, encode
-from ..frames import as_frame
+from ..columns import Cells, added_up, as_frame, column, count_column, encode
 from ..roles import refuse_ambiguous
 from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of

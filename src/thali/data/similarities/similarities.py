@@ -11,7 +11,7 @@ from thali._labels import plural, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
-from ..frames import as_frame
+from ..columns import as_frame
 from ..judged import Judged
 from ..kinds import SIMILARITIES
 from ..suspicious import unusual_similarities

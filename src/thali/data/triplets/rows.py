@@ -10,8 +10,7 @@ from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..checks import checked_counts
-from ..coded import in_order
-from ..columns import column, count_column
+from ..columns import column, count_column, in_order
 from ..roles import ANCHOR, COUNT, FARTHER, NEARER, ODD, SIMILAR_TWO, by_plain_name, plain
 
 if TYPE_CHECKING:

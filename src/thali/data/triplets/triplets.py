@@ -10,7 +10,7 @@ from thali._labels import plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
-from ..frames import as_frame
+from ..columns import as_frame
 from ..judged import Judged, Tally
 from ..kinds import TRIPLETS
 from .rows import (
