@@ -9,7 +9,7 @@ from thali._described import Facts
 from thali._labels import as_label, plural
 
 from .columns import coded
-from .frozen import Frozen
+from .judged import Frozen
 from .people import column_facts, people_table
 
 if TYPE_CHECKING:

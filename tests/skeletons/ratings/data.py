@@ -7,7 +7,7 @@ import numpy as np
 from thali._labels import as_label, plural
 from thali.data.checks import checked_numbers
 from thali.data.columns import column
-from thali.data.frozen import Frozen
+from thali.data.judged import Frozen
 from thali.errors import DataError
 
 

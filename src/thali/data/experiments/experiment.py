@@ -12,7 +12,7 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.seeds import root
 
 from ..columns import as_frame, column
-from ..frozen import Frozen
+from ..judged import Frozen
 from ..people import column_facts, differing_columns
 from .levels import ALPHABET, is_whole
 from .scheme import INSIDE, Attribute, Encoded, Tasks

@@ -11,7 +11,7 @@ from thali.errors import DataError
 
 from ..answers import Answers, Who
 from ..columns import coded, column
-from ..frozen import Frozen
+from ..judged import Frozen
 
 if TYPE_CHECKING:
     import pandas as pd
