@@ -9,7 +9,7 @@ import pandas as pd
 
 from thali._labels import as_label, checked_labels
 from thali.data.roles import RESPONDENT, plain
-from thali.data.similarities.symmetric import is_symmetric
+from thali.data.similarities.tables import is_symmetric
 from thali.data.squares import mismatch
 from thali.data.suspicious import refuse_lone_totals
 from thali.errors import DataError

@@ -15,7 +15,7 @@ from ..columns import as_frame
 from ..judged import Judged
 from ..kinds import SIMILARITIES
 from ..suspicious import unusual_similarities
-from .symmetric import Measured, from_dissimilarities, mean_of_subjects, measured_pairs, refuse_extremes
+from .tables import Measured, from_dissimilarities, mean_of_subjects, measured_pairs, refuse_extremes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +168,7 @@ class Similarities(Judged):
         >>> Similarities.from_frame(pd.DataFrame(rows, columns=["a", "b", "similarity"])).values.round(3)
         array([0.3, 0.8])
         """
-        from .listed import listed_pairs, pair_columns
+        from .tables import listed_pairs, pair_columns
 
         frame = as_frame(frame)
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)

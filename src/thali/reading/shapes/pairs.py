@@ -23,7 +23,7 @@ from thali.data.pairs.columns import (
 from thali.data.pairs.trials import described_sides, near_trials, trial_columns
 from thali.data.pairs.wide import WideColumns, called_like_pairs, numbered_answers, outcomes_of_wide, wide_columns
 from thali.data.roles import AWAY, CHOSEN_OF_TWO, COUNT, FIRST, HOME, LOSSES, REJECTED, RESPONDENT, RESULT, SECOND
-from thali.data.similarities.listed import tells_similarities
+from thali.data.similarities.tables import tells_similarities
 from thali.data.suspicious import percentages, warn_of
 from thali.errors import DataError
 

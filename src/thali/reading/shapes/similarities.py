@@ -9,8 +9,7 @@ from thali.data.kinds import SIMILARITIES
 from thali.data.pairs.columns import choice_columns
 from thali.data.roles import DISSIMILARITY, SIMILARITY, by_plain_name
 from thali.data.similarities import Similarities
-from thali.data.similarities.listed import pair_columns, tells_similarities
-from thali.data.similarities.symmetric import measured_pairs
+from thali.data.similarities.tables import measured_pairs, pair_columns, tells_similarities
 from thali.errors import DataError
 
 from ..shape import Reading, Shape
