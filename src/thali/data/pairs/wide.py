@@ -15,8 +15,7 @@ from ..answers import Who, who_answered
 from ..columns import count_column
 from ..people import people_table
 from ..roles import COUNT, RESPONDENT, TIE_WORDS, WEIGHTS, by_plain_name, plain
-from .trials import Outcomes
-from .verdicts import FIRST, SECOND, TIE, meanings
+from .trials import FIRST, SECOND, TIE, Outcomes, meanings
 
 if TYPE_CHECKING:
     import pandas as pd
