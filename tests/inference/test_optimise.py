@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from thali.inference.optimise.first_order import first_order
-from thali.inference.optimise.newton import Concave, Slope, Target, newton
-from thali.inference.optimise.squarem import squarem
+from thali.inference.optimise import Concave, Slope, Target, first_order, newton, squarem
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(60, 4))

@@ -12,7 +12,7 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.chains import BLOCK, IndependentDraws, Run, recorded_of
 from thali.inference.numerics.logarithm import fast_log
-from thali.inference.optimise.newton import Slope, Target, newton
+from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import streams
 from thali.model.sampling import Sampling
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, InPython
-from thali.inference.optimise.newton import Concave, newton
+from thali.inference.optimise import Concave, newton
 
 from .coding import Coding, coding_by
 

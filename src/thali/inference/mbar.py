@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .optimise.newton import Concave, maximum
+from .optimise import Concave, maximum
 
 CHUNK = 1 << 16  # draws whose probabilities are in memory at a time
 RIDGE = 1e-12  # share of the information that is added, so that levels without any overlap divide by no zero

@@ -10,7 +10,7 @@ from thali.aspects.draws.counts import log_coefficient
 from thali.aspects.maximum_likelihood.estimates import saturated
 from thali.aspects.maximum_likelihood.goodness import fit_test
 from thali.data.connectivity import check_finite
-from thali.inference.optimise.newton import Concave, maximum
+from thali.inference.optimise import Concave, maximum
 
 from .counted import as_pairs
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali.inference.optimise.newton import Slope, Target, newton
+from thali.inference.optimise import Slope, Target, newton
 
 from .problem import Pose
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.data.choices import Choices
 from thali.errors import ArgumentError
-from thali.inference.optimise.newton import Concave, maximum
+from thali.inference.optimise import Concave, maximum
 
 from ..answers.check_by_data import NAMED, by_option
 from ..draws.tree import MAX_PAIRS

@@ -11,7 +11,7 @@ import numpy as np
 from thali._arguments import several_whole
 from thali._labels import plural
 from thali.errors import Argument, DataError, Setting
-from thali.inference.optimise.newton import Slope, Target, newton
+from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import root, streams
 
 from ..logit import Local, Tasks, ascend, information, local, tasks_of

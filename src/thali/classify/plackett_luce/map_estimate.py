@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali.errors import ArgumentError, DataError
-from thali.inference.optimise.first_order import first_order
-from thali.inference.optimise.newton import Slope, Target, newton
+from thali.inference.optimise import Slope, Target, first_order, newton
 
 from .row_sums import Rows, Statistics, distinct_rows, hessian
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali.compile.jit import compiled, scalar
-from thali.inference.optimise.squarem import squarem
+from thali.inference.optimise import squarem
 
 # The variational posterior of Plackett–Luce regression and its lower bound of the evidence ----------------------------
 #

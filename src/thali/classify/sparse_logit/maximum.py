@@ -16,7 +16,7 @@ import numpy as np
 
 from thali.compile.jit import compiled
 from thali.errors import DataError
-from thali.inference.optimise.newton import Step, Target, newton
+from thali.inference.optimise import Step, Target, newton
 from thali.model.base import Job
 
 from ..input import is_sparse, other_classes, varying_names
