@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.trees.moves import INTERCHANGE, JOIN, LENGTH, neighbours
+from thali.comparison.tree_search import INTERCHANGE, JOIN, LENGTH, neighbours
 
 CATERPILLAR = "((((a:.2,b:.2):.2,c:.4):.3,d:.7):.3,e:1);"
 TREES = {
