@@ -17,7 +17,7 @@ from thali.data.triplets import Triplets
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 from thali.inference.warn import warn
 from thali.model.registry import spec_of
-from thali.posterior.diagnostics import MIN_DRAWS, bulk_and_r_hat, mean_mcse
+from thali.posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
 
 from .scorer import BASE, DIFFERENCE, Scorer
 from .splitter import Splitter, lost_group

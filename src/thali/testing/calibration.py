@@ -15,7 +15,7 @@ from thali.inference.threads import run_all
 from thali.inference.warn import without_warnings
 from thali.model.prior_sample import drawn_from
 from thali.model.run_by_chains import RunByChains
-from thali.posterior.diagnostics import MIN_DRAWS, mean_ess
+from thali.posterior.summary import MIN_DRAWS, mean_ess
 
 if TYPE_CHECKING:
     import pandas

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.posterior.diagnostics import mean_ess
+from thali.posterior.summary import mean_ess
 
 __all__ = [
     "joint_distribution_test",
