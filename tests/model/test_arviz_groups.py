@@ -13,7 +13,7 @@ import thali as th
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.warn import without_warnings
 from thali.posterior import densities
-from thali.posterior.inference_data import to_inference_data
+from thali.posterior.store import to_inference_data
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 

@@ -423,7 +423,7 @@ class Sampled(Model):
         ArgumentError
             If ArviZ is not installed, or is one that takes trees.
         """
-        from thali.posterior.inference_data import to_inference_data
+        from thali.posterior.store import to_inference_data
 
         return to_inference_data(self._fitted() if tree is None else tree)
 
