@@ -9,8 +9,7 @@ import pytest
 
 import thali as th
 from thali import designs
-from thali.designs.information import columns_of, information, log_bound, with_none
-from thali.designs.products import attributes_of
+from thali.designs.products import attributes_of, columns_of, information, log_bound, with_none
 from thali.errors import ArgumentError, DataError
 
 THREE = {"brand": ["A", "B", "C"], "price": [9, 12, 15], "zoom": ["no", "yes"]}

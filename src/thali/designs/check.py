@@ -11,8 +11,7 @@ from thali._labels import plural
 from thali._printed import Printed
 from thali.errors import Argument, ArgumentError
 
-from .information import information, log_bound
-from .products import ALTERNATIVE, NONE, TASK, VERSION, utilities_of
+from .products import ALTERNATIVE, NONE, TASK, VERSION, information, log_bound, utilities_of
 
 if TYPE_CHECKING:
     import pandas

@@ -10,8 +10,18 @@ from thali._labels import plural
 from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import streams
 
-from .information import columns_of, information, with_none
-from .products import ALTERNATIVE, NONE, TASK, VERSION, Attributes, attributes_of, utilities_of
+from .products import (
+    ALTERNATIVE,
+    NONE,
+    TASK,
+    VERSION,
+    Attributes,
+    attributes_of,
+    columns_of,
+    information,
+    utilities_of,
+    with_none,
+)
 
 if TYPE_CHECKING:
     import pandas
