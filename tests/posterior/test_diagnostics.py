@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 
-from thali.posterior import diagnostics
+from thali.posterior import summary
 from thali.posterior.interval import INTERVAL
 from thali.posterior.summary import bulk_and_r_hat, mean_ess, mean_mcse, tail_ess
 
@@ -92,7 +92,7 @@ def test_they_are_those_of_arviz_stats(chains):
 
 @pytest.mark.fit  # for its time
 def test_long_chains_and_few_numbers_at_a_time(monkeypatch):
-    monkeypatch.setattr(diagnostics, "_BLOCK", 30_000)  # three quantities a block
+    monkeypatch.setattr(summary, "_BLOCK", 30_000)  # three quantities a block
     values = quantities(2, 5003, np.random.default_rng(3))
     for name, column in theirs(values).items():
         np.testing.assert_allclose(ours(values)[name], column, rtol=1e-12, atol=0.0, err_msg=name)
@@ -113,4 +113,4 @@ def test_lengths_of_the_transform_are_those_of_scipy():
     from scipy.fftpack import next_fast_len
 
     lengths = [*range(1, 3000), 64_000, 100_003, 128_001]
-    assert [diagnostics._fast_length(n) for n in lengths] == [next_fast_len(n) for n in lengths]
+    assert [summary._fast_length(n) for n in lengths] == [next_fast_len(n) for n in lengths]

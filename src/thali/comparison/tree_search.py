@@ -1,4 +1,8 @@
-"""`thali.Tree.search`: local moves on trees by their evidence."""
+"""`thali.Tree.search`: local moves on trees by their evidence.
+
+Moves hold a tree as its clades and their depths: the sets of leaves with an inner node of their own below the root, and
+the distance of that node from the root.
+"""
 
 import math
 from collections.abc import Iterator
@@ -159,9 +163,6 @@ def _moved(place: float, way: float) -> float:
     """A place in (0, 1) after a step of its logit."""
     within = min(max(place, MIN_SHARE), 1.0 - MIN_SHARE)
     return 1.0 / (1.0 + math.exp(-(math.log(within / (1.0 - within)) + way)))
-
-
-# `thali.Tree.search`: local moves on trees by their evidence ----------------------------------------------------------
 
 
 # A search of trees: where it stands, and how it goes on ---------------------------------------------------------------

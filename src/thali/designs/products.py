@@ -1,4 +1,4 @@
-"""The products of a design, and the information of a design about a multinomial logit."""
+"""What a user gives of a design (attributes, products, expected utilities), checked, and the information of it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
 """The command line: `thali fit`, `thali compare`, `thali merge`, `thali test`, `thali reproduce` and so on.
 
-The commands stand in `fits` and `other_commands`: what `thali --help` shows and nothing else. Each imports what it
-needs when it runs, so that help stays instant. The options of `thali fit` stand in the specs of the models.
+The commands stand in `declared`: what `thali --help` shows and nothing else. Each imports what it needs when it runs,
+so that help stays instant. The options of `thali fit` stand in the specs of the models.
 """
 
 import atexit
@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from . import fits, other_commands
+from . import declared
 from .options import SpreadCommand, SpreadTest
 
 __all__ = ["app", "main"]
@@ -46,21 +46,21 @@ def _options(
     """Latent-feature models of choice and of similarity, and classifiers with a posterior."""
 
 
-app.command(cls=SpreadCommand)(fits.fit)
-for _command in (fits.resume, fits.report, fits.status):
+app.command(cls=SpreadCommand)(declared.fit)
+for _command in (declared.resume, declared.report, declared.status):
     app.command()(_command)
-app.command(cls=SpreadCommand)(fits.compare)
-app.command()(fits.merge)
-app.command(cls=SpreadTest)(other_commands.test)
-app.command()(other_commands.design)
-app.command(cls=SpreadCommand)(other_commands.leaderboard)
-for _command in (other_commands.ask, other_commands.datasets, other_commands.cite, other_commands.reproduce):
+app.command(cls=SpreadCommand)(declared.compare)
+app.command()(declared.merge)
+app.command(cls=SpreadTest)(declared.test)
+app.command()(declared.design)
+app.command(cls=SpreadCommand)(declared.leaderboard)
+for _command in (declared.ask, declared.datasets, declared.cite, declared.reproduce):
     app.command()(_command)
-app.command("app")(other_commands.start_app)
-cache.command("info")(other_commands.cache_info)
-cache.command("clear")(other_commands.cache_clear)
-cache.command("warm")(other_commands.cache_warm)
-cache.command("build")(other_commands.cache_build)
+app.command("app")(declared.start_app)
+cache.command("info")(declared.cache_info)
+cache.command("clear")(declared.cache_clear)
+cache.command("warm")(declared.cache_warm)
+cache.command("build")(declared.cache_build)
 
 
 def main() -> None:
