@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from product_class_cases import NONE, Experiment, random_experiment, unpacked, worst_to_best
+from recorded_states import snapshot, to_particles
 
 from thali.choice.product_classes.particles import joined, load
 from thali.choice.product_classes.prior import log_class, log_signs
@@ -14,7 +15,6 @@ from thali.choice.product_classes.sweep import draw_state
 from thali.errors import ArgumentError
 from thali.testing import naive_product_classes as naive
 from thali.testing.naive_product_classes import separation_probability
-from thali.testing.recorded_states import snapshot, to_particles
 
 LEVELS = [3, 4, 2]
 ORDERED = [True, False, False]
