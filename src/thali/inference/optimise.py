@@ -2,8 +2,8 @@
 
 Newton's method: a step that does not raise the value is tried shorter: with more damping, as by Levenberg and
 Marquardt, or halved. BFGS is not SciPy's, which calls matrix routines whose threads, on a busy machine, cost a hundred
-times the work that they do for a few dozen coordinates. SQUAREM (Varadhan & Roland 2008, Simple and globally convergent methods
-for accelerating the convergence of any EM algorithm):
+times the work that they do for a few dozen coordinates. SQUAREM (Varadhan & Roland 2008, Simple and globally convergent
+methods for accelerating the convergence of any EM algorithm):
 
     r = M(θ) − θ,  v = M(M(θ)) − M(θ) − r,  θ' = θ − 2αr + α²v with α = −|r|/|v|
 """
