@@ -213,11 +213,9 @@ def _dispatcher_of(
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Without Numba's advice about the speed of a user's function, which is not for the user; and without collections
-    of garbage: the compiler makes objects by the million, and rarely circles of them.
-
-    Both are of the whole process, so one thread at a time compiles, as Numba wants it anyway.
-    """
+    """Without Numba's advice about the speed of a user's function, and without collections of garbage."""
+    # The advice is not for the user; the compiler makes objects by the million, and rarely circles of them. Both are of
+    # the whole process, so one thread at a time compiles, as Numba wants it anyway.
     with global_compiler_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaPerformanceWarning)
         was_enabled = gc.isenabled()

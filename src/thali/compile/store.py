@@ -203,11 +203,9 @@ def lean(result: Any) -> Any:
 
 
 def _make_ready(target_context: Any, needed: Iterable[str]) -> None:
-    """Give Numba's engine the names that code takes from elsewhere.
-
-    Most are there once the engine is. To refresh the context, as Numba does, takes a fifth of a second for all that the
-    compiler knows; that is done if a name is not there yet.
-    """
+    """Give Numba's engine the names that code takes from elsewhere."""
+    # Most are there once the engine is. To refresh the context, as Numba does, takes a fifth of a second for all that
+    # the compiler knows; that is done if a name is not there yet.
     rtsys.initialize(target_context)
     if not all(map(llvmlite.binding.address_of_symbol, needed)):
         target_context.refresh()

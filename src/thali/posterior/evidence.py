@@ -239,8 +239,8 @@ def _within(influence: np.ndarray) -> Any:
 
 
 def _drift(influence: np.ndarray) -> float:
-    """By how many errors the first fifth of the draws differs from the second half: chains that begin elsewhere, all
-    alike, agree with each other."""
+    """By how many errors the first fifth of the draws differs from the second half."""
+    # Chains that begin elsewhere, all alike, agree with each other.
     chains, blocks = influence.shape
     early, late = blocks // 5, blocks // 2
     apart = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)

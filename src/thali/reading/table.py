@@ -238,8 +238,8 @@ def preflib_cells(content: bytes) -> Cells:
 
 
 def _old(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
-    """The names and orders of a file as PrefLib had them before 2022: a number of names, these, a line of sums, "
-    "orders."""
+    """The names and orders of a file as PrefLib had them before 2022."""
+    # A number of names, these, a line of sums, orders.
     try:
         many = int(body[0][1])
         named = [line.split(",", 1) for _, line in body[1 : many + 1]]

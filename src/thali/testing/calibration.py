@@ -222,10 +222,8 @@ def calibrate(
 def _simulated(
     model: RunByChains, design: tuple[Any, ...], n: int, seed: Any
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
-    """Data and quantities of the first n draws from the prior that the model can be fitted to.
-
-    Which data are skipped depends only on the data, so that the ranks of the others stay uniform.
-    """
+    """Data and quantities of the first n draws from the prior that the model can be fitted to."""
+    # Which data are skipped depends only on the data, so that the ranks of the others stay uniform.
     kept: list[tuple[tuple[Any, ...], dict[str, float]]] = []
     names: list[str] = []
     for part in seed.spawn(_ROUNDS):

@@ -424,10 +424,8 @@ def _without(attribute: Attribute, label: str) -> Attribute:
 
 
 def _without_constant(choices: Choices, asked: set[str], guessed: bool) -> tuple[Choices, list[str]]:
-    """Leave out attributes that are constant within every task, but for those asked for; and their names.
-
-    Where attributes are guessed, the no-choice option is not compared with the others, which it always differs from.
-    """
+    """Leave out attributes that are constant within every task, but for those asked for; and their names."""
+    # Where attributes are guessed, the no-choice option is not compared with the others, which it always differs from.
     compared = ~choices.is_none if guessed else np.ones_like(choices.is_none)
     sizes = np.diff(choices.first_row)
     task = np.repeat(np.arange(len(sizes)), sizes)[compared]

@@ -153,10 +153,8 @@ def is_symmetric(table: np.ndarray) -> bool:
 
 
 def _layout(table: np.ndarray) -> tuple[str, bool]:
-    """Which part of the table holds the similarities, and whether zeros beside it were cleared.
-
-    A triangle of nothing but zeros beside one that holds other numbers is empty: nobody measured it.
-    """
+    """Which part of the table holds the similarities, and whether zeros beside it were cleared."""
+    # A triangle of nothing but zeros beside one that holds other numbers is empty: nobody measured it.
     n = len(table)
     upper = np.triu(np.ones((n, n), dtype=bool), k=1)
     for empty, side in ((upper, "lower triangle"), (upper.T, "upper triangle")):
@@ -203,10 +201,8 @@ def _lenient(value: Any) -> float:
 
 
 def _lowest(diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values: np.ndarray) -> bool:
-    """Whether the diagonal is the minimum of every row, and in most rows alone: so it is with distances.
-
-    A diagonal of 0 that stands for "not measured" beside similarities of which many are 0 is not meant.
-    """
+    """Whether the diagonal is the minimum of every row, and in most rows alone: so it is with distances."""
+    # A diagonal of 0 that stands for "not measured" beside similarities of which many are 0 is not meant.
     smallest = np.full(len(diagonal), np.inf)
     np.minimum.at(smallest, first, values)
     np.minimum.at(smallest, second, values)

@@ -63,11 +63,9 @@ def _from_normal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
 
 @scalar
 def _from_gamma(rng: Any, shape: Any, curvature: Any, drift: Any) -> Any:
-    """The tilted weight for drift < 0, from Gamma(shape, r) of mean v, accepted with exp(-curvature (w - v)²/2).
-
-    Since -w²/2 = v²/2 - vw - (w - v)²/2 for every v, a proposal of rate r = curvature v - drift leaves that factor;
-    v is the one that is also the proposal's mean, shape/r. For shape 1 this is Robert's rejection.
-    """
+    """The tilted weight for drift < 0, from Gamma(shape, r) of mean v, accepted with exp(-curvature (w - v)²/2)."""
+    # Since -w²/2 = v²/2 - vw - (w - v)²/2 for every v, a proposal of rate r = curvature v - drift leaves that factor; v
+    # is the one that is also the proposal's mean, shape/r. For shape 1 this is Robert's rejection.
     rate = 0.5 * (math.sqrt(drift * drift + 4.0 * shape * curvature) - drift)
     mean = shape / rate
     w = rng.standard_gamma(shape) / rate

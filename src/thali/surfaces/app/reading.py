@@ -114,10 +114,8 @@ def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
 def _read(
     found: Found, asked: dict[str, Any], wanted: dict[str, Any], shown: dict[str, Any]
 ) -> tuple[str, Any, list[str], str]:
-    """The kind of data, the data, sentences about them, and another kind that they could be.
-
-    What the columns can be asked is shown even if the answers cannot be used.
-    """
+    """The kind of data, the data, sentences about them, and another kind that they could be."""
+    # What the columns can be asked is shown even if the answers cannot be used.
     kind, reading = asked.get("kind", ""), None
     if not kind:
         kind = next((spec.kind for spec in SPECS if spec.by_name in wanted), "")
