@@ -236,10 +236,8 @@ def _direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
 
 
 def _search(target: Target[Any], start: Any, direction: np.ndarray, longest: float) -> tuple[float, Any]:
-    """A point along the direction that fulfils the strong Wolfe conditions, or the highest found; None if none rises.
-
-    The next length between one too short and one too long: the maximum of a cubic through both.
-    """
+    """A point along the direction by the strong Wolfe conditions, or else the highest found; None if none rises."""
+    # The next length between one too short and one too long: the maximum of a cubic through both.
     slope, size = float(direction @ start.gradient), float(np.abs(direction).max())
     most = longest / size
     length = min(1.0, most)

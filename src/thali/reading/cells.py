@@ -123,10 +123,8 @@ def _rows(text: str, separator: str) -> Rows:
 
 
 def _even_cells(text: str, separator: str) -> Cells | None:
-    """The same cells as by `assembled`, at once, of a text without quotes whose lines hold equally many, all with text.
-
-    None of any other text, which is read line by line: most large files are of the first kind.
-    """
+    """The cells that `assembled` gives, at once, of a text without quotes whose lines are alike; None of another."""
+    # Lines are alike that hold equally many cells, all with text: most large files. Others are read line by line.
     text = text.replace("\r\n", "\n")
     if separator == BLANKS or '"' in text or "\r" in text:
         return None
