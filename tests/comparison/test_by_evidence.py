@@ -67,7 +67,7 @@ def test_a_difference_within_the_errors_is_not_told(found):
     found[0.2] = made_up(-4.1, 0.2)
     said = evidence_sentences(compare())
     assert said[0].startswith("lapse 0.3 has the greatest evidence")
-    assert said[0].endswith(", though it is not told from that of lapse 0.2.")
+    assert said[0].endswith(", though it cannot be distinguished from that of lapse 0.2.")
 
 
 def test_prior_odds(found):

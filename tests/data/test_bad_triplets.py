@@ -73,7 +73,7 @@ def test_the_sentence(make, sentence):
 def test_objects_that_were_never_asked_about_are_warned_of():
     data = th.Triplets([("a", "b", "c")], labels="abcde")
     assert data.never_asked == ["d", "e"]
-    with pytest.warns(DataWarning, match="'d', 'e' were never asked about: their features are told by the prior alone"):
+    with pytest.warns(DataWarning, match="'d', 'e' were never asked about: their features follow from the prior alone"):
         data.warn_if_unusual()
 
 

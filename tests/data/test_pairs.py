@@ -173,7 +173,7 @@ def test_warns_of_what_is_not_connected(drinks):
         data.warn_if_unusual()
     assert str(caught[0].message) == (
         "The options fall into 2 groups never compared with each other: ('a', 'b'); ('c', 'd'). Choices "
-        "between groups are told by the prior alone. 'e' was never compared: its choices are told by the "
+        "between groups follow from the prior alone. 'e' was never compared: its choices follow from the "
         "prior alone."
     )
     assert caught[0].filename == __file__

@@ -208,7 +208,7 @@ def evidence_table(
     rows = [] if base is None else [BASE]
     padding = [math.nan] * len(rows)
     values = np.append([] if base is None else [base], value)
-    apart = values[len(rows) + best] - values
+    log_factors = values[len(rows) + best] - values
     errors = np.append([0.0] * len(rows), error)
     table = Table(
         {
@@ -217,9 +217,9 @@ def evidence_table(
             "df": [*[math.inf] * len(rows), *(each.df for each in found.values())],
             "probability": [*padding, *probability],
             "probability_se": [*padding, *probability_se],
-            "log_bayes_factor": apart,
-            "log_bayes_factor_se": np.where(apart == 0.0, 0.0, np.hypot(errors, error[best])),
-            "evidence_against": ["" if at == len(rows) + best else words(each) for at, each in enumerate(apart)],
+            "log_bayes_factor": log_factors,
+            "log_bayes_factor_se": np.where(log_factors == 0.0, 0.0, np.hypot(errors, error[best])),
+            "evidence_against": ["" if at == len(rows) + best else words(each) for at, each in enumerate(log_factors)],
             "usable": [*[True] * len(rows), *(each.usable for each in found.values())],
         },
         index=pd.Index([*rows, *names], name="model"),
@@ -282,10 +282,10 @@ def _sensitivity(found: dict[str, LogEvidence], prior: np.ndarray) -> "pandas.Da
         ]
         values, errors = (np.array([row[at] for row in of_models]) for at in (1, 2))
         probability = posterior_probabilities(values, errors, prior)[0]
-        apart = values.max() - values
+        log_factors = values.max() - values
         rows += [
             (change, name, value, error, p, log_factor)
-            for (name, value, error), p, log_factor in zip(of_models, probability, apart, strict=True)
+            for (name, value, error), p, log_factor in zip(of_models, probability, log_factors, strict=True)
         ]
     columns = ["prior", "model", "log_evidence", "standard_error", "probability", "log_bayes_factor"]
     return pd.DataFrame(rows, columns=columns).set_index(["prior", "model"])
@@ -299,14 +299,14 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
     factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
-    beside = f", though it is not told from that of {', '.join(near)}" if near else ""
+    beside = f", though it cannot be distinguished from that of {', '.join(near)}" if near else ""
     sentences = [
         f"{best} has the greatest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
         f" and, by {equal}, the posterior probability {_probability(row['probability'])}{beside}."
     ]
     for name in (name for name in found if name != best):
         other, (factor, error) = table.loc[name], factors[name]
-        unsure = ", not told from 0" if name in near else ""
+        unsure = ", not distinguishable from 0" if name in near else ""
         sentences.append(
             f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by "
             f"Kass & Raftery (1995) the evidence against {name} is {other['evidence_against']}."

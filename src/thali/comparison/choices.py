@@ -272,7 +272,7 @@ class HitScorer(Scorer):
 
     main: ClassVar[str] = "log_score"
     differences: ClassVar[dict[str, str]] = {"hit_rate": "hit_difference"}
-    kept: ClassVar[dict[str, str]] = {"hits": "hit_rate"}
+    further: ClassVar[dict[str, str]] = {"hits": "hit_rate"}
     shown: ClassVar[tuple[str, ...]] = (
         *("log_score", "log_score_se", "hit_rate", "hit_rate_se", "difference", "difference_se"),
     )

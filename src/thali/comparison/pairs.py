@@ -472,7 +472,7 @@ class GaussianScorer(Scorer):
         *("squared_error_se", "squared_error", "pairs", "r_hat"),
     )
     counted: ClassVar[str] = "pairs"
-    kept: ClassVar[dict[str, str]] = {"squared_errors": "squared_error"}
+    further: ClassVar[dict[str, str]] = {"squared_errors": "squared_error"}
     predicted: ClassVar[tuple[str, ...]] = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
     shown: ClassVar[tuple[str, ...]] = (
         *("log_score", "log_score_se", "log_score_mcse", "squared_error"),

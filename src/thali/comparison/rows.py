@@ -130,7 +130,7 @@ class ClassScorer(Scorer):
     )
     differences: ClassVar[dict[str, str]] = {"accuracy": "accuracy_difference"}
     counted: ClassVar[str] = "rows"
-    kept: ClassVar[dict[str, str]] = {"hits": "accuracy", "brier": "brier"}
+    further: ClassVar[dict[str, str]] = {"hits": "accuracy", "brier": "brier"}
     shown: ClassVar[tuple[str, ...]] = (
         *("log_loss", "log_loss_se", "accuracy", "accuracy_se", "brier", "difference", "difference_se"),
     )

@@ -40,7 +40,7 @@ class Scorer(ABC):
     table: ClassVar[tuple[str, ...]]  # the columns of the table, in their order
     differences: ClassVar[dict[str, str]] = {}  # columns of differences from the best model, by frame, besides `main`
     counted: ClassVar[str]  # the column that counts the units that every model has finished
-    kept: ClassVar[dict[str, str]] = {}  # names in `attrs` of further frames
+    further: ClassVar[dict[str, str]] = {}  # names in `attrs` of further frames
     predicted: ClassVar[tuple[str, ...]] = ()  # fields of every unit in `attrs["predictions"]`
     shown: ClassVar[tuple[str, ...]]  # the columns that a reader wants to see
     called: ClassVar[str]  # what units are called in sentences, in the plural
@@ -100,10 +100,10 @@ class Scorer(ABC):
 
     def attrs(self, found: "Scores") -> dict[str, Any]:
         """What else belongs into `attrs`."""
-        kept = {name: found.frames[frame] for name, frame in self.kept.items()}
+        frames = {name: found.frames[frame] for name, frame in self.further.items()}
         if self.predicted:
-            kept["predictions"] = found.predictions(self.predicted, **self.observed(found))
-        return kept
+            frames["predictions"] = found.predictions(self.predicted, **self.observed(found))
+        return frames
 
     def observed(self, found: "Scores") -> dict[str, np.ndarray]:
         """What `attrs["predictions"]` holds of every unit besides predictions."""

@@ -49,8 +49,8 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     def difference(a: str, b: str) -> tuple[float, float] | None:
         if not np.isfinite(scores[[a, b]]).all(axis=None):
             return None
-        apart = scores[a] - scores[b] if scorer.higher else scores[b] - scores[a]
-        return mean_and_error(apart.to_numpy(), groups)
+        gains = scores[a] - scores[b] if scorer.higher else scores[b] - scores[a]
+        return mean_and_error(gains.to_numpy(), groups)
 
     n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
     headline = scorer.headline(table, best)

@@ -106,8 +106,8 @@ class Scores:
         if best is None:
             return dict.fromkeys(self.order, math.nan), dict.fromkeys(self.order, math.nan)
         with np.errstate(invalid="ignore"):  # two infinite scores
-            apart = {name: (values[name] - values[best]).to_numpy() for name in self.order}
-        return self._columns(apart, values.index)
+            differences = {name: (values[name] - values[best]).to_numpy() for name in self.order}
+        return self._columns(differences, values.index)
 
     def monte_carlo(self, frame: str) -> Any:
         """The Monte Carlo error of a mean whose units have these errors."""

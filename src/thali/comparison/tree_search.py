@@ -392,10 +392,10 @@ def _dendrogram(model: Any, data: Any, run: Run) -> Tree:
         model = type(model)(**model.get_params())
         with without_warnings():
             model.fit(data, FIRST, FIRST, 4, cores=run.cores, random_seed=run.random_seed, progressbar=run.progressbar)
-    apart = 1.0 - model.option_similarity().to_numpy()
-    apart = np.maximum(apart, NEAREST * apart.max())
-    np.fill_diagonal(apart, 0.0)
-    tree = Tree.from_linkage(average(squareform(apart, checks=False)), data.labels)
+    distance = 1.0 - model.option_similarity().to_numpy()
+    distance = np.maximum(distance, NEAREST * distance.max())
+    np.fill_diagonal(distance, 0.0)
+    tree = Tree.from_linkage(average(squareform(distance, checks=False)), data.labels)
     kept: dict[Any, float] = {}
     for clade, depth in sorted(clades_of(tree).items(), key=lambda item: -len(item[0])):
         if depth - max((d for other, d in kept.items() if clade < other), default=0.0) > SHORTEST:
@@ -446,12 +446,12 @@ def _answer(search: Search) -> TreeSearch:
         },
         index=pd.RangeIndex(len(trees), name="tree"),
     ).sort_values("log_bayes_factor", kind="stable")
-    apart = max((chain_deviation(against[..., k]) for k in range(len(trees)) if k != best), default=0.0)
-    usable = apart <= MAX_DEVIATION and (evidence is None or evidence.usable)
+    deviation = max((chain_deviation(against[..., k]) for k in range(len(trees)) if k != best), default=0.0)
+    usable = deviation <= MAX_DEVIATION and (evidence is None or evidence.usable)
     return TreeSearch(
         "Search of trees by evidence",
         table,
-        _sentence(search, table, apart, evidence),
+        _sentence(search, table, deviation, evidence),
         trees[best],
         evidence,
         _clades(trees, probability, best),
@@ -463,7 +463,7 @@ def _answer(search: Search) -> TreeSearch:
     )
 
 
-def _sentence(search: Search, table: "pandas.DataFrame", apart: float, evidence: LogEvidence | None) -> str:
+def _sentence(search: Search, table: "pandas.DataFrame", deviation: float, evidence: LogEvidence | None) -> str:
     """What was found, whether the search has ended, and whether the chains agree."""
     best, first = search.best, table.iloc[0]
     sentences = [
@@ -476,10 +476,10 @@ def _sentence(search: Search, table: "pandas.DataFrame", apart: float, evidence:
         if search.ended
         else "The search has not ended; continue_search() goes on."
     ]
-    if apart > MAX_DEVIATION:
+    if deviation > MAX_DEVIATION:
         sentences.append(
-            f"Not usable: chains differ by up to {apart:.1f} of their own errors (wanted: at most {MAX_DEVIATION:g}); "
-            "repeat the search with more draws and tune."
+            f"Not usable: chains differ by up to {deviation:.1f} of their own errors (wanted: at most "
+            f"{MAX_DEVIATION:g}); repeat the search with more draws and tune."
         )
     if evidence is not None and not evidence.usable:
         sentences.append(str(evidence.verdict))

@@ -16,10 +16,10 @@ def group_numbers(n_options: int, first: np.ndarray, second: np.ndarray) -> tupl
     root = np.arange(n_options)  # an option of the same group with a lower number, or the option itself
     while True:
         one, other = root[first], root[second]
-        apart = one != other
-        if not apart.any():
+        differ = one != other
+        if not differ.any():
             break
-        first, second, one, other = first[apart], second[apart], one[apart], other[apart]
+        first, second, one, other = first[differ], second[differ], one[differ], other[differ]
         np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
         while (root[root] != root).any():
             root = root[root]
@@ -44,12 +44,12 @@ def disconnected(groups: list[list[str]], never_compared: list[str], most: int =
         names += f"; and {len(compared) - most:,} more" if len(compared) > most else ""
         sentences.append(
             f"The options fall into {len(compared):,} groups never compared with each other: {names}. "
-            "Choices between groups are told by the prior alone."
+            "Choices between groups follow from the prior alone."
         )
     if never_compared:
         was, their = ("was", "its") if len(never_compared) == 1 else ("were", "their")
         sentences.append(
-            f"{shorten(never_compared)} {was} never compared: {their} choices are told by the prior alone."
+            f"{shorten(never_compared)} {was} never compared: {their} choices follow from the prior alone."
         )
     return " ".join(sentences)
 

@@ -54,14 +54,14 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
     n = len(labels)
     if n < 3:
         return
-    apart = counts.copy()
-    np.fill_diagonal(apart, 0.0)
-    rows = np.isclose(2.0 * apart, apart.sum(axis=0)[None, :], rtol=_ROUNDING, atol=0.0)
-    columns = np.isclose(2.0 * apart, apart.sum(axis=1)[:, None], rtol=_ROUNDING, atol=0.0)
+    others = counts.copy()
+    np.fill_diagonal(others, 0.0)
+    rows = np.isclose(2.0 * others, others.sum(axis=0)[None, :], rtol=_ROUNDING, atol=0.0)
+    columns = np.isclose(2.0 * others, others.sum(axis=1)[:, None], rtol=_ROUNDING, atol=0.0)
     np.fill_diagonal(rows, True)
     np.fill_diagonal(columns, True)
     for k in np.flatnonzero(rows.all(axis=1) & columns.all(axis=0)).tolist():
-        total = apart[k].sum()
+        total = others[k].sum()
         if total and (n > 3 or np.isclose(counts[k, k], total, rtol=_ROUNDING)):
             raise DataError(
                 f"Row and column {labels[k]!r} hold the sums of the other rows and columns, which are no option; "

@@ -93,9 +93,9 @@ def _start(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     """Minus log Z from neighbours alone: the mean of the exponential averages in either direction."""
     steps = []
     for t in range(beta.size - 1):
-        apart = beta[t] - beta[t + 1]
+        step = beta[t] - beta[t + 1]
         up, down = energies[..., t + 1].ravel(), energies[..., t].ravel()
-        steps.append(0.5 * (log_mean(apart * up) - log_mean(-apart * down)))
+        steps.append(0.5 * (log_mean(step * up) - log_mean(-step * down)))
     return -np.append(np.cumsum(steps[::-1])[::-1], 0.0)
 
 

@@ -243,10 +243,10 @@ def _drift(influence: np.ndarray) -> float:
     # Chains that begin elsewhere, all alike, agree with each other.
     chains, blocks = influence.shape
     early, late = blocks // 5, blocks // 2
-    apart = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
-    variance = apart.var(ddof=1) if chains >= CHAINS else _within(influence) * (1.0 / early + 1.0 / late)
+    difference = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
+    variance = difference.var(ddof=1) if chains >= CHAINS else _within(influence) * (1.0 / early + 1.0 / late)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.abs(apart.sum()) / np.sqrt(chains * variance))
+        return float(np.abs(difference.sum()) / np.sqrt(chains * variance))
 
 
 def _judged(facts: dict[str, Any]) -> Verdict:
@@ -301,8 +301,8 @@ def integrated(
     integral = float(integral_of(gaps, cumulants)[0]) + log_constant
     of_chain = integral_of(gaps, cumulants_of(energies)) + log_constant
     bias = float(np.abs(next_order_of(gaps, cumulants)).sum())
-    error, apart = (float(each.std(ddof=1) / math.sqrt(chains)) for each in (of_chain, of_chain - estimates))
-    return Thermodynamic(integral, error, bias, integral - value, apart)
+    error, difference_error = (float(each.std(ddof=1) / math.sqrt(chains)) for each in (of_chain, of_chain - estimates))
+    return Thermodynamic(integral, error, bias, integral - value, difference_error)
 
 
 def cumulants_of(energies: np.ndarray) -> np.ndarray:

@@ -137,9 +137,9 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
         faults.append(f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (wanted: at least {wanted:,})")
-    apart = draws >= _MIN_DRAWS and longer > (30 if draws >= 1000 else 100)
-    facts |= {"disagree": disagree, "longer": longer, "apart": disagree and apart}
-    fault, mend = " and ".join(faults), _mend(draws, longer, disagree, apart, advice)
+    is_stuck = draws >= _MIN_DRAWS and longer > (30 if draws >= 1000 else 100)
+    facts |= {"disagree": disagree, "longer": longer, "apart": disagree and is_stuck}
+    fault, mend = " and ".join(faults), _mend(draws, longer, disagree, is_stuck, advice)
     if chains == 1:
         alone = ("with one chain there is no R-hat, and nothing shows that another would agree; take ",)
         alone += (Setting(*advice.alone),)
@@ -176,10 +176,10 @@ def short_name(row: str) -> str:
     return f"{name}[{', '.join(listed[:_NAMED])}, and {len(listed) - _NAMED} more]"
 
 
-def _mend(draws: int, longer: float, disagree: bool, apart: bool, advice: Advice) -> tuple[Any, ...]:
+def _mend(draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Advice) -> tuple[Any, ...]:
     """What to do if `longer` times as many draws would do, or none would."""
     now = draws if advice.now is None else advice.now
-    if apart:
+    if is_stuck:
         return (*advice.stuck, *(_longer(10.0, now, advice) if advice.longer_if_stuck else ()))
     more = _longer(min(max(2.0, longer), _MAX_LONGER), now, advice)
     return ("fit again with ", *more, *(advice.besides if disagree else ()))

@@ -203,12 +203,12 @@ def utility_terms(classes: Any, owned: Any, product: Any, t: int) -> dict[int, t
 
 def _sign_of_difference(first: dict[Any, Any], second: dict[Any, Any]) -> int:
     """Sign of one utility minus another, from the features that separate the two alone; 0 only if there is none."""
-    apart = [first[i] for i in first.keys() - second.keys()]
-    apart += [(-s, v) for s, v in (second[i] for i in second.keys() - first.keys())]
-    if not apart:
+    terms = [first[i] for i in first.keys() - second.keys()]
+    terms += [(-s, v) for s, v in (second[i] for i in second.keys() - first.keys())]
+    if not terms:
         return 0
-    top = max(v for _, v in apart)
-    return 1 if math.fsum(s * math.exp(v - top) for s, v in apart) > 0.0 else -1
+    top = max(v for _, v in terms)
+    return 1 if math.fsum(s * math.exp(v - top) for s, v in terms) > 0.0 else -1
 
 
 def choice_likelihood(

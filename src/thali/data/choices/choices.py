@@ -446,6 +446,6 @@ class Choices(Judged):
             warn(
                 DataWarning(
                     f"Every choice was out of the same set, {shorten(self.sets[0])}; it takes choices out of different "
-                    "sets to tell which aspects options share, so these are told by the prior alone."
+                    "sets to tell which aspects options share, so these follow from the prior alone."
                 )
             )

@@ -367,5 +367,5 @@ class Triplets(Judged):
         """Warn, with a `DataWarning`, of objects that were never asked about; models call this at fit."""
         if never := self.never_asked:
             was, its = ("was", "its") if len(never) == 1 else ("were", "their")
-            message = f"{shorten(never)} {was} never asked about: {its} features are told by the prior alone."
+            message = f"{shorten(never)} {was} never asked about: {its} features follow from the prior alone."
             warn(DataWarning(message))

@@ -240,7 +240,7 @@ Question = Annotated[
     str,
     typer.Option(metavar="TEXT", help="What was asked, in your words.", show_default="what the model is asked"),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Begin anew where --out holds another job.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Begin again where --out holds another job.")]
 
 Tables = Annotated[
     str | None,
