@@ -38,7 +38,7 @@ def test_long_rankings_do_not_fill_the_memory(monkeypatch):
     for how in ({}, {"unranked": "worse"}):
         with pytest.raises(DataError, match="The longest of these rankings names 60 options; as choices"):
             th.Choices.from_rankings(frame, "long", "item", "rank", "ranker", **how)
-    monkeypatch.setattr("thali.reading.formats.MAX_CELLS", 1000)
+    monkeypatch.setattr("thali.reading.table.MAX_CELLS", 1000)
     names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(40))
     with pytest.raises(DataError, match="The longest of 30 orders names 40 alternatives"):
         table(names + "1: " + ",".join(map(str, range(40))) + "\n" + "1: 1\n" * 29, "x.soc")
