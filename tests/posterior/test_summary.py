@@ -12,7 +12,7 @@ from posterior_cases import chain, comparisons, small_fit, summarise, tree_of, v
 
 from thali.aspects.draws.tree import pair_index
 from thali.errors import ArgumentError
-from thali.surfaces.text import text_histogram
+from thali.surfaces.text import bars
 
 
 @pytest.fixture(scope="module")
@@ -164,16 +164,16 @@ def test_a_frame_of_unknown_origin_is_refused(small):
 
 
 def test_histogram_groups_many_values():
-    lines = text_histogram(np.arange(100), width=10).splitlines()
+    lines = bars(np.arange(100), np.full(100, 0.01), width=10).splitlines()
     assert len(lines) == 20
     assert lines[0] == "  0-4 | ##########   5 %"
     assert lines[-1] == "95-99 | ##########   5 %"
 
 
 def test_histogram_of_one_value():
-    assert text_histogram([7, 7], width=3) == "7 | ###  100 %"
+    assert bars([7], [1.0], width=3) == "7 | ###  100 %"
 
 
 def test_histogram_shows_rare_values():
-    lines = text_histogram([0] * 999 + [2], width=3).splitlines()
+    lines = bars([0, 2], [0.999, 0.001], width=3).splitlines()
     assert lines == ["0 | ###  100 %", "1 |       0 %", "2 |      <1 %"]

@@ -22,7 +22,7 @@ class Column(NamedTuple):
     decimals: int | None = None  # in a terminal; None: as usual
 
 
-PROBABILITY, WEIGHT, UTILITY = "probability", "of the total weight, or relative weight", "utility"
+PROBABILITY, WEIGHT = "probability", "of the total weight, or relative weight"
 COLUMNS = {
     "mean": Column(error="mcse_mean"),
     "probability": Column(unit=PROBABILITY, error="mcse"),

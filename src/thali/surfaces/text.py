@@ -20,22 +20,16 @@ if TYPE_CHECKING:
 # Histograms in plain characters ---------------------------------------------------------------------------------------
 
 
-def text_histogram(values: npt.ArrayLike, width: int = 40) -> str:
-    """A histogram in plain characters, one line a value, or a group of neighbouring values if there are many.
+def bars(numbers: npt.ArrayLike, shares: npt.ArrayLike, width: int = 40) -> str:
+    """Whole numbers and the share of each, one line a number, or a group of neighbouring ones if there are many.
 
     Examples
     --------
-    >>> print(text_histogram([1, 2, 2, 2, 3, 3], width=6))
+    >>> print(bars([1, 2, 3], [1 / 6, 1 / 2, 1 / 3], width=6))
     1 | ##      17 %
     2 | ######  50 %
     3 | ####    33 %
     """
-    numbers, counts = np.unique(np.asarray(values).ravel(), return_counts=True)
-    return bars(numbers, counts / counts.sum(), width)
-
-
-def bars(numbers: npt.ArrayLike, shares: npt.ArrayLike, width: int = 40) -> str:
-    """The same of whole numbers and the share of each."""
     numbers, shares = np.asarray(numbers).astype(np.int64), np.asarray(shares, float)
     low, high = int(numbers.min()), int(numbers.max())
     step = math.ceil((high - low + 1) / 20)
