@@ -9,7 +9,7 @@ from product_class_cases import NONE, Experiment, random_experiment, unpacked, w
 from recorded_states import snapshot, to_particles
 
 from thali.choice.product_classes.particles import joined, load
-from thali.choice.product_classes.prior import log_class, log_signs
+from thali.choice.product_classes.prior import log_signs
 from thali.choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, grown, problem_of
 from thali.choice.product_classes.sweep import draw_state
 from thali.errors import ArgumentError
@@ -50,15 +50,6 @@ def test_probabilities_of_classes_sum_to_one_exactly():
     assert sum(map(exact_probability, classes)) == 1
     for lam in classes:
         assert naive.log_prior_class(lam, LEVELS, ORDERED) == pytest.approx(math.log(exact_probability(lam)), abs=1e-12)
-
-
-def test_compiled_probability_of_a_class_is_the_naive_one(problem, drawn):
-    for state in drawn[:20]:
-        classes, _ = unpacked(problem, state)
-        for k, lam in enumerate(classes):
-            assert log_class(problem, state.bits, k) == pytest.approx(
-                naive.log_prior_class(lam, LEVELS, ORDERED), abs=1e-12
-            )
 
 
 def test_draws_of_classes_follow_their_probabilities(problem, drawn):

@@ -13,16 +13,44 @@ import thali as th
 from thali.classify.plackett_luce.design import Design
 from thali.classify.plackett_luce.row_sums import Rows
 from thali.classify.plackett_luce.variational import (
-    best_latent,
     expected_from_logs,
-    expected_probabilities,
     fit_variational,
-    full_bound,
     learned_shape,
+    mean_logs,
     undivided,
     variational_step,
 )
 from thali.errors import ArgumentError, ConvergenceWarning
+
+
+def full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
+    """F for any q(C), q(Z) and q(λ), term by term."""
+    from scipy.special import digamma, gammaln, xlogy
+
+    logs = mean_logs(shapes, rates)
+    used = shares > 0.0
+    log_W = np.log(W, where=W > 0.0, out=np.full(W.shape, -np.inf))
+    rows = np.where(used, shares * (np.where(used, log_W, 0.0) + logs[codes]) - xlogy(shares, shares), 0.0).sum()
+    means = shapes / rates
+    times = (1.0 + np.log(mean_times) - mean_times * (W @ means.sum(axis=0))).sum()
+    prior = (a * np.log(b) - gammaln(a) + (a - 1.0) * logs - b * means).sum()
+    entropy = (shapes - np.log(rates) + gammaln(shapes) + (1.0 - shapes) * digamma(shapes)).sum()
+    return float(rows + times + prior + entropy)
+
+
+def best_latent(W, codes, shapes, rates):
+    """The best q(C) and ⟨Z⟩ of the best q(Z) given q(λ), for `full_bound`."""
+    logs = mean_logs(shapes, rates)[codes]
+    shares = W * np.exp(logs - logs.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares, 1.0 / (W @ (shapes / rates).sum(axis=0))
+
+
+def expected_probabilities(W, shapes, rates):
+    """Expected class probabilities of rows of W when λ_kj ~ Gamma(a_kj, b_j)."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.asarray(W, np.float64))
+    return expected_from_logs(logs, shapes, rates)
 
 
 def rows(name):

@@ -7,7 +7,7 @@ from thali.compile.jit import part, scalar
 from thali.inference.numerics.decisions import index, poisson
 from thali.inference.numerics.gamma import log_gamma_draw
 
-from .likelihood import clear_levels, compare, deactivate, is_active, set_bit, set_size
+from .likelihood import clear_levels, compare, deactivate, set_bit
 from .state import (
     BETA,
     CLASSES,
@@ -60,22 +60,6 @@ def draw_class(rng: Any, problem: Any, bits: Any, row: Any) -> Any:
         else:
             deactivate(problem, bits, row, i)
     return polarity, active, ordered
-
-
-@scalar
-def log_class(problem: Any, bits: Any, row: Any) -> Any:
-    """ln P of a class."""
-    attributes = problem.n_levels.shape[0]
-    total, active, ordered = -math.log(attributes), 0, 0
-    for i in range(attributes):
-        if is_active(problem, bits, row, i):
-            active += 1
-            total -= math.log(problem.n_levels[i] - 1)
-            if problem.direction[i] != 0:
-                ordered = 1
-            else:
-                total -= problem.log_sets[i, set_size(problem, bits, row, i)]
-    return total - problem.log_choose[active] - ordered * math.log(2.0)
 
 
 @scalar

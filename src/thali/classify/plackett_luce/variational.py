@@ -55,31 +55,6 @@ def divergence(shapes: np.ndarray, rates: np.ndarray, a: float, b: float) -> flo
     return float((own + a * np.log(rates / b) + shapes * (b - rates) / rates).sum())
 
 
-def full_bound(
-    W: np.ndarray, codes: np.ndarray, shapes: Any, rates: Any, a: float, b: float, shares: Any, mean_times: Any
-) -> float:
-    """F for any q(C), q(Z) and q(λ), term by term."""
-    from scipy.special import digamma, gammaln, xlogy
-
-    logs = mean_logs(shapes, rates)
-    used = shares > 0.0
-    log_W = np.log(W, where=W > 0.0, out=np.full(W.shape, -np.inf))
-    rows = np.where(used, shares * (np.where(used, log_W, 0.0) + logs[codes]) - xlogy(shares, shares), 0.0).sum()
-    means = shapes / rates
-    times = (1.0 + np.log(mean_times) - mean_times * (W @ means.sum(axis=0))).sum()
-    prior = (a * np.log(b) - gammaln(a) + (a - 1.0) * logs - b * means).sum()
-    entropy = (shapes - np.log(rates) + gammaln(shapes) + (1.0 - shapes) * digamma(shapes)).sum()
-    return float(rows + times + prior + entropy)
-
-
-def best_latent(W: np.ndarray, codes: np.ndarray, shapes: Any, rates: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The best q(C) and ⟨Z⟩ of the best q(Z) given q(λ), for `full_bound`."""
-    logs = mean_logs(shapes, rates)[codes]
-    shares = W * np.exp(logs - logs.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    return shares, 1.0 / (W @ (shapes / rates).sum(axis=0))
-
-
 # The shape a that maximises the bound of a variational posterior ------------------------------------------------------
 
 
@@ -301,10 +276,3 @@ def expected_from_logs(logs: np.ndarray, shapes: np.ndarray, rates: np.ndarray) 
     """Expected class probabilities of rows of W, given ln W, when λ_kj ~ Gamma(a_kj, b_j)."""
     found = undivided(np.asarray(logs, np.float64), shapes, rates)
     return found / found.sum(axis=1, keepdims=True)
-
-
-def expected_probabilities(W: np.ndarray, shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Expected class probabilities of rows of W when λ_kj ~ Gamma(a_kj, b_j)."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.asarray(W, np.float64))
-    return expected_from_logs(logs, shapes, rates)
