@@ -33,7 +33,7 @@ from thali.model.wording import listed, number, probability
 from thali.report import report
 from thali.surfaces.cli.commands.fit import _repeatable
 from thali.surfaces.html import MAX_ROWS, Chapter, Document, _few_colours, _lead, cell, rendered, section_of
-from thali.surfaces.report import write as bibtex
+from thali.surfaces.report import entries
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -227,7 +227,7 @@ def test_every_reference_is_cited_somewhere_and_stands_in_the_bibliography():
     sources = "".join(path.read_text("utf-8") for path in (PROJECT / "src/thali").rglob("*.py"))
     calls = re.findall(r"\bCite\(([^)]*)\)", sources)
     assert {key for call in calls for key in re.findall(r'"(\w+)"', call)} == set(REFERENCES)
-    assert set(REFERENCES) <= set(bibtex.entries())
+    assert set(REFERENCES) <= set(entries())
     for work in REFERENCES.values():
         assert f"({work.year}). " in work.text and work.text.startswith(work.names.split(" ")[0].rstrip(","))
     texts = [work.text.casefold().replace("ö", "o") for work in REFERENCES.values()]
