@@ -72,10 +72,6 @@ def walk(command):
 
 if __name__ == "__main__":
     seen = walk(sys.argv[1:] or USUAL)
-    print(
-        f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file into another, ",
-        end="",
-    )
     print(f"\n{len(seen.files)} files entered, {seen.calls:,} calls, {seen.switches:,} from one file into another,")
     print(f"{seen.deepest} deep; the files with most calls:")
     for file, calls in seen.files.most_common(12):
