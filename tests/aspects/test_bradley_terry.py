@@ -1,6 +1,7 @@
 """The posterior of worths by Laplace's approximation: derivatives, quadrature, agreement with chains."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from problems import random_comparisons, with_ties
 from scipy.special import logsumexp
@@ -12,26 +13,39 @@ from thali.testing import naive
 
 pytestmark = pytest.mark.fit  # the sum over pairs is compiled
 DATA = with_ties(random_comparisons(5, 3, most=8), 1)
+METHODS = ("laplace", "mcmc")
 
 
 def density(data=DATA, lapse=0.0, ties=True, prior=True):
     return density_of(data, lapse, ties, prior)
 
 
+def described(data=DATA, seed=6):
+    """The same options in comparisons with two covariates, one of which is of options, too."""
+    rng = np.random.default_rng(seed)
+    first, second = (np.array(data.labels)[rng.permuted(np.tile(np.arange(5), (60, 1)), axis=1)[:, :2]]).T
+    rows = pd.DataFrame({"left": first, "right": second, "length": rng.integers(-2, 3, 60)})
+    rows["chosen"] = np.where(rng.random(60) < 0.2, "tie", np.where(rng.random(60) < 0.6, first, second))
+    pairs = th.PairedComparisons.from_trials(rows, covariates=["length"])
+    return pairs.with_option_covariates(pd.DataFrame({"price": [1.0, 2.0, 4.0, 3.0, 0.5]}, index=list(data.labels)))
+
+
 @pytest.mark.parametrize("lapse", [0.0, 0.07])
 @pytest.mark.parametrize("ties", [False, True])
-def test_the_density_is_that_of_the_model(lapse, ties):
-    data = DATA if ties else DATA.without_ties("drop")
-    points = np.random.default_rng(1).normal(size=(4, 5 + ties))
+@pytest.mark.parametrize("covariates", [False, True])
+def test_the_density_is_that_of_the_model(lapse, ties, covariates):
+    data = described() if covariates else DATA
+    data = data if ties else data.without_ties("drop")
+    points = np.random.default_rng(1).normal(size=(4, 5 + ties + 2 * covariates))
     found, likelihood = log_densities(density(data, lapse, ties), points)
     none = np.zeros((5, 0))
     for row, point in enumerate(points):
-        u, nu = point[:5], np.exp(point[5:])
-        known = none, np.zeros(0), np.exp(u), lapse, *nu
-        expected = naive.log_likelihood(data, *known)
+        u, log_nu, beta = point[:5], point[5 : 5 + ties], point[5 + ties :]
+        known = none, np.zeros(0), np.exp(u), lapse, *np.exp(log_nu)
+        expected = naive.log_likelihood(data, *known, beta=beta)
         assert likelihood[row] == pytest.approx(expected, rel=1e-12)
-        # Dirichlet(1, ..., 1) shares and a Gamma(1, 1) nu, in logarithms
-        prior = u.sum() - 5 * logsumexp(u) + (point[5:] - nu).sum()
+        # Dirichlet(1, ..., 1) shares, a Gamma(1, 1) nu and Normal(0, 1) coefficients, in logarithms
+        prior = u.sum() - 5 * logsumexp(u) + (log_nu - np.exp(log_nu)).sum() - (beta**2).sum() / 2.0
         assert found[row] == pytest.approx(expected + prior, rel=1e-12)
 
 
@@ -48,8 +62,9 @@ def test_many_pairs_with_as_few_comparisons():
 @pytest.mark.parametrize("lapse", [0.0, 0.07])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("prior", [False, True])
-def test_slopes_and_curvature(lapse, ties, prior):
-    one = density(DATA if ties else DATA.without_ties("half"), lapse, ties, prior)
+@pytest.mark.parametrize("data", [DATA, described()], ids=["", "covariates"])
+def test_slopes_and_curvature(lapse, ties, prior, data):
+    one = density(data if ties else data.without_ties("half"), lapse, ties, prior)
     point, step = np.random.default_rng(2).normal(size=one.size), 1e-5 * np.eye(one.size)
     found = local(one, point)
     up, down = [local(one, point + d) for d in step], [local(one, point - d) for d in step]
@@ -110,6 +125,40 @@ def test_three_options_with_ties_against_quadrature(lapse):
     ):
         expected, sd = p @ of(grid), np.sqrt(p @ of(grid) ** 2 - (p @ of(grid)) ** 2)
         assert abs(of(points).mean() - expected) < (5 / np.sqrt(20_000) + 0.02) * sd
+
+
+@pytest.mark.parametrize(("lapse", "tied"), [(0.0, 0), (0.05, 3)])
+def test_two_options_with_a_covariate_against_quadrature(lapse, tied):
+    """Worths 6 : 2 where x = 0, 3 : 5 where x = -1, and ties."""
+    rows = [("a", "b", "a", 0)] * 6 + [("a", "b", "b", 0)] * 2 + [("a", "b", "a", -1)] * 3 + [("a", "b", "b", -1)] * 5
+    rows += [("a", "b", "tie", -1)] * tied
+    table = pd.DataFrame(rows, columns=["left", "right", "chosen", "length"])
+    one = density(th.PairedComparisons.from_trials(table, covariates=["length"]), lapse, tied > 0)
+    axes = [np.linspace(-8, 8, 161), *([np.linspace(-7, 3, 81)] if tied else []), np.linspace(-4, 5, 91)]
+    d, *rest = (axis.ravel() for axis in np.meshgrid(*axes, indexing="ij"))
+    grid = np.column_stack([d / 2, -d / 2, *rest])
+    log_p, _ = log_densities(one, grid)
+    p = np.exp(log_p - log_p.max())
+    p /= p.sum()
+    points, _ = NormalWorths(one).draws(np.random.default_rng(4), 20_000)
+    for of in (
+        lambda z: z[:, 0] - z[:, 1],
+        lambda z: z[:, -1],
+        lambda z: 1.0 * (z[:, -1] > 1.0),
+        lambda z: z[:, 0] * z[:, -1],
+    ):
+        expected, sd = p @ of(grid), np.sqrt(p @ of(grid) ** 2 - (p @ of(grid)) ** 2)
+        assert abs(of(points).mean() - expected) < (5 / np.sqrt(20_000) + 0.02) * sd
+
+
+def test_the_effects_of_covariates_are_those_of_chains():
+    data, settings = described().without_ties("drop"), {"random_seed": 1, "progressbar": False}
+    models = [th.EliminationByAspects("unique", method=method).fit(data, 2000, **settings) for method in METHODS]
+    one, other = (model.covariate_effects() for model in models)
+    np.testing.assert_allclose(one["mean"], other["mean"], atol=0.1 * other["sd"].min())
+    np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.08)
+    worths = [model.summary()["mean"].filter(like="choice_probability") for model in models]
+    np.testing.assert_allclose(*worths, atol=0.01)
 
 
 def test_without_prior_the_highest_point_is_the_estimate():

@@ -120,8 +120,6 @@ def test_worths_hold_what_covariates_of_options_do(uncompiled):
 
 
 def test_what_does_not_go_with_covariates():
-    with pytest.raises(DataError, match="Laplace's approximation knows no covariates"):
-        th.EliminationByAspects("unique", method="laplace").fit(DATA)
     with pytest.raises(ArgumentError, match="sampler='paper' is for"):
         th.EliminationByAspects(sampler="paper").fit(DATA)
     with pytest.raises(DataError, match=r"have the covariates 'order', 'longer', the likelihood none; set Elimination"):

@@ -193,3 +193,110 @@ def test_other_bad_input(tmp_path):
 def test_chains_give_the_same_leaderboard(board):
     other = board_of(method="mcmc", random_seed=1)
     np.testing.assert_allclose(other.table["rating"], board.table["rating"], atol=15)
+
+
+# Covariates -----------------------------------------------------------------------------------------------------------
+
+
+def styled(battles=4000, seed=1, ties=False):
+    """Battles of five models of growing worth; the longer answer is liked, and better models write shorter ones."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 5, battles), rng.integers(1, 5, battles)
+    b = (a + b) % 5
+    length = np.round((b - a) * 0.5 + rng.normal(size=battles), 1)
+    p = 1.0 / (1.0 + np.exp(-(0.4 * (a - b) + 0.8 * length)))
+    won = np.where(rng.random(battles) < p, "model_a", "model_b")
+    if ties:
+        won[rng.random(battles) < 0.2] = "tie"
+    rows = {"model_a": np.array(list("ABCDE"))[a], "model_b": np.array(list("ABCDE"))[b], "winner": won}
+    return pd.DataFrame(rows | {"length": length})
+
+
+@pytest.mark.parametrize("method", ["laplace", "maximum-likelihood"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_ranks_are_those_of_options_alike_in_style(method, ties):
+    battles = styled(ties=ties)
+    board, plain = (board_of(battles, method=method, covariates=c) for c in (["length"], None))
+    effect = board.covariate_effects().loc["length"]
+    assert effect["low"] < effect["effect"] < effect["high"]
+    assert ties or abs(effect["effect"] - 0.8) < 0.2  # of which the standard error is .04
+    assert list(board.table.index) == list("EDCBA")
+    np.testing.assert_allclose(board.table["rating_without"], plain.table.loc[board.table.index, "rating"], atol=5)
+    assert board.table["rank_without"].to_dict() == plain.table["rank"].to_dict()
+    assert plain.effects is None and "rating_without" not in plain.table
+    with pytest.raises(DataError, match="controls for no covariate"):
+        plain.covariate_effects()
+
+
+def test_estimates_with_covariates_are_those_of_a_logit():
+    """A logistic regression on indicators of options and the covariate, by Newton steps."""
+    battles = styled(600)
+    labels = list("ABCDE")
+    x = np.zeros((len(battles), 6))
+    rows = np.arange(len(x))
+    x[rows, battles["model_a"].map(labels.index)] = 1.0
+    x[rows, battles["model_b"].map(labels.index)] -= 1.0
+    x[:, 5] = battles["length"]
+    y, beta = (battles["winner"] == "model_a").to_numpy(float), np.zeros(5)
+    for _ in range(30):
+        p = 1.0 / (1.0 + np.exp(-x[:, 1:] @ beta))
+        beta += np.linalg.solve((x[:, 1:].T * (p * (1.0 - p))) @ x[:, 1:], x[:, 1:].T @ (y - p))
+    board = board_of(battles, method="maximum-likelihood", covariates="length")
+    assert board.covariate_effects().loc["length", "effect"] == pytest.approx(beta[4], abs=1e-7)
+    ratings = board.table["rating"][labels]
+    np.testing.assert_allclose(ratings[1:] - ratings["A"], 400.0 / np.log(10.0) * beta[:4], atol=1e-5)
+
+
+def test_covariates_of_every_source(tmp_path):
+    battles = styled(200)
+    quick = {"method": "maximum-likelihood", "covariates": ["length"]}
+    board = board_of(battles, **quick)
+    battles.to_csv(tmp_path / "battles.csv", index=False)
+    data = th.PairedComparisons.from_trials(battles, covariates=["length", "order"])
+    for source in (tmp_path / "battles.csv", data):
+        assert board_of(source, **quick).table.equals(board.table)
+    both = board_of(data, method="laplace").covariate_effects()
+    assert list(both.index) == ["length", "order"]
+    assert board_of(data, method="laplace", covariates=[]).effects is None
+
+
+@pytest.mark.parametrize(
+    ("change", "covariates", "words"),
+    [
+        ({"length": 1.0}, ["length"], "'length' is 1 in every row"),
+        ({"length": np.nan}, ["length"], "'length' is empty in row"),
+        ({}, ["lenght"], "There is no column 'lenght'"),
+        (
+            {"won": lambda t: np.where(t["winner"] == "model_a", 1, -2)},
+            ["won"],
+            "Of 'won' the sign is that of the choice",
+        ),
+        ({}, ["winner"], "is no covariate"),
+        ({}, ["length", "length"], "named twice"),
+    ],
+)
+def test_bad_covariates(change, covariates, words):
+    with pytest.raises(DataError, match=words):
+        board_of(styled(60).assign(**change), covariates=covariates)
+
+
+def test_covariates_that_are_worths_have_no_estimate():
+    battles = styled(300).assign(size=lambda t: t["model_a"].map(ord) - t["model_b"].map(ord))
+    with pytest.raises(DataError, match="'size' cannot be told from the worths of options"):
+        board_of(battles, covariates=["size"], method="maximum-likelihood")
+    assert np.isfinite(board_of(battles, covariates=["size"]).covariate_effects()).all(axis=None)
+    options = th.PairedComparisons.from_trials(styled(60)).with_option_covariates(
+        pd.DataFrame({"price": range(5)}, index=list("ABCDE"))
+    )
+    with pytest.raises(DataError, match="'price' describe options"):
+        board_of(options)
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_chains_give_the_same_effects():
+    battles = styled(400, ties=True)
+    one, other = (board_of(battles, method=method, covariates=["length"]) for method in ("laplace", "mcmc"))
+    np.testing.assert_allclose(one.covariate_effects(), other.covariate_effects(), atol=0.03)
+    np.testing.assert_allclose(one.table["rating"], other.table["rating"], atol=8)
+    np.testing.assert_allclose(one.table["rating_without"], other.table["rating_without"], atol=8)

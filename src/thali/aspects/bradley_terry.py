@@ -1,4 +1,4 @@
-"""Worths alone: the posterior of Bradley-Terry-Luce models, with ties or not, near its mode, and draws from it."""
+"""Worths alone: the posterior of Bradley-Terry-Luce models near its mode, with ties and covariates, and draws from it."""
 
 import math
 from collections.abc import Sequence
@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import shorten
 from thali.compile.jit import compiled
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.chains import BLOCK, IndependentDraws, Run, recorded_of
+from thali.inference.numerics.exponential import fast_exp
 from thali.inference.numerics.logarithm import fast_log
 from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import streams
 from thali.model.sampling import Sampling
 
 from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
+from .draws.covariates import FARTHEST, parameter
 from .likelihoods.elimination import as_pairs
 from .priors.given import Given
 from .samplers.record import ChainDraws
@@ -31,25 +32,27 @@ if TYPE_CHECKING:
 
 
 class Density(NamedTuple):
-    r"""The density of log worths :math:`u`, of which only differences count, and of the log :math:`\tau` of nu.
+    r"""The density of log worths :math:`u`, of which only differences count, of the log :math:`\tau` of nu, and of beta.
 
     .. math::
-        \tilde p = (1 - \varepsilon) \frac{1}{1 + e^{u_j - u_i}} + \frac{\varepsilon}{2}, \qquad
+        \tilde p = (1 - \varepsilon) \frac{1}{1 + e^{u_j - u_i - x' \beta}} + \frac{\varepsilon}{2}, \qquad
         r = e^\tau \sqrt{\tilde p (1 - \tilde p)}, \qquad
         P(i), P(\text{tie}), P(j) = \frac{\tilde p, r, 1 - \tilde p}{1 + r}
 
-    Gamma(1, 1) priors of all worths, whose sum tells nothing, leave a flat prior of their shares:
+    Gamma(1, 1) priors of all worths, whose sum tells nothing, leave a flat prior of their shares; each coefficient of a
+    covariate has a Normal(0, 1) prior:
 
-    .. math:: \log p(u, \tau) = \sum_i u_i - n \log \sum_i e^{u_i} + \tau - e^\tau
+    .. math:: \log p(u, \tau, \beta) = \sum_i u_i - n \log \sum_i e^{u_i} + \tau - e^\tau - \beta' \beta / 2
 
-    A point holds u and, if there are ties, tau at its end; several points are rows.
+    A point holds u, tau if there are ties, and beta; several points are rows.
     """
 
-    first: np.ndarray  # (pairs,)
+    first: np.ndarray  # (pairs,), or a place for each pair and different covariates
     second: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
+    x: np.ndarray  # (pairs, covariates): what they add to the log odds of the first, per unit of a coefficient
     n_options: int
     lapse: float
     has_ties: bool
@@ -58,7 +61,12 @@ class Density(NamedTuple):
     @property
     def size(self) -> int:
         """Coordinates of a point."""
-        return self.n_options + self.has_ties
+        return self.n_options + self.has_ties + self.x.shape[1]
+
+    def parts_of(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Log worths, the log of nu and the coefficients in points, along the last axis."""
+        n, after = self.n_options, self.n_options + self.has_ties
+        return points[..., :n], points[..., n:after], points[..., after:]
 
 
 class Local(NamedTuple):
@@ -72,29 +80,28 @@ class Local(NamedTuple):
 
 def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior: bool = True) -> Density:
     """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`."""
-    tied = data.tied if has_ties else np.zeros(data.n_pairs)
-    order = np.argsort(data.wins + data.losses + tied, kind="stable")
-    first, second, wins, losses, tied = (
-        each[order] for each in (data.first, data.second, data.wins, data.losses, tied)
+    cells = data.cells
+    tied = cells.tied if has_ties else np.zeros(len(cells.first))
+    order = np.argsort(cells.wins + cells.losses + tied, kind="stable")
+    first, second, wins, losses, tied, x = (
+        each[order] for each in (cells.first, cells.second, cells.wins, cells.losses, tied, cells.x)
     )
-    return Density(first, second, wins, losses, tied, data.n_options, float(lapse), has_ties, has_prior)
+    return Density(first, second, wins, losses, tied, x, data.n_options, float(lapse), has_ties, has_prior)
 
 
 def log_densities(density: Density, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The log of the density with its prior at each row, and the log-likelihood in it, without coefficients."""
-    u, log_nu = points[:, : density.n_options], points[:, density.n_options :]
+    u, log_nu, beta = density.parts_of(points)
     found = log_likelihoods(density, points)
     top = u.max(axis=1)
     whole = top + np.log(np.exp(u - top[:, None]).sum(axis=1))
     of_worths = u.sum(axis=1) - density.n_options * whole
-    return found + of_worths + (log_nu - np.exp(log_nu)).sum(axis=1), found
+    return found + of_worths + (log_nu - np.exp(log_nu)).sum(axis=1) - 0.5 * (beta**2).sum(axis=1), found
 
 
 def log_likelihoods(density: Density, points: np.ndarray) -> np.ndarray:
     """The log-likelihood at each row, without coefficients."""
-
-    u = np.ascontiguousarray(points[:, : density.n_options].T)
-    log_nu = points[:, density.n_options :].T
+    u, log_nu, beta = (np.ascontiguousarray(part.T) for part in density.parts_of(points))
     half, lapse = density.tied / 2.0, density.lapse
     found = log_nu.sum(axis=0) * density.tied.sum()
     if lapse == 0.0:
@@ -103,15 +110,16 @@ def log_likelihoods(density: Density, points: np.ndarray) -> np.ndarray:
         found = found + own @ u
     nu = np.exp(log_nu[0]) if density.has_ties else np.zeros(u.shape[1])
     sides = density.first, density.second, density.wins + half, density.losses + half
-    add_pairs(*sides, lapse, np.exp(u / 2.0), nu, np.empty_like(nu), found)
+    add_pairs(*sides, lapse, np.exp(u / 2.0), nu, density.x, beta, np.ones_like(nu), np.empty_like(nu), found)
     return found
 
 
 def local(density: Density, point: np.ndarray) -> Local:
     """Value, gradient and curvature at a point."""
-    n, i, j = density.n_options, density.first, density.second
-    u, log_nu = point[:n], point[n:]
-    q, rest = _shares(u[i] - u[j])
+    n, i, j, x = density.n_options, density.first, density.second, density.x
+    u, log_nu, beta = density.parts_of(point)
+    after = density.size - len(beta)
+    q, rest = _shares(u[i] - u[j] + x @ beta)
     value = float(_terms(density, q, rest, log_nu).sum())
     base, scale = density.lapse / 2.0, 1.0 - density.lapse
     speed = scale * q * rest
@@ -131,10 +139,15 @@ def local(density: Density, point: np.ndarray) -> Local:
         gradient[n] = np.sum(density.tied - total * share)
         curvature[n, n] = spread.sum()
         curvature[n, :n] = curvature[:n, n] = _along(spread * tilt, i, j, n)
-    gradient[:n] = _along(slope, i, j, n)
-    curvature[i, j] = bend
+        curvature[n, after:] = curvature[after:, n] = (spread * tilt) @ x
+    gradient[:n], gradient[after:] = _along(slope, i, j, n), slope @ x
+    size = len(point)
+    curvature += np.bincount(i * size + j, bend, size * size).reshape(size, size)
     curvature[:n, :n] += curvature[:n, :n].T
     curvature[np.arange(n), np.arange(n)] = -_along(bend, i, j, n, 1.0)
+    curvature[after:, after:] = -(x.T * bend) @ x
+    for m, values in enumerate(x.T, after):
+        curvature[m, :n] = curvature[:n, m] = -_along(bend * values, i, j, n)
     found = Local(point, value, gradient, curvature)
     return _with_prior(density, found) if density.has_prior else found
 
@@ -144,17 +157,21 @@ def _with_prior(density: Density, likelihood: Local) -> Local:
     from scipy.special import logsumexp
 
     n, (point, value, gradient, curvature) = density.n_options, likelihood
-    u = point[:n]
+    u, log_nu, beta = density.parts_of(point)
+    after = density.size - len(beta)
     whole = logsumexp(u)
     share = np.exp(u - whole)
     value += float(u.sum() - n * whole)
     gradient[:n] += 1.0 - n * share
     curvature[:n, :n] += n * (np.diag(share) - np.outer(share, share))
     if density.has_ties:
-        nu = np.exp(point[n])
-        value += float(point[n] - nu)
+        nu = np.exp(log_nu[0])
+        value += float(log_nu[0] - nu)
         gradient[n] += 1.0 - nu
         curvature[n, n] += nu
+    value -= float(beta @ beta) / 2.0
+    gradient[after:] -= beta
+    curvature[np.arange(after, density.size), np.arange(after, density.size)] += 1.0
     return Local(point, value, gradient, curvature)
 
 
@@ -197,42 +214,66 @@ TOGETHER = 4  # pairs of one logarithm
 
 @compiled
 def add_pairs(
-    first: Any, second: Any, for_first: Any, for_second: Any, lapse: float, root: Any, nu: Any, product: Any, found: Any
+    first: Any,
+    second: Any,
+    for_first: Any,
+    for_second: Any,
+    lapse: float,
+    root: Any,
+    nu: Any,
+    x: Any,
+    beta: Any,
+    lift: Any,
+    product: Any,
+    found: Any,
 ) -> None:
     r"""Add the log-likelihood of all pairs to `found`, (points,).
 
-    With :math:`a = (1 - \varepsilon / 2) w_i + w_j \varepsilon / 2`, b alike, and x and y the wins of either with half
-    of the ties, a pair has
+    With :math:`v = w_i e^{x' \beta}`, :math:`a = (1 - \varepsilon / 2) v + w_j \varepsilon / 2`, b alike, and g and h
+    the wins of either with half of the ties, a pair has
 
-    .. math:: x \ln a + y \ln b - (x + y) \ln (a + b + \nu \sqrt{a b})
+    .. math:: g \ln a + h \ln b - (g + h) \ln (a + b + \nu \sqrt{a b})
 
-    of which only the last term is added where there is no lapse: the others then are sums over options. `root`
-    (options, points) holds the square roots of the worths, `nu` (points,) is 0 without ties. Neighbours with as many
-    comparisons share a logarithm; `product` (points,) is room for what it is taken of.
+    of which the logarithms of worths are left out where there is no lapse: they then are sums over options. `root`
+    (options, points) holds the square roots of the worths, `nu` (points,) is 0 without ties, `x` (pairs, covariates)
+    and `beta` (covariates, points) may be empty. Neighbours with as many comparisons share a logarithm, unless they
+    have covariates; `product` (points,) is room for what it is taken of, `lift` (points,), of ones, for
+    :math:`e^{x' \beta / 2}`.
     """
-    pairs, points = first.shape[0], found.shape[0]
+    pairs, points, covariates = first.shape[0], found.shape[0], x.shape[1]
     most, least = 1.0 - lapse / 2.0, lapse / 2.0
+    share = 1 if covariates > 0 else TOGETHER
     together = 0
     for pair in range(pairs):
-        i, j, x, y = first[pair], second[pair], for_first[pair], for_second[pair]
+        i, j, g, h = first[pair], second[pair], for_first[pair], for_second[pair]
+        if covariates > 0:
+            lift[:] = 0.0
+            for m in range(covariates):
+                for d in range(points):
+                    lift[d] += x[pair, m] * beta[m, d]
+            for d in range(points):
+                eta = min(max(lift[d], -FARTHEST), FARTHEST)
+                found[d] += g * eta if lapse == 0.0 else 0.0
+                lift[d] = fast_exp(0.5 * eta)
         if lapse > 0.0:
             for d in range(points):
-                v, w = root[i, d] * root[i, d], root[j, d] * root[j, d]
+                v, w = root[i, d] * lift[d], root[j, d]
+                v, w = v * v, w * w
                 a, b = most * v + least * w, most * w + least * v
-                found[d] += x * fast_log(a) + y * fast_log(b) - (x + y) * fast_log(a + b + nu[d] * math.sqrt(a * b))
+                found[d] += g * fast_log(a) + h * fast_log(b) - (g + h) * fast_log(a + b + nu[d] * math.sqrt(a * b))
             continue
         if together == 0:
             for d in range(points):
-                a, b = root[i, d], root[j, d]
+                a, b = root[i, d] * lift[d], root[j, d]
                 product[d] = a * (a + nu[d] * b) + b * b
         else:
             for d in range(points):
-                a, b = root[i, d], root[j, d]
+                a, b = root[i, d] * lift[d], root[j, d]
                 product[d] *= a * (a + nu[d] * b) + b * b
         together += 1
-        if together == TOGETHER or pair == pairs - 1 or for_first[pair + 1] + for_second[pair + 1] != x + y:
+        if together == share or pair == pairs - 1 or for_first[pair + 1] + for_second[pair + 1] != g + h:
             for d in range(points):
-                found[d] -= (x + y) * fast_log(product[d])
+                found[d] -= (g + h) * fast_log(product[d])
             together = 0
 
 
@@ -286,7 +327,7 @@ _PILOT = 200  # draws by which that is decided
 
 
 class NormalWorths:
-    r"""Draws from a density p of log worths and, if there are ties, of the log of nu.
+    r"""Draws from a density p of log worths, of the log of nu if there are ties, and of coefficients of covariates.
 
     A deviation from the highest point m of the density is normal with minus the second derivatives there as precision
     H. Each is kept or turned into its opposite by the density itself,
@@ -368,29 +409,50 @@ class Record(NamedTuple):
     log_likelihood: np.ndarray  # (draws,)
 
 
+class RecordWithCovariates(NamedTuple):
+    """The same with the coefficients of covariates."""
+
+    unique_weights: np.ndarray
+    tie: np.ndarray
+    log_likelihood: np.ndarray
+    coefficients: np.ndarray  # (draws, covariates)
+
+
+def _record(weights: np.ndarray, nu: np.ndarray, likelihood: np.ndarray, beta: np.ndarray) -> Any:
+    """A record, with coefficients if there are any."""
+    return RecordWithCovariates(weights, nu, likelihood, beta) if beta.shape[1] else Record(weights, nu, likelihood)
+
+
 class WorthChain(IndependentDraws):
-    """Independent draws of worths, whose sum is that of Gamma(1, 1) variables, and of nu."""
+    """Independent draws of worths, whose sum is that of Gamma(1, 1) variables, of nu, and of coefficients."""
 
-    record: Record
+    record: Record | RecordWithCovariates
 
-    def __init__(self, worths: NormalWorths, draws: int, rng: np.random.Generator) -> None:
-        self.worths = worths
+    def __init__(
+        self, worths: NormalWorths, draws: int, rng: np.random.Generator, covariates: tuple[str, ...] = ()
+    ) -> None:
+        self.worths, self.covariates = worths, covariates
         super().__init__(draws, rng)
-        self.record = Record(np.zeros((draws, worths.density.n_options)), np.zeros(draws), np.zeros(draws))
+        widths = worths.density.n_options, worths.density.x.shape[1]
+        own, beta = (np.zeros((draws, width)) for width in widths)
+        self.record = _record(own, np.zeros(draws), np.zeros(draws), beta)
 
-    def _block(self, rng: np.random.Generator) -> Record:
+    def _block(self, rng: np.random.Generator) -> Record | RecordWithCovariates:
         """The draws of a block, whose stream begins there."""
         density = self.worths.density
         points, likelihood = self.worths.draws(rng, BLOCK)
-        u = points[:, : density.n_options]
+        u, log_nu, beta = density.parts_of(points)
         weights = np.exp(u - u.max(axis=1, keepdims=True))
         weights *= rng.standard_gamma(density.n_options, (BLOCK, 1)) / weights.sum(axis=1, keepdims=True)
-        return Record(weights, np.exp(points[:, -1]) if density.has_ties else np.full(BLOCK, np.nan), likelihood)
+        nu = np.exp(log_nu[:, 0]) if density.has_ties else np.full(BLOCK, np.nan)
+        return _record(weights, nu, likelihood, beta)
 
     def draws_before(self, last: int) -> ChainDraws:
         """The draws of the record before number `last`, as those of a chain of the samplers."""
         drawn, none, count = self.drawn(self.first, last), np.zeros(0), last - self.first
         own: dict[str, Any] = {"tie": drawn["tie"]} if self.worths.density.has_ties else {}
+        if self.covariates:
+            own |= dict(zip(map(parameter, self.covariates), drawn["coefficients"].T, strict=True))
         return ChainDraws(
             alpha=np.full(count, np.nan),
             log_likelihood=drawn["log_likelihood"],
@@ -426,13 +488,6 @@ def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
             by_mcmc,
             ".",
         )
-    if data.covariates is not None:
-        raise DataError(
-            f"Laplace's approximation knows no covariates, and the comparisons have {shorten(data.covariates.names)}; "
-            "set ",
-            by_mcmc,
-            ".",
-        )
     return data
 
 
@@ -455,7 +510,9 @@ def sampling_of_worths(source: Any, run: Run, parts: dict[str, Any], task: "Task
     return Sampling(
         source=source,
         run=run,
-        chains=lambda draws, seed: [WorthChain(worths, draws, rng) for rng in streams(seed, run.chains)],
+        chains=lambda draws, seed: [
+            WorthChain(worths, draws, rng, likelihood.covariates) for rng in streams(seed, run.chains)
+        ],
         tree=tree,
         found=lambda tree, chains, seed: {},
         is_compiled=True,

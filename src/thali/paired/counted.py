@@ -14,19 +14,21 @@ from thali.data.pairs.tables import fields_of_rows
 from thali.errors import DataError
 
 
-def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparisons:
-    """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column).
-
-    `ties`: those with ties are welcome; covariates but the one `known` are refused.
-    """
+def comparisons_of(data: Any) -> PairedComparisons:
+    """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column)."""
     if isinstance(data, Judged):
-        pairs = data.to_comparisons()
-        if not ties:
-            pairs.refuse_ties()
-        return without_covariates(pairs, known)
+        return data.to_comparisons()
     if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
         return PairedComparisons(data)
     raise DataError(not_pairs(data))
+
+
+def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparisons:
+    """The same; `ties`: those with ties are welcome; covariates but the one `known` are refused."""
+    pairs = comparisons_of(data)
+    if not ties:
+        pairs.refuse_ties()
+    return without_covariates(pairs, known)
 
 
 def without_covariates(data: PairedComparisons, known: str = "") -> PairedComparisons:

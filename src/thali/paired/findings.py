@@ -1,5 +1,7 @@
 """What a leaderboard finds out."""
 
+import numpy as np
+
 from thali._labels import shorten
 from thali.model.finding import Finding, Findings, Picture, finding
 
@@ -7,20 +9,22 @@ from .leaderboard import Leaderboard
 
 _MAX_ROWS = 30  # rows, and groups, that are printed
 _READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
+_BESIDES = ("rank_without", "rating_without")  # with covariates
 
 
 def findings_of(board: Leaderboard) -> Findings:
     """The findings of a leaderboard."""
-    return Findings(board, (leaderboard, groups, order))
+    return Findings(board, (leaderboard, groups, covariates, order))
 
 
 @finding("leaderboard", "Which options are best?")
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Ranks and ratings with their intervals."""
+    besides = () if board.effects is None else _BESIDES
     return Finding(
         board.title,
         table=board.table,
-        shown=board.table[list(_READ)],
+        shown=board.table[[*_READ, *besides]],
         rows=_MAX_ROWS,
         picture=Picture(
             "leaderboard", "Ratings and ranks with their intervals, and groups that cannot be told apart.", (board,)
@@ -38,6 +42,24 @@ def groups(board: Leaderboard, settings: None) -> Finding | None:
     lines = [f"{k}: {shorten(members, 8)}." for k, members in several[:_MAX_ROWS]]
     more = [f"... and {len(several) - _MAX_ROWS:,} more groups."] if len(several) > _MAX_ROWS else []
     return Finding("Groups that cannot be told apart:", notes=(*lines, *more))
+
+
+@finding("covariates", "What else decides a choice?")
+def covariates(board: Leaderboard, settings: None) -> Finding | None:
+    """The effects of covariates, and whose rank changes most by the control for them."""
+    if board.effects is None:
+        return None
+    table, names = board.covariate_effects(), list(board.effects.index)
+    factors = [f"{name} by {np.exp(effect):.3g}" for name, effect in table["effect"].items()]
+    sentence = f"One more multiplies the odds of the first option: {', '.join(factors)}."
+    moved = (board.table["rank_without"] - board.table["rank"]).abs()
+    if moved.max() > 0:
+        option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
+        sentence += (
+            f" Without control for {'it' if len(names) == 1 else 'them'} {option!r} would be on rank "
+            f"{row['rank_without']:.0f}, not {row['rank']:.0f}."
+        )
+    return Finding(sentence, title="Effects of covariates", table=table)
 
 
 @finding("order", "How sure is each order?", ())

@@ -13,7 +13,8 @@ from thali.data.choices import Choices
 from thali.data.connectivity import check_finite
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.errors import ArgumentError, DataError, Setting
+from thali.data.pairs.covariates import Covariates
+from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.files import atomic_write
 from thali.inference.progress import Progress
 from thali.inference.seeds import streams
@@ -21,11 +22,12 @@ from thali.inference.warn import is_quiet
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
-from .counted import as_pairs, of_frame
+from .counted import comparisons_of, of_frame
 
 if TYPE_CHECKING:
     import pandas
 
+    from thali.aspects.bradley_terry import Density
 
 # Groups of options that cannot be told apart --------------------------------------------------------------------------
 
@@ -99,6 +101,7 @@ SCALE, CENTRE = 400.0, 1000.0  # of ratings: 400 points more are odds of 10 to 1
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = ("davidson", "half", "drop")
 DRAWS, _BLOCK = 4000, 500
+_FLAT = 1e-10  # curvature, beside that along single coordinates, of directions about which comparisons say nothing
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -112,7 +115,9 @@ class Leaderboard(Printed):
         `rank_low` to `rank_high`; `group`, the numbers of the groups in which the option is: two options are in one
         group together if and only if neither is above the other with a probability of .95 or more; `rating` with its
         interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1;
-        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Intervals hold 89 %.
+        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Intervals hold 89 %. With
+        covariates all of these are those of options that have the same covariates, and `rank_without` and
+        `rating_without` are what the rank and the rating would be without control for covariates.
     order : pandas.DataFrame, options by options
         The probability that the row is above the column.
     groups : tuple of tuples of str
@@ -121,12 +126,46 @@ class Leaderboard(Printed):
         nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu). NaN without ties.
     data : PairedComparisons
         What was counted, without those who answered.
+    effects : pandas.DataFrame or None
+        What `covariate_effects` returns; None without covariates.
     """
 
     order: "pandas.DataFrame"
     groups: tuple[tuple[str, ...], ...]
     tie: float
     data: PairedComparisons
+    effects: "pandas.DataFrame | None" = None
+
+    def covariate_effects(self) -> "pandas.DataFrame":
+        r"""What covariates of comparisons add to the log odds that the first option is chosen, per unit.
+
+        .. math:: \log \frac{P(i)}{P(j)} = \log w_i - \log w_j + x' \beta
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate: `effect` (the mean of its coefficient, by maximum likelihood the estimate; a log odds
+            ratio), with its 89 % interval from `low` to `high`.
+
+        Raises
+        ------
+        DataError
+            If the comparisons have no covariates.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> rows = [("A", "B", "A", 1), ("A", "B", "B", -1), ("B", "A", "B", 2), ("B", "A", "A", 0)] * 9
+        >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "length"])
+        >>> board = th.leaderboard(battles, covariates=["length"])
+        >>> bool(board.covariate_effects().loc["length", "low"] > 0.0)
+        True
+        """
+        if self.effects is None:
+            raise DataError(
+                "This leaderboard controls for no covariate; name columns by leaderboard(covariates=[...])."
+            )
+        return self.effects.copy()
 
     def save(self, path: Any) -> None:
         """Write the table to a file: CSV, or JSON with a row an object, by the end of its name.
@@ -165,6 +204,7 @@ def leaderboard(
     method: Literal["laplace", "mcmc", "maximum-likelihood"] = "laplace",
     random_seed: Any = 0,
     progressbar: bool = True,
+    covariates: Any = None,
     **columns: Any,
 ) -> Leaderboard:
     r"""Rank options by comparisons of two, with intervals of their ranks and the groups that cannot be told apart.
@@ -172,6 +212,8 @@ def leaderboard(
     .. math::
         P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
         P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
+
+    With covariates x of a comparison, :math:`w_i e^{x' \beta}` stands in place of :math:`w_i`.
 
     Parameters
     ----------
@@ -183,11 +225,16 @@ def leaderboard(
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
     method : {"laplace", "mcmc", "maximum-likelihood"}
         "laplace" and "mcmc": the posterior under Gamma(1, 1) priors of worths and nu, which keeps the worths of options
-        that were never beaten, or never compared, finite; see `EliminationByAspects`. "maximum-likelihood": estimates
+        that were never beaten, or never compared, finite, and Normal(0, 1) priors of the coefficients of covariates; see
+        `EliminationByAspects`. "maximum-likelihood": estimates
         without a prior, with the normal distribution that they have in large samples.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator
         Of the draws from which ranks and intervals are computed.
     progressbar : bool
+    covariates : list of str, optional
+        Columns of a file or a data frame that describe comparisons, with the sign of "first over second": numbers as
+        they are, other columns as indicators of all categories but the first; "order" is 1 for the option that stands
+        first. Of data, the names of those of its covariates that count; [] for none. None: those that data have.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
         take them: first, second, chosen, rejected, count, losses, home, away, result, coding. `where`: conditions on
@@ -202,8 +249,8 @@ def leaderboard(
     ArgumentError
         If `ties` or `method` is another word, a condition cannot be read, or columns are named of data that have none.
     DataError
-        If the source cannot be read as paired comparisons; if they have covariates, which a leaderboard does not
-        control for; or if by maximum likelihood some worth is not finite.
+        If the source cannot be read as paired comparisons; if a covariate is one of options; or if by maximum
+        likelihood some worth or coefficient is not finite.
 
     Warns
     -----
@@ -225,22 +272,57 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    return leaderboard_of(_comparisons(source, progressbar, columns), ties, method, random_seed, progressbar)
+    found = _comparisons(source, progressbar, covariates, columns)
+    return leaderboard_of(found, ties, method, random_seed, progressbar)
 
 
 def leaderboard_of(source: Any, ties: str, method: str, random_seed: Any, progressbar: bool) -> Leaderboard:
-    """The leaderboard of data, whatever `as_pairs` takes."""
-    data = as_pairs(source, ties=True)
+    """The leaderboard of data, whatever `comparisons_of` takes."""
+    data = comparisons_of(source)
     data = data if ties == "davidson" else data.without_ties(ties)
+    if data.covariates is not None:
+        _check_covariates(data.covariates)
     if method != "maximum-likelihood" and not is_quiet():
         data.warn_if_unusual()
-    return _board(data, _drawn(data, method, random_seed, progressbar))
+    drawn = _drawn(data, method, random_seed, progressbar)
+    without = None
+    if data.covariates is not None:
+        without = _drawn(data.with_covariates(()), method, random_seed, progressbar).middle
+    return _board(data, drawn, without)
 
 
-def _comparisons(source: Any, progressbar: bool, columns: dict[str, Any]) -> Any:
+def _check_covariates(covariates: Covariates) -> None:
+    """Refuse covariates of options, which are part of their worths, and those that tell the outcome."""
+    leave_out = " leave them out by ", Argument("covariates"), "."
+    of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
+    if of_options:
+        raise DataError(
+            f"{shorten(of_options)} describe options, and a leaderboard controls for what differs between comparisons "
+            "of the same two; fit EliminationByAspects('unique'), or",
+            *leave_out,
+        )
+    values, wins, losses = covariates.values, covariates.wins, covariates.losses
+    agrees, differs = ((values[each > 0.0] * sign).T for each, sign in ((wins, 1.0), (losses, -1.0)))
+    same = np.concatenate([agrees, differs], axis=1)
+    outcomes = [
+        n for n, x in zip(covariates.names, same, strict=True) if x.size and ((x > 0.0).all() or (x < 0.0).all())
+    ]
+    if outcomes:
+        raise DataError(
+            f"Of {shorten(outcomes)} the sign is that of the choice in every comparison, as if it were its outcome;",
+            *leave_out,
+        )
+
+
+def _comparisons(source: Any, progressbar: bool, covariates: Any, columns: dict[str, Any]) -> Any:
     """Whatever was given, as `leaderboard_of` takes it: files and data frames are read."""
     from thali.reading.recognise import check_names
 
+    covariates = [covariates] if isinstance(covariates, str) else covariates
+    if covariates is not None and isinstance(source, PairedComparisons | Choices):
+        source = comparisons_of(source).with_covariates(covariates)
+    elif covariates:
+        columns = columns | {"covariates": list(covariates)}
     check_names(columns, PAIRS)
     if isinstance(source, str | Path):
         from thali.reading.counting import read_counts
@@ -261,7 +343,18 @@ class _Drawn(NamedTuple):
 
     log_worths: np.ndarray  # (draws, options), the mean of each row 0
     nu: np.ndarray  # (draws,); empty if there are no ties
-    estimate: np.ndarray | None  # (options,) log worths by maximum likelihood; None: the means of the draws
+    beta: np.ndarray  # (draws, covariates)
+    estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta by maximum likelihood; None: means of draws
+
+    @property
+    def middle(self) -> np.ndarray:
+        """The log worths by which options are ranked."""
+        return self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
+
+    @property
+    def effects(self) -> np.ndarray:
+        """The coefficients that are reported."""
+        return self.beta.mean(axis=0) if self.estimate is None else self.estimate[1]
 
 
 def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: bool) -> _Drawn:
@@ -270,7 +363,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
         return _by_mcmc(data, random_seed, progressbar)
     from thali.aspects.bradley_terry import NormalWorths, density_of
 
-    n, estimates = data.n_options, method == "maximum-likelihood"
+    estimates = method == "maximum-likelihood"
     if estimates:
         beats = data.wins + data.tied > 0, data.losses + data.tied > 0
         winner = np.append(data.first[beats[0]], data.second[beats[1]])
@@ -278,15 +371,37 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
         check_finite(
             data.labels, winner, loser, ("set ", Setting("method", "laplace"), ", whose prior keeps it finite.")
         )
-    normal = NormalWorths(density_of(data, 0.0, bool(data.n_ties), not estimates))
+    density = density_of(data, 0.0, bool(data.n_ties), not estimates)
+    if estimates and data.covariates is not None:
+        _check_identified(density, data.covariates.names)
+    normal = NormalWorths(density)
     (rng,) = streams(random_seed, 1)
     found = []
     with Progress(progressbar, "drawing", DRAWS, "draws") as progress:
         for begin in range(0, DRAWS, _BLOCK):
             found.append(normal.mode + normal.deviations(rng, _BLOCK) if estimates else normal.draws(rng, _BLOCK)[0])
             progress.update(begin + _BLOCK)
-    points = np.concatenate(found)
-    return _Drawn(points[:, :n], np.exp(points[:, n:]).ravel(), normal.mode[:n] if estimates else None)
+    u, log_nu, beta = density.parts_of(np.concatenate(found))
+    mode = density.parts_of(normal.mode)
+    return _Drawn(u, np.exp(log_nu).ravel(), beta, (mode[0], mode[2]) if estimates else None)
+
+
+def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
+    """Refuse covariates whose effects the likelihood alone does not tell from worths."""
+    from thali.aspects.bradley_terry import local
+
+    curvature = local(density, np.zeros(density.size)).curvature
+    scale = np.sqrt(np.diag(curvature))
+    directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
+    if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
+        raise DataError(
+            f"The effects of {shorten(names)} cannot be told from the worths of options, because they do not differ "
+            "between comparisons of the same two, or are sums of one another; set ",
+            Setting("method", "laplace"),
+            ", whose prior decides, or name fewer by ",
+            Argument("covariates"),
+            ".",
+        )
 
 
 def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool) -> _Drawn:
@@ -297,14 +412,16 @@ def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool) -> _D
     seen = Posterior(model.posterior_)
     log_worths = np.log(seen.draws["unique_weights"].values.reshape(-1, data.n_options))
     nu = np.zeros(0) if seen.tie is None else seen.tie
-    return _Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), nu, None)
+    names = data.covariate_names
+    beta = seen.draws["covariate"].values.reshape(-1, len(names)) if names else np.zeros((len(log_worths), 0))
+    return _Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), nu, beta, None)
 
 
-def _board(data: PairedComparisons, drawn: _Drawn) -> Leaderboard:
-    """The leaderboard that draws of log worths give."""
+def _board(data: PairedComparisons, drawn: _Drawn, without: np.ndarray | None) -> Leaderboard:
+    """The leaderboard that draws of log worths give; `without`: the log worths without control for covariates."""
     import pandas as pd
 
-    middle = drawn.log_worths.mean(axis=0) if drawn.estimate is None else drawn.estimate
+    middle = drawn.middle
     place = np.argsort(-middle, kind="stable")
     log_worths, middle, n = drawn.log_worths[:, place], middle[place], len(place)
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
@@ -318,6 +435,9 @@ def _board(data: PairedComparisons, drawn: _Drawn) -> Leaderboard:
     columns["rating"] = CENTRE + SCALE / np.log(10.0) * middle
     low, high = CENTRE + SCALE / np.log(10.0) * np.quantile(log_worths, TAILS, axis=0)
     columns |= {"rating_low": low, "rating_high": high}
+    if without is not None:
+        columns["rank_without"] = (np.argsort(np.argsort(-without, kind="stable")) + 1)[place]
+        columns["rating_without"] = CENTRE + SCALE / np.log(10.0) * without[place]
     columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
     columns["worth_low"], columns["worth_high"] = np.quantile(worth, TAILS, axis=0)
     wins, losses, ties = _record(data)
@@ -332,7 +452,19 @@ def _board(data: PairedComparisons, drawn: _Drawn) -> Leaderboard:
         groups=tuple(tuple(labels[members]) for members in found),
         tie=nu,
         data=data,
+        effects=_effects(data, drawn),
     )
+
+
+def _effects(data: PairedComparisons, drawn: _Drawn) -> "pandas.DataFrame | None":
+    """The coefficients of covariates with their intervals; None without covariates."""
+    import pandas as pd
+
+    if data.covariates is None:
+        return None
+    low, high = np.quantile(drawn.beta, TAILS, axis=0)
+    names = pd.Index(data.covariates.names, name="covariate")
+    return pd.DataFrame({"effect": drawn.effects, "low": low, "high": high}, index=names)
 
 
 def _shares(log_worths: np.ndarray) -> np.ndarray:

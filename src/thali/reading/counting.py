@@ -1,7 +1,7 @@
 """Large tables of comparisons: read in batches, of which only the different rows and their numbers are kept."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +10,7 @@ import numpy as np
 
 from thali._labels import as_label
 from thali._source import Source
+from thali.data.columns import column
 from thali.data.kinds import PAIRS
 from thali.errors import DataError, DataWarning
 from thali.inference.progress import Progress
@@ -31,6 +32,7 @@ _BATCH = 1 << 20  # rows of a batch
 _BLOCK = 1 << 24  # bytes of a batch of text
 _HEAD = 10_000  # rows by which the shape of the table is recognised
 _HEAD_BYTES = 1 << 20
+MAX_PARTS = 100  # values of a column that divides the rows
 _TIMES = "rows alike"
 _ROW, _HOW_OFTEN = "\x00row", "\x00times"  # no header holds these
 
@@ -96,6 +98,47 @@ def read_counts(path: Any, progressbar: bool = False, where: Any = None, **optio
     Of a Parquet or text file above 16 MB the different rows and how often each occurs are kept, nothing else; who
     answered is not read. Other files, and tables whose rows do not add up, are read as `read` does.
     """
+    return read_rows(path, (), progressbar, where, options).reading().build()
+
+
+class Rows(NamedTuple):
+    """A table of comparisons, or its different rows and how often each occurs, and what is known of its columns."""
+
+    table: Table
+    options: dict[str, Any]
+    times: np.ndarray | None = None  # of each row; None: these are all rows
+    counts: tuple[str, ...] = ()  # the columns of counts
+
+    def reading(self) -> Reading:
+        """How it is read."""
+        if self.times is None:
+            return recognise(self.table, PAIRS, **self.options)
+        return _as_counts(self.table, self.times, self.counts, self.options)
+
+    def by(self, name: str) -> dict[str, Any]:
+        """The comparisons of the rows with each value of a column, in the order of the values; empty cells are of none."""
+        with in_file(self.table.file):
+            values = column(self.table.frame, name)
+        found, place = np.unique(values.map(as_label, na_action="ignore").fillna("").to_numpy(str), return_inverse=True)
+        if found.size - ("" in found) > MAX_PARTS:
+            raise DataError(
+                f"{self.table.file}: Column {name!r} has {found.size:,} different values, and a board is made of each; "
+                f"name a column of at most {MAX_PARTS}."
+            )
+        return {value: self._part(place == k, name, value) for k, value in enumerate(found.tolist()) if value}
+
+    def _part(self, rows: np.ndarray, name: str, value: str) -> Any:
+        """The comparisons of some rows."""
+        table = replace(
+            self.table, frame=self.table.frame.loc[rows], file=f"{self.table.file}, {name} {value!r}", note=""
+        )
+        part = self._replace(table=table, times=None if self.times is None else self.times[rows])
+        with in_file(table.file):
+            return part.reading().convert()[0]
+
+
+def read_rows(path: Any, besides: Sequence[str], progressbar: bool, where: Any, options: dict[str, Any]) -> Rows:
+    """The rows of such a file; of a large one those that differ in what comparisons are made of, or in other columns."""
     conditions = Where.of(where)
     batches = None if isinstance(path, Source) else _batches_of(Path(path).expanduser())
     if batches is not None:
@@ -103,13 +146,18 @@ def read_counts(path: Any, progressbar: bool = False, where: Any = None, **optio
             conditions.check(batches.head.frame)
             kept = _Chosen(batches, conditions, _which_hold_text(batches, conditions.columns))
             head = kept.head()
+            for name in besides:
+                column(head.frame, name)
         reading = recognise(head, PAIRS, **options)
         if reading.counted is not None:
-            table, counts = _counted(kept, *reading.counted, progressbar)
-            data, sentence = _as_counts(table, counts, reading.counted[1], options).build()
-            _warn_of_practice(kept, head, data)
-            return data, sentence
-    return recognise(load(path), PAIRS, where=conditions, **options).build()
+            columns, counts = reading.counted
+            table, times = _counted(kept, tuple(dict.fromkeys([*columns, *besides])), counts, progressbar)
+            found = Rows(table, options, times, counts)
+            _warn_of_practice(kept, head, found.reading().convert()[0])
+            return found
+    table = load(path)
+    with in_file(table.file):
+        return Rows(table.only(conditions), options)
 
 
 def is_large(path: str) -> bool:

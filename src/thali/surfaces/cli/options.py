@@ -14,6 +14,7 @@ from thali.model.options import (
     CHOSEN,
     CODING,
     COUNT,
+    COVARIATES,
     FIRST,
     HOME,
     LOSSES,
@@ -81,7 +82,7 @@ LEADERBOARD = (
     FIRST,
     SECOND,
     CHOSEN.but(help="The column of which was chosen, or won."),
-    *(REJECTED, COUNT, LOSSES, HOME, AWAY, RESULT, CODING),
+    *(REJECTED, COUNT, LOSSES, HOME, AWAY, RESULT, CODING, COVARIATES),
 )
 
 
