@@ -212,6 +212,7 @@ def styled(battles=4000, seed=1, ties=False):
     return pd.DataFrame(rows | {"length": length})
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize("method", ["laplace", "maximum-likelihood"])
 @pytest.mark.parametrize("ties", [False, True])
 def test_ranks_are_those_of_options_alike_in_style(method, ties):
@@ -228,6 +229,7 @@ def test_ranks_are_those_of_options_alike_in_style(method, ties):
         plain.covariate_effects()
 
 
+@pytest.mark.fit
 def test_estimates_with_covariates_are_those_of_a_logit():
     """A logistic regression on indicators of options and the covariate, by Newton steps."""
     battles = styled(600)
@@ -247,6 +249,7 @@ def test_estimates_with_covariates_are_those_of_a_logit():
     np.testing.assert_allclose(ratings[1:] - ratings["A"], 400.0 / np.log(10.0) * beta[:4], atol=1e-5)
 
 
+@pytest.mark.fit
 def test_covariates_of_every_source(tmp_path):
     battles = styled(200)
     quick = {"method": "maximum-likelihood", "covariates": ["length"]}
@@ -260,6 +263,7 @@ def test_covariates_of_every_source(tmp_path):
     assert board_of(data, method="laplace", covariates=[]).effects is None
 
 
+@pytest.mark.fit
 @pytest.mark.parametrize(
     ("change", "covariates", "words"),
     [
@@ -280,6 +284,7 @@ def test_bad_covariates(change, covariates, words):
         board_of(styled(60).assign(**change), covariates=covariates)
 
 
+@pytest.mark.fit
 def test_covariates_that_are_worths_have_no_estimate():
     battles = styled(300).assign(size=lambda t: t["model_a"].map(ord) - t["model_b"].map(ord))
     with pytest.raises(DataError, match="'size' cannot be told from the worths of options"):
@@ -300,3 +305,56 @@ def test_chains_give_the_same_effects():
     np.testing.assert_allclose(one.covariate_effects(), other.covariate_effects(), atol=0.03)
     np.testing.assert_allclose(one.table["rating"], other.table["rating"], atol=8)
     np.testing.assert_allclose(one.table["rating_without"], other.table["rating_without"], atol=8)
+
+
+# Boards of parts ------------------------------------------------------------------------------------------------------
+
+
+def in_languages():
+    battles = styled(600)
+    return battles.assign(language=np.random.default_rng(2).choice(["de", "en", "fr"], len(battles), p=[0.2, 0.6, 0.2]))
+
+
+@pytest.mark.fit
+def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
+    battles, quick = in_languages(), {"method": "maximum-likelihood"}
+    board = board_of(battles, by="language", **quick)
+    assert list(board.boards) == ["de", "en", "fr"] and board.table.equals(board_of(battles, **quick).table)
+    for value, part in board.boards.items():
+        assert part.table.equals(board_of(battles[battles["language"] == value], **quick).table)
+    battles.to_csv(tmp_path / "battles.csv", index=False)
+    of_file = board_of(tmp_path / "battles.csv", by=["language"], covariates=["length"], where="language != fr")
+    assert list(of_file.boards) == ["de", "en"] and of_file.boards["de"].effects is not None
+    several = board_of(battles.assign(turns=battles["length"].abs() > 1), by=["language", "turns"], **quick)
+    assert list(several.boards) == ["language de", "language en", "language fr", "turns False", "turns True"]
+
+
+@pytest.mark.fit
+def test_people_divide_data():
+    battles = in_languages().assign(judge=lambda t: t["language"] + t.index.astype(str).str[-1])
+    data = th.PairedComparisons.from_trials(battles, subject="judge")
+    board = board_of(data, by="language", method="maximum-likelihood")
+    assert board.boards["de"].data.n_comparisons == (battles["language"] == "de").sum()
+
+
+@pytest.mark.fit
+def test_an_empty_cell_counts_for_all_alone():
+    battles = in_languages()
+    battles.loc[battles["language"] == "fr", "language"] = None
+    board = board_of(battles, by="language")
+    assert list(board.boards) == ["de", "en"] and board.data.n_comparisons == 600
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ("lang", "There is no column 'lang'"),
+        ("row", "'row' has 600 different values"),
+        ("rare", "rare 'b': .*only one|rare 'b'|b: "),
+    ],
+)
+def test_bad_parts(by, words):
+    battles = in_languages().assign(row=range(600), rare=["a"] * 597 + ["b"] * 3)
+    with pytest.raises(DataError, match=words):
+        board_of(battles, by=by, method="maximum-likelihood")

@@ -1,4 +1,4 @@
-"""Worths alone: the posterior of Bradley-Terry-Luce models near its mode, with ties and covariates, and draws from it."""
+"""Worths alone: the posterior of Bradley-Terry-Luce models near its mode, with ties and covariates, and draws of it."""
 
 import math
 from collections.abc import Sequence
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 
 class Density(NamedTuple):
-    r"""The density of log worths :math:`u`, of which only differences count, of the log :math:`\tau` of nu, and of beta.
+    r"""The density of log worths :math:`u`, of which only differences count, of the log :math:`\tau` of nu, and of
+    the coefficients :math:`\beta` of covariates x.
 
     .. math::
         \tilde p = (1 - \varepsilon) \frac{1}{1 + e^{u_j - u_i - x' \beta}} + \frac{\varepsilon}{2}, \qquad

@@ -1,7 +1,7 @@
 """Paired comparisons in the form that the tools read."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import ORDER
 from thali.data.pairs.tables import fields_of_rows
 from thali.errors import DataError
+
+if TYPE_CHECKING:
+    from thali.reading.counting import Rows
 
 
 def comparisons_of(data: Any) -> PairedComparisons:
@@ -44,15 +47,22 @@ def without_covariates(data: PairedComparisons, known: str = "") -> PairedCompar
 
 def of_frame(frame: Any, **columns: Any) -> PairedComparisons:
     """The comparisons in a data frame of any shape that `thali fit` reads; some of its columns named perhaps."""
-    from thali.data.kinds import PAIRS
-    from thali.reading.recognise import recognise
-    from thali.reading.table import Table
-
     frame = as_frame(frame)
     if not columns and set(map(str, frame.index)) == set(map(str, frame.columns)):
         return PairedComparisons(frame)
+    return rows_of(frame, columns).reading().build()[0]
+
+
+def rows_of(frame: Any, columns: dict[str, Any]) -> "Rows":
+    """The rows of a data frame that count, and what is known of its columns."""
+    from thali.reading.counting import Rows
+    from thali.reading.table import Table
+    from thali.reading.where import Where
+
+    frame = as_frame(frame)
     table = Table(frame.set_axis(range(len(frame)), axis=0), "the data frame")
-    return recognise(table, PAIRS, **columns).build()[0]
+    named = {name: value for name, value in columns.items() if name != "where"}
+    return Rows(table.only(Where.of(columns.get("where"))), named)
 
 
 def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:

@@ -1,6 +1,7 @@
 """Leaderboards: options ranked by paired comparisons, with what is not known about their order."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -22,7 +23,7 @@ from thali.inference.warn import is_quiet
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
-from .counted import comparisons_of, of_frame
+from .counted import comparisons_of, of_frame, rows_of
 
 if TYPE_CHECKING:
     import pandas
@@ -128,6 +129,9 @@ class Leaderboard(Printed):
         What was counted, without those who answered.
     effects : pandas.DataFrame or None
         What `covariate_effects` returns; None without covariates.
+    boards : mapping from str to Leaderboard
+        A leaderboard for each value of the column that divides the comparisons (`by`); named by column and value, such
+        as "language de", if there are several columns. The leaderboard itself is that of all together.
     """
 
     order: "pandas.DataFrame"
@@ -135,6 +139,7 @@ class Leaderboard(Printed):
     tie: float
     data: PairedComparisons
     effects: "pandas.DataFrame | None" = None
+    boards: "Mapping[str, Leaderboard]" = field(default_factory=dict)
 
     def covariate_effects(self) -> "pandas.DataFrame":
         r"""What covariates of comparisons add to the log odds that the first option is chosen, per unit.
@@ -162,9 +167,7 @@ class Leaderboard(Printed):
         True
         """
         if self.effects is None:
-            raise DataError(
-                "This leaderboard controls for no covariate; name columns by leaderboard(covariates=[...])."
-            )
+            raise DataError("This leaderboard controls for no covariate; name columns: leaderboard(covariates=[...]).")
         return self.effects.copy()
 
     def save(self, path: Any) -> None:
@@ -205,6 +208,7 @@ def leaderboard(
     random_seed: Any = 0,
     progressbar: bool = True,
     covariates: Any = None,
+    by: Any = None,
     **columns: Any,
 ) -> Leaderboard:
     r"""Rank options by comparisons of two, with intervals of their ranks and the groups that cannot be told apart.
@@ -225,9 +229,9 @@ def leaderboard(
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
     method : {"laplace", "mcmc", "maximum-likelihood"}
         "laplace" and "mcmc": the posterior under Gamma(1, 1) priors of worths and nu, which keeps the worths of options
-        that were never beaten, or never compared, finite, and Normal(0, 1) priors of the coefficients of covariates; see
-        `EliminationByAspects`. "maximum-likelihood": estimates
-        without a prior, with the normal distribution that they have in large samples.
+        that were never beaten, or never compared, finite, and Normal(0, 1) priors of the coefficients of covariates;
+        see `EliminationByAspects`. "maximum-likelihood": estimates without a prior, with the normal distribution that
+        they have in large samples.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator
         Of the draws from which ranks and intervals are computed.
     progressbar : bool
@@ -235,6 +239,9 @@ def leaderboard(
         Columns of a file or a data frame that describe comparisons, with the sign of "first over second": numbers as
         they are, other columns as indicators of all categories but the first; "order" is 1 for the option that stands
         first. Of data, the names of those of its covariates that count; [] for none. None: those that data have.
+    by : str or list of str, optional
+        Columns, such as the language, for each value of which there is a leaderboard, too: `boards`. Rows whose cell is
+        empty count for all together alone. Of data, columns that describe the people who answered.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
         take them: first, second, chosen, rejected, count, losses, home, away, result, coding. `where`: conditions on
@@ -272,23 +279,40 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    found = _comparisons(source, progressbar, covariates, columns)
-    return leaderboard_of(found, ties, method, random_seed, progressbar)
+    found, parts = _comparisons(source, progressbar, covariates, by, columns)
+    return leaderboard_of(found, ties, method, random_seed, progressbar, parts)
 
 
-def leaderboard_of(source: Any, ties: str, method: str, random_seed: Any, progressbar: bool) -> Leaderboard:
-    """The leaderboard of data, whatever `comparisons_of` takes."""
-    data = comparisons_of(source)
-    data = data if ties == "davidson" else data.without_ties(ties)
-    if data.covariates is not None:
-        _check_covariates(data.covariates)
-    if method != "maximum-likelihood" and not is_quiet():
-        data.warn_if_unusual()
-    drawn = _drawn(data, method, random_seed, progressbar)
-    without = None
-    if data.covariates is not None:
-        without = _drawn(data.with_covariates(()), method, random_seed, progressbar).middle
-    return _board(data, drawn, without)
+def leaderboard_of(
+    source: Any,
+    ties: str,
+    method: str,
+    random_seed: Any,
+    progressbar: bool,
+    parts: Mapping[str, PairedComparisons] | None = None,
+) -> Leaderboard:
+    """The leaderboard of data, whatever `comparisons_of` takes, with those of parts of them."""
+
+    def board_of(source: Any, is_part: bool) -> Leaderboard:
+        data = comparisons_of(source)
+        data = data if ties == "davidson" else data.without_ties(ties)
+        if data.covariates is not None:
+            _check_covariates(data.covariates)
+        if method != "maximum-likelihood" and not is_part and not is_quiet():
+            data.warn_if_unusual()
+        drawn = _drawn(data, method, random_seed, progressbar)
+        without = None
+        if data.covariates is not None:
+            without = _drawn(data.with_covariates(()), method, random_seed, progressbar).middle
+        return _board(data, drawn, without)
+
+    whole, boards = board_of(source, False), {}
+    for name, part in (parts or {}).items():
+        try:
+            boards[name] = board_of(part, True)
+        except DataError as error:
+            raise DataError(f"{name}: ", *error.args) from None
+    return replace(whole, boards=boards)
 
 
 def _check_covariates(covariates: Covariates) -> None:
@@ -304,9 +328,8 @@ def _check_covariates(covariates: Covariates) -> None:
     values, wins, losses = covariates.values, covariates.wins, covariates.losses
     agrees, differs = ((values[each > 0.0] * sign).T for each, sign in ((wins, 1.0), (losses, -1.0)))
     same = np.concatenate([agrees, differs], axis=1)
-    outcomes = [
-        n for n, x in zip(covariates.names, same, strict=True) if x.size and ((x > 0.0).all() or (x < 0.0).all())
-    ]
+    is_outcome = ((same > 0.0).all(axis=1) | (same < 0.0).all(axis=1)) & (same.shape[1] > 0)
+    outcomes = [name for name, one in zip(covariates.names, is_outcome, strict=True) if one]
     if outcomes:
         raise DataError(
             f"Of {shorten(outcomes)} the sign is that of the choice in every comparison, as if it were its outcome;",
@@ -314,10 +337,13 @@ def _check_covariates(covariates: Covariates) -> None:
         )
 
 
-def _comparisons(source: Any, progressbar: bool, covariates: Any, columns: dict[str, Any]) -> Any:
-    """Whatever was given, as `leaderboard_of` takes it: files and data frames are read."""
+def _comparisons(
+    source: Any, progressbar: bool, covariates: Any, by: Any, columns: dict[str, Any]
+) -> tuple[Any, dict[str, PairedComparisons]]:
+    """Whatever was given, as `leaderboard_of` takes it, and its parts: files and data frames are read."""
     from thali.reading.recognise import check_names
 
+    by = [by] if isinstance(by, str) else list(by or ())
     covariates = [covariates] if isinstance(covariates, str) else covariates
     if covariates is not None and isinstance(source, PairedComparisons | Choices):
         source = comparisons_of(source).with_covariates(covariates)
@@ -325,17 +351,25 @@ def _comparisons(source: Any, progressbar: bool, covariates: Any, columns: dict[
         columns = columns | {"covariates": list(covariates)}
     check_names(columns, PAIRS)
     if isinstance(source, str | Path):
-        from thali.reading.counting import read_counts
+        from thali.reading.counting import read_rows
 
-        return read_counts(source, progressbar, **columns)[0]
+        rows = read_rows(source, by, progressbar, columns.pop("where", None), columns)
+        return rows.reading().build()[0], parts_by(by, rows.by)
     if isinstance(source, PairedComparisons | Choices | np.ndarray | list | tuple):
         if columns:
             raise ArgumentError(
                 f"leaderboard has no argument {next(iter(columns))!r} for {type(source).__name__}; names of columns are"
                 " for a file or a data frame."
             )
-        return source
-    return of_frame(source, **columns)
+        return source, parts_by(by, lambda column: comparisons_of(source).by_group(column))
+    return of_frame(source, **columns), parts_by(by, lambda column: rows_of(source, columns).by(column))
+
+
+def parts_by(by: Sequence[str], divided: Callable[[str], dict[str, PairedComparisons]]) -> dict[str, PairedComparisons]:
+    """The parts that columns divide comparisons into, by the value, or by column and value of several columns."""
+    found = {column: divided(column) for column in by}
+    names = {column: f"{column} " if len(found) > 1 else "" for column in found}
+    return {f"{names[column]}{value}": part for column, parts in found.items() for value, part in parts.items()}
 
 
 class _Drawn(NamedTuple):

@@ -116,7 +116,7 @@ class Rows(NamedTuple):
         return _as_counts(self.table, self.times, self.counts, self.options)
 
     def by(self, name: str) -> dict[str, Any]:
-        """The comparisons of the rows with each value of a column, in the order of the values; empty cells are of none."""
+        """The comparisons of the rows with each value of a column, in their order; empty cells are of none."""
         with in_file(self.table.file):
             values = column(self.table.frame, name)
         found, place = np.unique(values.map(as_label, na_action="ignore").fillna("").to_numpy(str), return_inverse=True)
@@ -138,7 +138,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(path: Any, besides: Sequence[str], progressbar: bool, where: Any, options: dict[str, Any]) -> Rows:
-    """The rows of such a file; of a large one those that differ in what comparisons are made of, or in other columns."""
+    """The rows of such a file; of a large one those that differ in what comparisons are made of, or `besides`."""
     conditions = Where.of(where)
     batches = None if isinstance(path, Source) else _batches_of(Path(path).expanduser())
     if batches is not None:
