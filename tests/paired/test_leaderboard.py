@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_pictures import assert_readable
 
 import thali as th
 from thali.errors import ArgumentError, DataError, DataWarning
@@ -358,3 +359,24 @@ def test_bad_parts(by, words):
     battles = in_languages().assign(row=range(600), rare=["a"] * 597 + ["b"] * 3)
     with pytest.raises(DataError, match=words):
         board_of(battles, by=by, method="maximum-likelihood")
+
+
+@pytest.mark.fit
+@pytest.mark.usefixtures("pictures")
+def test_what_is_found_of_covariates_and_parts(monkeypatch):
+    board = board_of(in_languages(), by="language", covariates=["length"])
+    found = th.findings(board)
+    assert found.keys() == ["leaderboard", "groups", "covariates", "boards", "order"]
+    odds = np.exp(board.covariate_effects().loc["length", "effect"])
+    assert f"length by {odds:.3g}" in str(found["covariates"].sentence)
+    assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)
+    assert "Without control for it" in str(found["covariates"].sentence)
+    assert str(found["boards"].sentence).startswith("First: de 'E', en 'E', fr 'D'. No option has ratings")
+    pd.testing.assert_frame_equal(
+        found["boards"].table.loc["fr"][["rank", "rating"]], board.boards["fr"].table[["rank", "rating"]]
+    )
+    axes = th.plots.boards(board)
+    assert [ax.get_title(loc="left") for ax in axes] == ["de", "en", "fr"]
+    assert_readable(axes[0], monkeypatch, least=3, smallest=6)
+    with pytest.raises(DataError, match="has no parts"):
+        th.plots.boards(board.boards["de"])

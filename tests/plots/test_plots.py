@@ -38,6 +38,7 @@ OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
 OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "evidence_path", "level_effects", "market_shares")
 OF_EXPERIMENTS += ("people", "segments", "willingness_to_pay")
 OTHERS = (
+    "boards",
     "calibration",
     "coefficient_path",
     "comparison",

@@ -323,7 +323,7 @@ def fixed_scale(curvature: np.ndarray, n: int) -> np.ndarray:
 
 SYMMETRIC = 0.5  # standard deviation of the log odds up to which turning alone corrects rank probabilities to .01
 STEPS, MAX_STEPS, LENGTH = 10, 20, 0.7  # of the corrections elsewhere: so many for each unit of that, at most, how long
-MAX_CORRECTED = 20  # options and nu; of so few the corrections are always as many as can be, since they take no time
+MAX_CORRECTED = 20  # coordinates, and pairs for each; of so few the corrections are as many as can be: they are quick
 _PILOT = 200  # draws by which that is decided
 
 
@@ -366,7 +366,8 @@ class NormalWorths:
             odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
             asymmetry = float(np.sqrt(np.mean(odds**2)))
             wanted = round(STEPS * asymmetry) if asymmetry > SYMMETRIC else 0
-            self.steps = MAX_STEPS if density.size <= MAX_CORRECTED else min(MAX_STEPS, wanted)
+            is_small = density.size <= MAX_CORRECTED and len(density.first) <= MAX_CORRECTED**2
+            self.steps = MAX_STEPS if is_small else min(MAX_STEPS, wanted)
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients."""

@@ -49,7 +49,11 @@ COLUMNS = {
     "range_share": Column("part of ranges", "share", "range_se"),
     "wtp": Column("amount", "units of the price", "wtp_se"),
     "se": Column("std. error"),
-    **dict.fromkeys(("rating", "rating_low", "rating_high"), Column(unit="400 points: odds of 10 to 1", decimals=0)),
+    "log_odds": Column(unit="log odds of the first option, a unit of the covariate"),
+    **dict.fromkeys(
+        ("rating", "rating_low", "rating_high", "rating_without"),
+        Column(unit="400 points: odds of 10 to 1", decimals=0),
+    ),
     # comparisons of models
     "nll": Column("score", "nats a pair", "nll_mcse"),
     "information": Column("bits", "bits a comparison"),

@@ -7,14 +7,21 @@ from thali.model.finding import Finding, Findings, Picture, finding
 
 from .leaderboard import Leaderboard
 
+_MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed
 _READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
 
 
+def shorten_words(words: list[str]) -> str:
+    """The first of several words, and how many more there are."""
+    more = f" and {len(words) - _MAX_NAMED} more" if len(words) > _MAX_NAMED else ""
+    return ", ".join(words[:_MAX_NAMED]) + more
+
+
 def findings_of(board: Leaderboard) -> Findings:
     """The findings of a leaderboard."""
-    return Findings(board, (leaderboard, groups, covariates, order))
+    return Findings(board, (leaderboard, groups, covariates, boards, order))
 
 
 @finding("leaderboard", "Which options are best?")
@@ -49,9 +56,10 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     """The effects of covariates, and whose rank changes most by the control for them."""
     if board.effects is None:
         return None
-    table, names = board.covariate_effects(), list(board.effects.index)
-    factors = [f"{name} by {np.exp(effect):.3g}" for name, effect in table["effect"].items()]
-    sentence = f"One more multiplies the odds of the first option: {', '.join(factors)}."
+    table, names = board.covariate_effects().rename(columns={"effect": "log_odds"}), list(board.effects.index)
+    table["odds"] = np.exp(table["log_odds"])
+    factors = [f"{name} by {odds:.3g}" for name, odds in table["odds"].items()]
+    sentence = f"One more multiplies the odds of the first option: {shorten_words(factors)}."
     moved = (board.table["rank_without"] - board.table["rank"]).abs()
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
@@ -60,6 +68,33 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
             f"{row['rank_without']:.0f}, not {row['rank']:.0f}."
         )
     return Finding(sentence, title="Effects of covariates", table=table)
+
+
+@finding("boards", "Is it the same everywhere?")
+def boards(board: Leaderboard, settings: None) -> Finding | None:
+    """The board of each part of the comparisons: who is first, and whose place differs surely."""
+    if not board.boards:
+        return None
+    table = board.by_part()
+    first = [f"{name} {part.table.index[0]!r}" for name, part in board.boards.items()]
+    sentence = f"First: {shorten_words(first)}."
+    low, high = (table[f"rating_{end}"].groupby(level="option") for end in ("low", "high"))
+    differ = low.max() > high.min()
+    options = [option for option in board.table.index if differ.get(option, False)]
+    sentence += (
+        f" Ratings whose intervals do not overlap between parts: {shorten(options, 8)}."
+        if options
+        else " No option has ratings whose intervals do not overlap between parts."
+    )
+    caption = "Ratings with their intervals in each part; grey: of all together."
+    return Finding(
+        sentence,
+        title="Parts of the comparisons",
+        table=table,
+        shown=table[list(_READ)],
+        rows=_MAX_ROWS,
+        picture=Picture("boards", caption, (board,)),
+    )
 
 
 @finding("order", "How sure is each order?", ())

@@ -170,6 +170,25 @@ class Leaderboard(Printed):
             raise DataError("This leaderboard controls for no covariate; name columns: leaderboard(covariates=[...]).")
         return self.effects.copy()
 
+    def by_part(self) -> "pandas.DataFrame":
+        """The boards of all parts in one table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a part and option, the columns those of `table`, the index `part` and `option`.
+
+        Raises
+        ------
+        DataError
+            If the comparisons were not divided.
+        """
+        import pandas as pd
+
+        if not self.boards:
+            raise DataError("This leaderboard has no parts; name the column that divides it: leaderboard(by=...).")
+        return pd.concat({name: part.table for name, part in self.boards.items()}, names=["part"])
+
     def save(self, path: Any) -> None:
         """Write the table to a file: CSV, or JSON with a row an object, by the end of its name.
 

@@ -28,7 +28,7 @@ from thali.model.options import (
     TIES,
     WHERE,
 )
-from thali.model.spec import DATA, ModelSpec, Option
+from thali.model.spec import DATA, EACH, ModelSpec, Option
 
 from .classical import TESTS
 from .models import TYPED
@@ -78,6 +78,14 @@ LEADERBOARD = (
         words={name: name for name in ("laplace", "mcmc", "maximum-likelihood")},
     ),
     SEED.but(default="0"),
+    Option(
+        "by",
+        "A column, such as the language, for each value of which there is a leaderboard, too. May be given several"
+        " times.",
+        EACH,
+        default="none",
+        metavar="COLUMN",
+    ),
     WHERE,
     FIRST,
     SECOND,

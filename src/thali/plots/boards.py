@@ -1,0 +1,72 @@
+"""Leaderboards of the parts of a leaderboard side by side, each beside that of all together."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.posterior.interval import INTERVAL
+
+from ._style import COLOURS, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_OPTIONS, MAX_BOARDS = 20, 8  # that are drawn
+
+
+def boards(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
+    """Draw the ratings of the first 20 options in each of the first 8 parts, in the order of all together.
+
+    Dots are means, lines their 89 % intervals; in grey those of all comparisons together. The title of a panel names
+    the part, the first one says how many options or parts are left out.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        As `thali.leaderboard(by=)` gives it.
+    axes : list of matplotlib axes, optional
+        Where to draw, one a part; a new figure if None.
+
+    Returns
+    -------
+    list of matplotlib axes
+
+    Raises
+    ------
+    DataError
+        If the leaderboard has no parts.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = [("A", "B", "A", "de"), ("A", "B", "B", "de"), ("B", "A", "B", "en"), ("B", "A", "A", "en")] * 9
+    >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "language"])
+    >>> [ax.get_title() for ax in boards(th.leaderboard(battles, by="language", progressbar=False))]
+    ['de', 'en']
+    """
+    parts = board.by_part()
+    names = list(board.boards)[:MAX_BOARDS]
+    whole = board.table.head(MAX_OPTIONS)
+    labels, n = short(whole.index.tolist()), len(whole)
+    if axes is None:
+        axes = new_axes(1.2 + 2.2 * len(names) + label_width(labels), 1.5 + max(1.0, 0.26 * n), columns=len(names))
+    axes = list(np.atleast_1d(np.asarray(axes, dtype=object)))
+    rows, ends = np.arange(n), ["rating_low", "rating_high"]
+    shown = np.concatenate([parts.loc[names, ends].to_numpy(), whole[ends].to_numpy()])
+    least, most = shown.min(), shown.max()
+    for ax, name in zip(axes, names, strict=True):
+        own = parts.loc[name].reindex(whole.index)
+        ax.hlines(rows - 0.16, whole["rating_low"], whole["rating_high"], color="0.75", linewidth=1.4)
+        ax.scatter(whole["rating"], rows - 0.16, s=12, color="0.75", zorder=2)
+        ax.hlines(rows + 0.16, own["rating_low"], own["rating_high"], color=COLOURS[0], linewidth=1.4)
+        ax.scatter(own["rating"], rows + 0.16, s=18, color=COLOURS[0], zorder=3)
+        ax.set_title(short([name])[0], loc="left", fontsize=10, parse_math=False)
+        ax.set_xlabel(f"rating ({INTERVAL:.0%} interval)")
+        ax.grid(axis="x", color="0.9", linewidth=0.8)
+        ax.set_axisbelow(True)
+        ax.set_yticks(rows, labels if ax is axes[0] else [""] * n, parse_math=False)
+        ax.set_ylim(n - 0.4, -0.6)
+        ax.set_xlim(least - 0.05 * (most - least), most + 0.05 * (most - least))
+        ax.tick_params(axis="y", length=0)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+    return axes
