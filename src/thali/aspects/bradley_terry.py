@@ -307,8 +307,22 @@ class _Worths(Target[Local]):
 
 def highest(density: Density) -> Local:
     """The density where it is highest, its log worths with a mean of 0, by damped Newton steps."""
-    start = highest(density._replace(lapse=0.0)).where if density.lapse > 0.0 else np.zeros(density.size)
+    if density.lapse > 0.0:
+        start = highest(density._replace(lapse=0.0)).where
+    elif density.x.shape[1]:  # few steps over all of its rows are left from there
+        start = np.append(highest(_without_covariates(density)).where, np.zeros(density.x.shape[1]))
+    else:
+        start = np.zeros(density.size)
     return newton(_Worths(density), local(density, start), _GAIN, damping=1e-6, longest=_LONGEST).point
+
+
+def _without_covariates(density: Density) -> Density:
+    """The density of the same comparisons, a row a pair, without control for covariates."""
+    n = density.n_options
+    pairs, place = np.unique(density.first * n + density.second, return_inverse=True)
+    wins, losses, tied = (np.bincount(place, each) for each in (density.wins, density.losses, density.tied))
+    sides = {"first": pairs // n, "second": pairs % n, "wins": wins, "losses": losses, "tied": tied}
+    return density._replace(**sides, x=np.zeros((len(pairs), 0)))
 
 
 def fixed_scale(curvature: np.ndarray, n: int) -> np.ndarray:
@@ -325,6 +339,7 @@ SYMMETRIC = 0.5  # standard deviation of the log odds up to which turning alone 
 STEPS, MAX_STEPS, LENGTH = 10, 20, 0.7  # of the corrections elsewhere: so many for each unit of that, at most, how long
 MAX_CORRECTED = 20  # coordinates, and pairs for each; of so few the corrections are as many as can be: they are quick
 _PILOT = 200  # draws by which that is decided
+MANY, NEARLY = 100_000, 0.15  # rows from which on deviations are not turned if that standard deviation is below it
 
 
 class NormalWorths:
@@ -338,7 +353,7 @@ class NormalWorths:
 
     which gives the draws the skewness of p to first order. Where :math:`\ln p(m + h) - \ln p(m - h)` has a standard
     deviation s above .5, min(10 s, 20) Metropolis steps of each draw follow, which leave p invariant, and 20 of them
-    wherever there are 20 coordinates or fewer:
+    wherever there are 20 coordinates or fewer and no more than 400 pairs:
 
     .. math:: h' = \sqrt{1 - \beta^2} h + \beta \xi, \qquad \xi \sim \mathrm{Normal}(0, H^{-1}), \qquad \beta = .7
 
@@ -353,6 +368,7 @@ class NormalWorths:
 
     mode: np.ndarray
     steps: int
+    is_normal: bool = False  # whether the density is so near to a normal one that its many rows need not be seen again
 
     def __init__(self, density: Density) -> None:
         from scipy.linalg import cholesky
@@ -368,6 +384,8 @@ class NormalWorths:
             wanted = round(STEPS * asymmetry) if asymmetry > SYMMETRIC else 0
             is_small = density.size <= MAX_CORRECTED and len(density.first) <= MAX_CORRECTED**2
             self.steps = MAX_STEPS if is_small else min(MAX_STEPS, wanted)
+            many = density.x.shape[1] > 0 and len(density.first) > MANY
+            self.is_normal = many and asymmetry < NEARLY
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients."""
@@ -384,6 +402,10 @@ class NormalWorths:
             taken = -rng.standard_exponential(count) < there - value
             here[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
         return self.mode + here, likelihood
+
+    def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """The points of `draws` alone, for which the rows need not be seen if the density is nearly normal."""
+        return self.mode + self.deviations(rng, count) if self.is_normal else self.draws(rng, count)[0]
 
     def deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Normal deviations from the mode (draws, coordinates)."""

@@ -432,7 +432,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
     found = []
     with Progress(progressbar, "drawing", DRAWS, "draws") as progress:
         for begin in range(0, DRAWS, _BLOCK):
-            found.append(normal.mode + normal.deviations(rng, _BLOCK) if estimates else normal.draws(rng, _BLOCK)[0])
+            found.append(normal.mode + normal.deviations(rng, _BLOCK) if estimates else normal.points(rng, _BLOCK))
             progress.update(begin + _BLOCK)
     u, log_nu, beta = density.parts_of(np.concatenate(found))
     mode = density.parts_of(normal.mode)
