@@ -147,7 +147,7 @@ def test_it_is_saved(board, tmp_path):
     pd.testing.assert_frame_equal(again, pd.DataFrame(board.table))
     rows = json.loads((tmp_path / "board.json").read_text())
     assert [row["option"] for row in rows] == list(board.table.index) and rows[0]["rank"] == 1
-    with pytest.raises(DataError, match="must end in .csv or .json"):
+    with pytest.raises(DataError, match="must end in .nc, .csv or .json"):
         board.save(tmp_path / "board.doc")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["board.csv", "board.json"]
 
@@ -380,3 +380,59 @@ def test_what_is_found_of_covariates_and_parts(monkeypatch):
     assert_readable(axes[0], monkeypatch, least=3, smallest=6)
     with pytest.raises(DataError, match="has no parts"):
         th.plots.boards(board.boards["de"])
+
+
+# Tomorrow's comparisons -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"ties": "half", "method": "maximum-likelihood"},
+        {"covariates": ["length"], "by": "language"},
+        {"by": ["language", "turn"], "id": "row", "respondent": "judge"},
+    ],
+    ids=str,
+)
+def test_an_update_equals_one_fit_of_all(how, tmp_path):
+    battles = in_languages().assign(row=range(600), turn=lambda t: t.index % 2, judge=lambda t: t.index % 7)
+    if "ties" in how:
+        battles.loc[::9, "winner"] = "tie"
+    whole = board_of(battles, **how)
+    first = board_of(battles[:350], **how)
+    first.save(tmp_path / "board.nc")
+    again = th.load(tmp_path / "board.nc")
+    assert again.table.equals(first.table) and again.order.equals(first.order) and again.note == first.note
+    assert list(again.boards) == list(first.boards)
+    battles[250 if "id" in how else 350 :].to_csv(tmp_path / "more.csv", index=False)
+    board = again.update(tmp_path / "more.csv", progressbar=False)
+    places = whole.table.index
+    for one, other in ((board, whole), *((board.boards[name], part) for name, part in whole.boards.items())):
+        numbers = [each.table.loc[other.table.index].select_dtypes("number") for each in (one, other)]
+        np.testing.assert_allclose(*numbers, rtol=0.02, atol=6.0 if one is not board else 3.0)
+        assert one.data.n_comparisons == other.data.n_comparisons
+    assert ("100 rows whose identifier was there already were left out." in board.note) == ("id" in how)
+    assert first.table.equals(again.table) and set(places) == set(board.table.index)
+
+
+@pytest.mark.fit
+def test_updates_of_other_comparisons():
+    battles = styled(200)
+    board = board_of(battles)
+    new = battles.replace({"model_a": {"A": "F"}, "model_b": {"A": "F"}})
+    assert set(board.update(new, progressbar=False).table.index) == set("ABCDEF")
+    renamed = new.rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
+    coding = {"model_a": "first", "model_b": "second"}
+    named = board.update(renamed, progressbar=False, first="x", second="y", chosen="z", coding=coding)
+    assert named.table.equals(board.update(new, progressbar=False).table)
+    with pytest.raises(DataError, match="have the covariates none, and the further ones 'length'; give both the same"):
+        board.update(th.PairedComparisons.from_trials(battles, covariates=["length"]))
+    battles = battles.assign(row=[*range(199), 0])
+    twice = board_of(battles, id="row")
+    assert twice.data.n_comparisons == 199 and "1 row whose identifier" in twice.note
+    with pytest.raises(DataError, match="All 200 rows were counted before, by 'row'"):
+        twice.update(battles)
+    with pytest.raises(DataError, match="'row' identifies rows and is empty in row 3"):
+        twice.update(battles.assign(row=battles["row"].where(battles.index != 3)))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 IN_FOLDER = ("posterior.nc", "model.nc")  # what `thali fit --out` calls a model that has draws, and one without
 FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
 _MAX_TEXT = 1 << 24  # characters of an array of text that any file may ask for
+_ANSWER = "thali_answer"  # attribute of a file that holds no model
 _TEXT = "attributes"  # variable of that group: JSON, whose arrays are the other variables
 _LIBRARY = __name__.partition(".")[0] + "."
 
@@ -63,9 +64,7 @@ def tree_of_model(model: "Model") -> "xarray.DataTree":
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps({name: encoded(value, arrays) for name, value in found.items()})
     arrays[_TEXT] = np.frombuffer(text.encode(), np.uint8)
-    groups[FITTED] = xr.Dataset(
-        {name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array) for name, array in arrays.items()}
-    )
+    groups[FITTED] = xr.Dataset(_variables(arrays))
     attrs = origin() if posterior is None else posterior.attrs
     return tree_of(groups, {**attrs, "thali_model": json.dumps(describe(model))})
 
@@ -77,8 +76,22 @@ def save(model: "Model", path: Any) -> None:
     store.save(tree_of_model(model), path)
 
 
+def answer_as_netcdf(answer: Any) -> memoryview:
+    """An answer that is no model, such as a leaderboard, as a file that `load` reads."""
+    import xarray as xr
+
+    from thali.posterior.store import origin, to_netcdf, tree_of
+
+    return to_netcdf(tree_of({FITTED: xr.Dataset(_variables(packed(answer)))}, {**origin(), _ANSWER: 1}))
+
+
+def _variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Arrays as a dataset takes them, each with dimensions of its own."""
+    return {name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array) for name, array in arrays.items()}
+
+
 def load(path: Any, verify: bool = True) -> Any:
-    """Read a fitted model that `save` wrote.
+    """Read a fitted model, or a leaderboard, that `save` wrote.
 
     Parameters
     ----------
@@ -90,8 +103,8 @@ def load(path: Any, verify: bool = True) -> Any:
 
     Returns
     -------
-    A fitted model of the class that was saved. Functions, such as those of a likelihood of your own, are not in the
-    file: the model answers as before, but `fit` needs them again, set_params(likelihood=...).
+    A fitted model of the class that was saved, or a `Leaderboard`. Functions, such as those of a likelihood of your
+    own, are not in the file: the model answers as before, but `fit` needs them again, set_params(likelihood=...).
 
     Raises
     ------
@@ -113,6 +126,8 @@ def load(path: Any, verify: bool = True) -> Any:
 
     path = model_in(path) or path
     tree = store.load(path, verify)
+    if _ANSWER in tree.attrs and FITTED in tree.children:
+        return _answer(tree, path)
     if "thali_model" not in tree.attrs or FITTED not in tree.children:
         raise DataError(f"'{path}' holds draws without a model; open it with xarray.open_datatree.")
     try:
@@ -127,6 +142,17 @@ def load(path: Any, verify: bool = True) -> Any:
     except Exception as error:  # a file may hold anything where thali wrote the model
         raise DataError(f"'{path}' does not hold a model as thali writes it.") from error
     raise DataError(f"{path} holds a {name}, which this version of thali does not know; update thali.")
+
+
+def _answer(tree: "xarray.DataTree", path: Any) -> Any:
+    """The answer that a file holds."""
+    group = tree[FITTED].to_dataset()
+    try:
+        return unpacked({str(name): group[name].values for name in group.data_vars})
+    except ThaliError:
+        raise
+    except Exception as error:  # a file may hold anything where thali wrote the answer
+        raise DataError(f"'{path}' does not hold an answer as thali writes it.") from error
 
 
 def model_in(folder: Any) -> Path | None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali.aspects.bradley_terry import Density
+    from thali.reading.counting import Rows
 
 # Groups of options that cannot be told apart --------------------------------------------------------------------------
 
@@ -132,6 +133,8 @@ class Leaderboard(Printed):
     boards : mapping from str to Leaderboard
         A leaderboard for each value of the column that divides the comparisons (`by`); named by column and value, such
         as "language de", if there are several columns. The leaderboard itself is that of all together.
+    made : Made
+        What `update` begins with.
     """
 
     order: "pandas.DataFrame"
@@ -140,6 +143,40 @@ class Leaderboard(Printed):
     data: PairedComparisons
     effects: "pandas.DataFrame | None" = None
     boards: "Mapping[str, Leaderboard]" = field(default_factory=dict)
+    made: "Made | None" = None
+
+    def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
+        """The leaderboard of these comparisons and further ones, which equals that of all of them together.
+
+        Parameters
+        ----------
+        more : str, path, DataFrame, PairedComparisons or Choices
+            Further comparisons, as `leaderboard` takes them. Their columns are those that were named then, by the same
+            names; options may be new. If a column of identifiers was named (`id`), rows that were counted before are
+            left out; else a row that is there twice counts twice.
+        progressbar : bool
+        **columns
+            Columns that have other names now.
+
+        Returns
+        -------
+        Leaderboard
+            A new one; this one stays as it is.
+
+        Raises
+        ------
+        DataError
+            If the further comparisons cannot be read, have other covariates, or are all known.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> old = th.leaderboard(th.PairedComparisons.from_pairs([("A", "B"), ("B", "C")] * 9), progressbar=False)
+        >>> old.update(th.PairedComparisons.from_pairs([("D", "A")] * 9), progressbar=False).table.index[0]
+        'D'
+        """
+        assert self.made is not None
+        return self.made.with_more(more, progressbar, columns).board(progressbar)
 
     def covariate_effects(self) -> "pandas.DataFrame":
         r"""What covariates of comparisons add to the log odds that the first option is chosen, per unit.
@@ -190,23 +227,71 @@ class Leaderboard(Printed):
         return pd.concat({name: part.table for name, part in self.boards.items()}, names=["part"])
 
     def save(self, path: Any) -> None:
-        """Write the table to a file: CSV, or JSON with a row an object, by the end of its name.
+        """Write the leaderboard itself to a file that `thali.load` reads and `update` goes on from, or its table.
 
         Parameters
         ----------
         path : str or path
-            A file that exists is replaced.
+            "board.nc" holds the leaderboard with what was counted (and 8-byte hashes of identifiers, if a column of
+            them was named); "board.csv" the table, "board.json" the table with a row an object. A file that exists is
+            replaced.
 
         Raises
         ------
         DataError
-            If the name ends in neither .csv nor .json, or the file cannot be written.
+            If the name ends in none of these, or the file cannot be written.
         """
         path = Path(path)
-        kinds = {".csv": as_csv, ".json": as_json}
+        kinds = {".nc": as_netcdf, ".csv": as_csv, ".json": as_json}
         if path.suffix.lower() not in kinds:
-            raise DataError(f"'{path}' must end in .csv or .json, which says how the leaderboard is written.")
+            raise DataError(f"'{path}' must end in .nc, .csv or .json, which says how the leaderboard is written.")
         atomic_write(path, kinds[path.suffix.lower()](self))
+
+
+class Counted(NamedTuple):
+    """What a leaderboard is made of."""
+
+    data: Any  # whatever `comparisons_of` takes
+    parts: dict[str, PairedComparisons]
+    ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
+    repeated: int  # rows that were left out, because one with their identifier was there
+    read_as: str = ""  # how a table was read
+
+
+class Made(NamedTuple):
+    """How a leaderboard was made, and of what: all that an update begins with."""
+
+    counted: Counted
+    settings: dict[str, Any]  # of `leaderboard_of`
+    columns: dict[str, Any]  # of the tables
+
+    def board(self, progressbar: bool) -> Leaderboard:
+        """The leaderboard."""
+        board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
+        if self.counted.repeated:
+            left_out = f"{plural(self.counted.repeated, 'row')} whose identifier was there already were left out."
+            board = replace(board, note=f"{board.note} {left_out}")
+        return replace(board, made=self)
+
+    def with_more(self, more: Any, progressbar: bool, columns: dict[str, Any]) -> "Made":
+        """The same of what was counted and of more, whose columns may have other names."""
+        new = count(more, progressbar, self.columns | columns, self.counted.ids)
+        parts = dict(self.counted.parts)
+        for name, part in new.parts.items():
+            parts[name] = parts[name].with_more(part) if name in parts else part
+        data = comparisons_of(self.counted.data).with_more(comparisons_of(new.data))
+        repeated = self.counted.repeated + new.repeated
+        return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as))
+
+
+def as_netcdf(board: Leaderboard) -> memoryview:
+    """The leaderboard itself, as `thali.load` reads it."""
+    from thali.model.saved import answer_as_netcdf
+
+    assert board.made is not None
+    seed = board.made.settings["random_seed"]
+    settings = board.made.settings | {"random_seed": seed if isinstance(seed, int | np.random.SeedSequence) else 0}
+    return answer_as_netcdf(replace(board, made=board.made._replace(settings=settings)))
 
 
 def as_csv(board: Leaderboard) -> bytes:
@@ -228,6 +313,7 @@ def leaderboard(
     progressbar: bool = True,
     covariates: Any = None,
     by: Any = None,
+    id: str | None = None,
     **columns: Any,
 ) -> Leaderboard:
     r"""Rank options by comparisons of two, with intervals of their ranks and the groups that cannot be told apart.
@@ -261,6 +347,9 @@ def leaderboard(
     by : str or list of str, optional
         Columns, such as the language, for each value of which there is a leaderboard, too: `boards`. Rows whose cell is
         empty count for all together alone. Of data, columns that describe the people who answered.
+    id : str, optional
+        A column of a file or a data frame with an identifier of each row: of rows with the same one the first counts,
+        also in an `update`. None: rows that are alike all count.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
         take them: first, second, chosen, rejected, count, losses, home, away, result, coding. `where`: conditions on
@@ -298,8 +387,9 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    found, parts = _comparisons(source, progressbar, covariates, by, columns)
-    return leaderboard_of(found, ties, method, random_seed, progressbar, parts)
+    named = columns | {"covariates": covariates, "by": by, "id": id}
+    settings = {"ties": ties, "method": method, "random_seed": random_seed}
+    return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
 def leaderboard_of(
@@ -356,32 +446,49 @@ def _check_covariates(covariates: Covariates) -> None:
         )
 
 
-def _comparisons(
-    source: Any, progressbar: bool, covariates: Any, by: Any, columns: dict[str, Any]
-) -> tuple[Any, dict[str, PairedComparisons]]:
-    """Whatever was given, as `leaderboard_of` takes it, and its parts: files and data frames are read."""
+def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None) -> Counted:
+    """What is counted of whatever was given: files and data frames are read, rows that are `known` are left out."""
     from thali.reading.recognise import check_names
 
-    by = [by] if isinstance(by, str) else list(by or ())
-    covariates = [covariates] if isinstance(covariates, str) else covariates
-    if covariates is not None and isinstance(source, PairedComparisons | Choices):
-        source = comparisons_of(source).with_covariates(covariates)
-    elif covariates:
-        columns = columns | {"covariates": list(covariates)}
+    columns = {name: value for name, value in named.items() if name not in ("covariates", "by", "id")}
+    by, covariates, identifier = (
+        [name] if isinstance(name := named[key], str) else name for key in ("by", "covariates", "id")
+    )
+    by = list(by or ())
+    is_data = isinstance(source, PairedComparisons | Choices | np.ndarray | list | tuple)
+    if is_data:
+        if covariates is not None and isinstance(source, PairedComparisons | Choices):
+            source = comparisons_of(source).with_covariates(covariates)
+        if columns or identifier:
+            raise ArgumentError(
+                f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; names of"
+                " columns are for a file or a data frame."
+            )
+        return Counted(source, parts_by(by, lambda column: comparisons_of(source).by_group(column)), None, 0)
+    if covariates:
+        columns["covariates"] = list(covariates)
     check_names(columns, PAIRS)
     if isinstance(source, str | Path):
         from thali.reading.counting import read_rows
 
-        rows = read_rows(source, by, progressbar, columns.pop("where", None), columns)
-        return rows.reading().build()[0], parts_by(by, rows.by)
-    if isinstance(source, PairedComparisons | Choices | np.ndarray | list | tuple):
-        if columns:
-            raise ArgumentError(
-                f"leaderboard has no argument {next(iter(columns))!r} for {type(source).__name__}; names of columns are"
-                " for a file or a data frame."
+        rows = read_rows(source, [*by, *(identifier or ())], progressbar, columns.pop("where", None), columns)
+        return counted_rows(rows, by, identifier, known)
+    if by or identifier:
+        return counted_rows(rows_of(source, columns), by, identifier, known)
+    return Counted(of_frame(source, **columns), {}, None, 0)
+
+
+def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.ndarray | None = None) -> Counted:
+    """What is counted of the rows of a table."""
+    ids, repeated = None, 0
+    if identifier:
+        rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
+        if not len(rows.table.frame):
+            raise DataError(
+                f"{rows.table.file}: All {plural(repeated, 'row')} were counted before, by {identifier[0]!r}."
             )
-        return source, parts_by(by, lambda column: comparisons_of(source).by_group(column))
-    return of_frame(source, **columns), parts_by(by, lambda column: rows_of(source, columns).by(column))
+    data, read_as = rows.reading().build()
+    return Counted(data, parts_by(by, rows.by), ids, repeated, read_as)
 
 
 def parts_by(by: Sequence[str], divided: Callable[[str], dict[str, PairedComparisons]]) -> dict[str, PairedComparisons]:

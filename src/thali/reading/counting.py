@@ -127,6 +127,26 @@ class Rows(NamedTuple):
             )
         return {value: self._part(place == k, name, value) for k, value in enumerate(found.tolist()) if value}
 
+    def once(self, name: str, known: np.ndarray) -> "tuple[Rows, np.ndarray, int]":
+        """The rows whose identifier, in a column, is not known and was in no row before, those that are known now, and
+        how many rows were left out; identifiers are hashes of 8 bytes."""
+        from pandas.util import hash_array
+
+        with in_file(self.table.file):
+            values = column(self.table.frame, name)
+            if (empty := np.flatnonzero(values.isna())).size:
+                line = self.table.frame.index[empty[0]]
+                raise DataError(f"Column {name!r} identifies rows and is empty in row {line}; fill it in.")
+        found = hash_array(values.map(as_label).to_numpy(object), categorize=False)
+        first = np.zeros(len(found), bool)
+        first[np.unique(found, return_index=True)[1]] = True
+        new = first & ~np.isin(found, known)
+        rows = len(found) if self.times is None else int(self.times.sum())
+        frame = self.table.frame.loc[new]
+        times = None if self.times is None else np.ones(len(frame), np.int64)
+        left = self._replace(table=replace(self.table, frame=frame), times=times)
+        return left, np.union1d(known, found), rows - len(frame)
+
     def _part(self, rows: np.ndarray, name: str, value: str) -> Any:
         """The comparisons of some rows."""
         table = replace(

@@ -22,6 +22,7 @@ def test_the_table_is_that_of_python(done, folder):
     assert sorted(path.name for path in (folder / "results").iterdir()) == [
         "leaderboard.csv",
         "leaderboard.json",
+        "leaderboard.nc",
         "leaderboard.png",
     ]
     written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"group": str})
@@ -36,6 +37,25 @@ def test_options_are_arguments(done, folder):
     result = done("leaderboard", "other.csv", *columns, *coding, "--ties", "half", "--method", "maximum-likelihood")
     board = th.leaderboard("battles.csv", ties="half", method="maximum-likelihood", progressbar=False)
     assert board.note in result.out and result.out.startswith(board.title)
+
+
+def test_covariates_parts_and_tomorrows_files(done, refused, folder):
+    frame = pd.read_csv(folder / "battles.csv")
+    frame = frame.assign(length=[3, 1, 0, -1] * 9, language=["de", "en"] * 18, row=range(36))
+    for name, rows in (("all", frame), ("old", frame[:24]), ("new", frame[20:])):
+        rows.to_csv(folder / f"{name}.csv", index=False)
+    how = ["--covariate", "length", "--by", "language", "--id", "row", "--method", "maximum-likelihood"]
+    result = done("leaderboard", "old.csv", *how, "--out", "results")
+    assert {"boards.csv", "covariates.csv"} <= {path.name for path in (folder / "results").iterdir()}
+    assert "One more multiplies the odds" in result.out and "First: de" in result.out
+    again = done("leaderboard", "results/leaderboard.nc", "new.csv")
+    both = done("leaderboard", "old.csv", "new.csv", *how)
+    left_out = " 4 rows whose identifier was there already were left out."
+    assert left_out in again.out and again.out == both.out
+    assert again.out.replace(left_out, "") == done("leaderboard", "all.csv", *how).out
+    error = refused("leaderboard", "results/leaderboard.nc", "new.csv", "--ties", "half")
+    assert "--ties was chosen when results/leaderboard.nc was made; leave it out." in error
+    assert "--by is about a file" in refused("leaderboard", "celebrities", "--by", "language")
 
 
 @pytest.mark.parametrize(

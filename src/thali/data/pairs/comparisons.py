@@ -142,6 +142,7 @@ class PairedComparisons(Judged):
     by_subject: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = parts.by_subject
     by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = parts.by_group
     by_order: Final = parts.by_order
+    with_more: ClassVar[Callable[["PairedComparisons", "PairedComparisons"], "PairedComparisons"]] = parts.with_more
     together: ClassVar[
         Callable[["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]], "PairedComparisons"]
     ] = parts.together

@@ -9,10 +9,10 @@ from thali._arguments import one_of
 from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
-from ..answers import Answers
+from ..answers import Answers, Who
 from ..columns import added_up, as_frame
 from ..people import people_by
-from .covariates import ORDER, Cells, Covariates, option_columns
+from .covariates import ORDER, Cells, Columns, Covariates, option_columns
 from .tables import fields_of_rows
 
 if TYPE_CHECKING:
@@ -423,6 +423,95 @@ def together(
     columns = np.append(first, second), np.append(second, first), np.append(wins, losses)
     found = added_up(len(labels), *columns, np.append(tied, 0.0 * tied))
     return data._made_of(labels, *found, None, None, None)
+
+
+def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
+    """These comparisons and further ones, of the options of both.
+
+    Who answered, with the columns that both know of these people, and covariates are kept if both know them; in which
+    order options were shown is forgotten. The same name is the same option, and the same person.
+
+    Parameters
+    ----------
+    more : PairedComparisons
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If the covariates of the two differ, or describe options.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> old = th.PairedComparisons.from_pairs([("tea", "milk"), ("milk", "tea")])
+    >>> old.with_more(th.PairedComparisons.from_pairs([("tea", "water")]))
+    PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
+    """
+    parts = (data, more)
+    if data.covariate_names != more.covariate_names:
+        one, other = (shorten(part.covariate_names) or "none" for part in parts)
+        raise DataError(f"The comparisons have the covariates {one}, and the further ones {other}; give both the same.")
+    if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
+        raise DataError("Comparisons with covariates of options are not put together; add these covariates afterwards.")
+    labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
+    place = {label: k for k, label in enumerate(labels)}
+    rows = [_finest(part, np.array([place[label] for label in part.labels])) for part in parts]
+    first, second, wins, losses, tied, x = (
+        np.concatenate([getattr(row, n) for row in rows]) for n in _Rows._fields[:6]
+    )
+    who = None
+    if all(part.answers is not None for part in parts):
+        who = _all_who([known_answers(part) for part in parts], [row.subject for row in rows])
+        who = who._replace(number=np.tile(who.number, 2))
+    outcomes = np.append(first, second), np.append(second, first), np.append(wins, losses), np.append(tied, 0.0 * tied)
+    in_order = np.repeat([True, False], len(first))
+    described = Columns(data.covariate_names, np.tile(x, (2, 1))) if data.covariate_names else None
+    labels, *found, _, answers, covariates = fields_of_rows(labels, *outcomes, who, in_order, described)
+    return data._made_of(labels, *found, None, answers, covariates)
+
+
+class _Rows(NamedTuple):
+    """Comparisons as finely as they are known: of a pair, by covariates, by person."""
+
+    first: np.ndarray
+    second: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    tied: np.ndarray
+    x: np.ndarray
+    subject: np.ndarray  # (rows,) places of people; empty if they are not known
+
+
+def _finest(data: "PairedComparisons", place: np.ndarray) -> _Rows:
+    """The comparisons, of options at these places."""
+    cells, answers = cells_of(data), data.answers if data.covariates is None else data.covariates.answers
+    if answers is None:
+        rows, counts, subject = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
+    else:
+        rows, counts, subject = answers.pair, answers, answers.subject
+    sides = place[cells.first[rows]], place[cells.second[rows]]
+    return _Rows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], subject)
+
+
+def _all_who(answers: "Sequence[Answers]", subjects: Sequence[np.ndarray]) -> Who:
+    """Who gave the answers of all, with the columns that describe people in all."""
+    import pandas as pd
+
+    names = tuple(dict.fromkeys(name for each in answers for name in each.subjects))
+    place = {name: k for k, name in enumerate(names)}
+    number = [
+        np.array([place[name] for name in each.subjects])[own] for each, own in zip(answers, subjects, strict=True)
+    ]
+    tables = [each.people for each in answers if each.people is not None]
+    people = None
+    if len(tables) == len(answers) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
+        people = pd.concat([table[shared] for table in tables])
+        people = people[~people.index.duplicated()].loc[list(names)]
+    return Who(names, np.concatenate(number), people)
 
 
 def of_subjects(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":

@@ -330,17 +330,22 @@ def design(
 @takes_options(LEADERBOARD)
 def leaderboard(
     data: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            metavar="FILE",
+            metavar="FILE...",
             help="Comparisons of two (CSV, TSV, Excel or Parquet of any length): the log of an arena (model_a, model_b,"
-            " winner), winners and losers, results of games, a square of counts; or the name of a bundled data set.",
+            " winner), winners and losers, results of games, a square of counts; or the name of a bundled data set."
+            " Several files are put together; the first may be the leaderboard.nc of an earlier run.",
             show_default=False,
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write leaderboard.csv, leaderboard.json and leaderboard.png there."),
+        typer.Option(
+            metavar="DIR",
+            help="Write leaderboard.csv, leaderboard.json and leaderboard.png there, and leaderboard.nc, which further"
+            " files can be added to.",
+        ),
     ] = None,
     **typed: Any,
 ) -> None:

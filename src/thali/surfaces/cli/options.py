@@ -86,6 +86,12 @@ LEADERBOARD = (
         default="none",
         metavar="COLUMN",
     ),
+    Option(
+        "id",
+        "A column with an identifier of each row: of rows with the same one the first counts, in all files together.",
+        default="none",
+        metavar="COLUMN",
+    ),
     WHERE,
     FIRST,
     SECOND,

@@ -1,7 +1,7 @@
 """`thali leaderboard`: rank options by comparisons of two."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thali.errors import PYTHON, Argument, DataError
 
@@ -12,40 +12,80 @@ from ..loading import load_pairs
 from ..options import LEADERBOARD
 from ..values import value_of
 
+if TYPE_CHECKING:
+    from thali.paired.leaderboard import Leaderboard, Made
 
-def run_leaderboard(data_name: str, typed: dict[str, Any], out: Path | None) -> None:
-    """Print the leaderboard of a file, and write it with its picture."""
+_BOARD = ".nc"  # how the name of a saved leaderboard ends
+_HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0}
+_OF_TABLES = {"covariates": None, "by": None, "id": None}
+
+
+def run_leaderboard(names: list[str], typed: dict[str, Any], out: Path | None) -> None:
+    """Print the leaderboard of files, and write it with its pictures."""
     from thali.paired.findings import findings_of
-    from thali.paired.leaderboard import as_json, leaderboard_of
+    from thali.paired.leaderboard import as_json, as_netcdf
 
     wanted = {each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed}
-    by = wanted.pop("by", [])
-    how = {"ties": "davidson", "method": "laplace", "random_seed": 0}
-    how |= {name: wanted.pop(name) for name in how if name in wanted}
     if out is not None:
         check_folder(out)
-    data, recognised, parts = _read(data_name, wanted, by)
-    notify(f"{data_name}: {recognised}")
-    board = leaderboard_of(data, **how, progressbar=True, parts=parts)
+    board = _board(names, wanted)
     findings = findings_of(board)
     try:
         if out is not None:
-            drawn = write_findings(findings, out, others={"leaderboard.json": as_json(board)})
+            others = {"leaderboard.json": as_json(board), f"leaderboard{_BOARD}": bytes(as_netcdf(board))}
+            drawn = write_findings(findings, out, others=others)
             notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
     finally:  # a full disk must not cost the answer
         print(text_of(findings, PYTHON))
 
 
-def _read(data_name: str, wanted: dict[str, Any], by: list[str]) -> tuple[Any, str, dict[str, Any]]:
-    """The comparisons of that name, how they were read, and their parts; those of a large file in batches."""
-    from thali import datasets
-    from thali.paired.leaderboard import parts_by
-    from thali.reading.counting import is_large, read_rows
+def _board(names: list[str], wanted: dict[str, Any]) -> "Leaderboard":
+    """The leaderboard of all files, the first of which may hold one that was saved."""
+    first, *others = names
+    if Path(first).suffix.lower() != _BOARD:
+        made = _begun(first, wanted)
+    else:
+        saved = _saved(first)
+        if chosen := [name for name in wanted if name in (*_HOW, *_OF_TABLES)]:
+            raise DataError(Argument(chosen[0]), f" was chosen when {first} was made; leave it out.")
+        if not others:
+            return saved
+        assert saved.made is not None
+        made = saved.made._replace(columns=saved.made.columns | wanted)
+    for name in others:
+        made = made.with_more(name, True, {})
+        notify(f"{name}: {made.counted.read_as}")
+    if others and made.counted.ids is None:
+        notify(f"rows that are in several of the {len(names)} files count several times; name identifiers by --id.")
+    return made.board(progressbar=True)
 
-    is_file = data_name not in {record.name for record in datasets.catalogue()}
-    if is_file and (by or is_large(data_name)):
-        rows = read_rows(data_name, by, True, wanted.pop("where", None), wanted)
-        return *rows.reading().build(), parts_by(by, rows.by)
-    if by:
-        raise DataError(Argument("by"), f" is about a file, and {data_name} is a bundled data set; leave it out.")
-    return *load_pairs(data_name, wanted), {}
+
+def _saved(name: str) -> "Leaderboard":
+    """The leaderboard in a file."""
+    from thali.model.saved import load
+    from thali.paired.leaderboard import Leaderboard
+
+    found = load(name)
+    if not isinstance(found, Leaderboard):
+        raise DataError(f"'{name}' holds a fitted model, and a leaderboard is needed; give a table.")
+    return found
+
+
+def _begun(name: str, wanted: dict[str, Any]) -> "Made":
+    """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in batches."""
+    from thali import datasets
+    from thali.paired.leaderboard import Counted, Made, count
+    from thali.reading.counting import is_large
+
+    how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()}
+    named = _OF_TABLES | wanted
+    is_bundled = name in {record.name for record in datasets.catalogue()}
+    if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):
+        raise DataError(Argument(divided[0]), f" is about a file, and {name} is a bundled data set; leave it out.")
+    if not is_bundled and (named["by"] or named["id"] or is_large(name)):
+        counted = count(name, True, named)
+    else:
+        data, read_as = load_pairs(name, wanted)
+        counted = Counted(data, {}, None, 0, read_as)
+    notify(f"{name}: {counted.read_as}")
+    return Made(counted, how, named)
