@@ -1,17 +1,20 @@
 """Paired comparisons in the form that the tools read."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._labels import plural, shorten
+from thali.data.choices import Choices
 from thali.data.columns import as_frame
 from thali.data.judged import Judged, not_pairs
+from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import ORDER
 from thali.data.pairs.tables import fields_of_rows
-from thali.errors import DataError
+from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from thali.reading.counting import Rows
@@ -148,3 +151,67 @@ def proportions(data: PairedComparisons) -> np.ndarray:
     table[data.first, data.second] = data.wins / total
     table[data.second, data.first] = data.losses / total
     return table
+
+
+# What is counted of a file, a data frame or data, with its parts ------------------------------------------------------
+
+
+class Counted(NamedTuple):
+    """What a leaderboard is made of."""
+
+    data: Any  # whatever `comparisons_of` takes
+    parts: dict[str, PairedComparisons]
+    ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
+    repeated: int  # rows that were left out, because one with their identifier was there
+    read_as: str = ""  # how a table was read
+
+
+def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None) -> Counted:
+    """What is counted of whatever was given: files and data frames are read, rows that are `known` are left out."""
+    from thali.reading.recognise import check_names
+
+    columns = {name: value for name, value in named.items() if name not in ("covariates", "by", "id")}
+    by, covariates, identifier = (
+        [name] if isinstance(name := named[key], str) else name for key in ("by", "covariates", "id")
+    )
+    by = list(by or ())
+    check_names(columns, PAIRS)
+    if isinstance(source, PairedComparisons | Choices | np.ndarray | list | tuple):
+        if covariates is not None and isinstance(source, PairedComparisons | Choices):
+            source = comparisons_of(source).with_covariates(covariates)
+        if columns or identifier:
+            raise ArgumentError(
+                f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; names of"
+                " columns are for a file or a data frame."
+            )
+        return Counted(source, parts_by(by, lambda column: comparisons_of(source).by_group(column)), None, 0)
+    if covariates:
+        columns["covariates"] = list(covariates)
+    if isinstance(source, str | Path):
+        from thali.reading.counting import read_rows
+
+        rows = read_rows(source, [*by, *(identifier or ())], progressbar, columns.pop("where", None), columns)
+        return counted_rows(rows, by, identifier, known)
+    if by or identifier:
+        return counted_rows(rows_of(source, columns), by, identifier, known)
+    return Counted(of_frame(source, **columns), {}, None, 0)
+
+
+def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.ndarray | None = None) -> Counted:
+    """What is counted of the rows of a table."""
+    ids, repeated = None, 0
+    if identifier:
+        rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
+        if not len(rows.table.frame):
+            raise DataError(
+                f"{rows.table.file}: All {plural(repeated, 'row')} were counted before, by {identifier[0]!r}."
+            )
+    data, read_as = rows.reading().build()
+    return Counted(data, parts_by(by, rows.by), ids, repeated, read_as)
+
+
+def parts_by(by: Sequence[str], divided: Callable[[str], dict[str, PairedComparisons]]) -> dict[str, PairedComparisons]:
+    """The parts that columns divide comparisons into, by the value, or by column and value of several columns."""
+    found = {column: divided(column) for column in by}
+    names = {column: f"{column} " if len(found) > 1 else "" for column in found}
+    return {f"{names[column]}{value}": part for column, parts in found.items() for value, part in parts.items()}

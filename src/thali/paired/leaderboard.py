@@ -1,6 +1,6 @@
 """Leaderboards: options ranked by paired comparisons, with what is not known about their order."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -10,12 +10,10 @@ import numpy as np
 from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali._printed import Printed
-from thali.data.choices import Choices
 from thali.data.connectivity import check_finite
-from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import Covariates
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, DataError, Setting
 from thali.inference.files import atomic_write
 from thali.inference.progress import Progress
 from thali.inference.seeds import streams
@@ -23,13 +21,13 @@ from thali.inference.warn import is_quiet
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
-from .counted import comparisons_of, of_frame, rows_of
+from .counted import Counted, comparisons_of, count
 
 if TYPE_CHECKING:
     import pandas
 
     from thali.aspects.bradley_terry import Density
-    from thali.reading.counting import Rows
+
 
 # Groups of options that cannot be told apart --------------------------------------------------------------------------
 
@@ -248,16 +246,6 @@ class Leaderboard(Printed):
         atomic_write(path, kinds[path.suffix.lower()](self))
 
 
-class Counted(NamedTuple):
-    """What a leaderboard is made of."""
-
-    data: Any  # whatever `comparisons_of` takes
-    parts: dict[str, PairedComparisons]
-    ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
-    repeated: int  # rows that were left out, because one with their identifier was there
-    read_as: str = ""  # how a table was read
-
-
 class Made(NamedTuple):
     """How a leaderboard was made, and of what: all that an update begins with."""
 
@@ -444,58 +432,6 @@ def _check_covariates(covariates: Covariates) -> None:
             f"Of {shorten(outcomes)} the sign is that of the choice in every comparison, as if it were its outcome;",
             *leave_out,
         )
-
-
-def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None) -> Counted:
-    """What is counted of whatever was given: files and data frames are read, rows that are `known` are left out."""
-    from thali.reading.recognise import check_names
-
-    columns = {name: value for name, value in named.items() if name not in ("covariates", "by", "id")}
-    by, covariates, identifier = (
-        [name] if isinstance(name := named[key], str) else name for key in ("by", "covariates", "id")
-    )
-    by = list(by or ())
-    is_data = isinstance(source, PairedComparisons | Choices | np.ndarray | list | tuple)
-    if is_data:
-        if covariates is not None and isinstance(source, PairedComparisons | Choices):
-            source = comparisons_of(source).with_covariates(covariates)
-        if columns or identifier:
-            raise ArgumentError(
-                f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; names of"
-                " columns are for a file or a data frame."
-            )
-        return Counted(source, parts_by(by, lambda column: comparisons_of(source).by_group(column)), None, 0)
-    if covariates:
-        columns["covariates"] = list(covariates)
-    check_names(columns, PAIRS)
-    if isinstance(source, str | Path):
-        from thali.reading.counting import read_rows
-
-        rows = read_rows(source, [*by, *(identifier or ())], progressbar, columns.pop("where", None), columns)
-        return counted_rows(rows, by, identifier, known)
-    if by or identifier:
-        return counted_rows(rows_of(source, columns), by, identifier, known)
-    return Counted(of_frame(source, **columns), {}, None, 0)
-
-
-def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.ndarray | None = None) -> Counted:
-    """What is counted of the rows of a table."""
-    ids, repeated = None, 0
-    if identifier:
-        rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
-        if not len(rows.table.frame):
-            raise DataError(
-                f"{rows.table.file}: All {plural(repeated, 'row')} were counted before, by {identifier[0]!r}."
-            )
-    data, read_as = rows.reading().build()
-    return Counted(data, parts_by(by, rows.by), ids, repeated, read_as)
-
-
-def parts_by(by: Sequence[str], divided: Callable[[str], dict[str, PairedComparisons]]) -> dict[str, PairedComparisons]:
-    """The parts that columns divide comparisons into, by the value, or by column and value of several columns."""
-    found = {column: divided(column) for column in by}
-    names = {column: f"{column} " if len(found) > 1 else "" for column in found}
-    return {f"{names[column]}{value}": part for column, parts in found.items() for value, part in parts.items()}
 
 
 class _Drawn(NamedTuple):

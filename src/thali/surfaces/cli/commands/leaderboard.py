@@ -74,7 +74,8 @@ def _saved(name: str) -> "Leaderboard":
 def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in batches."""
     from thali import datasets
-    from thali.paired.leaderboard import Counted, Made, count
+    from thali.paired.counted import Counted, count
+    from thali.paired.leaderboard import Made
     from thali.reading.counting import is_large
 
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()}
