@@ -90,6 +90,7 @@ def test_who_knows_choices_alone_says_so(data, refuses):
 
 
 @pytest.mark.fit
+@pytest.mark.usefixtures("few_replicates")
 def test_davidson_takes_the_ties_of_the_data():
     wins, ties = [[0, 5, 6], [2, 0, 4], [1, 3, 0]], [[0, 3, 2], [3, 0, 3], [2, 3, 0]]
     data = th.PairedComparisons(wins, ties=ties)

@@ -183,12 +183,12 @@ def test_answers_to_a_design_have_the_errors_that_were_expected():
     """Standard errors of one fit: those of the information at estimates, which differ from the truth by little."""
     table = designs.choice(THREE, 6, 3, versions=2, prior=PRIOR, random_seed=4)
     beta = np.array([0.5, 0.0, -0.45, -0.9, 0.8])
-    data = answered(table, 400, beta, np.random.default_rng(1))
+    data = answered(table, 200, beta, np.random.default_rng(1))
     model = th.MultinomialLogit().fit(data)
-    expected = designs.check(table, PRIOR, respondents=400).table["se"]
+    expected = designs.check(table, PRIOR, respondents=200).table["se"]
     np.testing.assert_allclose(model.summary()["se"], expected, rtol=0.1)
     assert np.abs((model.coef_.to_numpy() - beta) / expected).max() < 4.5
-    again = designs.check(data, PRIOR, respondents=400)  # of tasks that were answered
+    again = designs.check(data, PRIOR, respondents=200)  # of tasks that were answered
     np.testing.assert_allclose(again.table["se"], expected, rtol=1e-9)
 
 

@@ -90,7 +90,7 @@ def test_a_long_fit_says_what_is_quicker(monkeypatch):
     monkeypatch.setattr(chains, "LONG", 0.0)
     data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
     with pytest.warns(LongRunWarning, match=r"takes about a minute\. Quicker: method='map', or fewer draws\.$"):
-        th.AdditiveClustering(sigma=0.1).fit(data, draws=2000, tune=2000, random_seed=1)
+        th.AdditiveClustering(sigma=0.1).fit(data, draws=200, tune=200, random_seed=1)
 
 
 @pytest.mark.unit

@@ -183,6 +183,7 @@ def check_pictures(found):
         pyplot.close(figure)
 
 
+@pytest.mark.long
 def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
     scores, interrupted = paper._all_scores(settings(tmp_path), paper.SIZES["small"])
     assert scores is not None and not interrupted
