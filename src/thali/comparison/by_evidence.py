@@ -81,8 +81,8 @@ def compare_by_evidence(
             raise KeyboardInterrupt
         table = table_of_evidence(named, batch.records, base, odds, own)
     table.attrs["interrupted"] = interrupted
-    kept = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
-    warn_of_evidence(table, kept if job is None else f"the same call goes on from '{job}'")
+    go_on = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
+    warn_of_evidence(table, go_on if job is None else f"the same call goes on from '{job}'")
     return table
 
 

@@ -170,8 +170,8 @@ def run_comparison(
             raise KeyboardInterrupt
         table = comparison_table(Scores(splitter, scorer, parts, list(named), records))
     table.attrs.update(interrupted=interrupted, lapses=lapses)
-    kept = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
-    warn_of(table, splitter, kept if job is None else f"the same call goes on from '{job}'")
+    go_on = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
+    warn_of(table, splitter, go_on if job is None else f"the same call goes on from '{job}'")
     return table
 
 

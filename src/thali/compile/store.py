@@ -262,9 +262,9 @@ def folders_to_read() -> Iterator[Folder]:
     came = shipped()
     if came.folder is not None:
         yield came.folder
-    kept = usable_folder()
-    if kept is not None:
-        yield kept
+    own = usable_folder()
+    if own is not None:
+        yield own
 
 
 @dataclass(frozen=True)

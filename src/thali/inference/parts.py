@@ -120,8 +120,8 @@ class Batch(Generic[Task]):
         folder: PartsFolder | None = None,
     ) -> None:
         self._tasks, self._key, self._run, self._record, self._folder = tasks, key, run, record, folder
-        kept = {} if folder is None else folder.records
-        self.records: dict[str, Record] = {of: kept[of] for of in map(key, tasks) if of in kept}
+        before = {} if folder is None else folder.records
+        self.records: dict[str, Record] = {of: before[of] for of in map(key, tasks) if of in before}
 
     def finish(
         self,

@@ -213,9 +213,9 @@ def _averages(settings: Settings, data: DataSet) -> tuple[dict[str, dict[float, 
                 sampled: Any = PlackettLuceRegression(thin=THIN, **draws, **shared).fit(data.covariates, data.labels)
                 if sampled.interrupted_:
                     return weights, True
-                kept = sampled.posterior_["posterior"]["weights"].values
+                drawn = sampled.posterior_["posterior"]["weights"].values
                 bound: Any = PlackettLuceRegression("variational", **shared).fit(data.covariates, data.labels)
-                estimates = (kept.mean(axis=(0, 1)), np.median(kept, axis=(0, 1)), np.asarray(bound.weights_))
+                estimates = (drawn.mean(axis=(0, 1)), np.median(drawn, axis=(0, 1)), np.asarray(bound.weights_))
                 for name, estimate in zip(ELSEWHERE, estimates, strict=True):
                     weights.setdefault(name, {})[a] = estimate
                 progress.update(done)

@@ -224,21 +224,21 @@ def _simulated(
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
     """Data and quantities of the first n draws from the prior that the model can be fitted to."""
     # Which data are skipped depends only on the data, so that the ranks of the others stay uniform.
-    kept: list[tuple[tuple[Any, ...], dict[str, float]]] = []
+    usable: list[tuple[tuple[Any, ...], dict[str, float]]] = []
     names: list[str] = []
     for part in seed.spawn(_ROUNDS):
         sample = drawn_from(model, n, part, *design)
         values = quantities_of(sample.prior)
         names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]  # fixed ones are left out
-        kept += [
+        usable += [
             (data, {name: float(values[name][0, k]) for name in names})
             for k, data in enumerate(sample.data)
             if data is not None
         ]
-        if len(kept) >= n:
-            return kept[:n]
+        if len(usable) >= n:
+            return usable[:n]
     raise DataError(
-        f"Of {_ROUNDS * n:,} simulated data sets only {len(kept):,} can be fitted, for classes are missing in the "
+        f"Of {_ROUNDS * n:,} simulated data sets only {len(usable):,} can be fitted, for classes are missing in the "
         "others; take a design with more rows."
     )
 
@@ -263,9 +263,9 @@ def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[fl
     count = flat.size
     if np.ptp(flat) > 0.0 and draws.shape[1] >= MIN_DRAWS:
         count = int(np.clip(mean_ess(draws[None])[0], 1, flat.size))
-    kept = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
-    tied = np.abs(kept - value) <= TIE * (1.0 + abs(value))
-    below, equal = int((kept[~tied] < value).sum()), int(tied.sum())
+    thinned = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
+    tied = np.abs(thinned - value) <= TIE * (1.0 + abs(value))
+    below, equal = int((thinned[~tied] < value).sum()), int(tied.sum())
     return (below + rng.random() * (equal + 1)) / (count + 1), count
 
 

@@ -156,8 +156,10 @@ class Pages:
         roles = [each for each in own if each.name in reading["roles"]]
         if named:  # what is asked for comes alone
             roles = []
-        apart = {each.name for each in (*asked_for, *roles)} | set(QUESTIONS)
-        of_kind = {kind: [each for each in options if each.name not in apart] for kind, options in of_kinds.items()}
+        asked_elsewhere = {each.name for each in (*asked_for, *roles)} | set(QUESTIONS)
+        of_kind = {
+            kind: [each for each in options if each.name not in asked_elsewhere] for kind, options in of_kinds.items()
+        }
         return {
             "reading": reading,
             "named": [_unrecognised(field, speech) for field in of(asked_for)],

@@ -76,10 +76,10 @@ def run_fit(
         _fit(spec, model, data, of(FIT), job)
     interrupted = model.interrupted_
     if interrupted:
-        kept = model.posterior_["posterior"].sizes
+        sizes = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
         notify(
-            f"stopped early; kept {plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}{more}. Answers"
+            f"stopped early; kept {plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{more}. Answers"
             " are computed from these; Ctrl-C leaves them out."
         )
     try:
