@@ -276,7 +276,7 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
         if name in of_numbers or len(levels) <= MANY_LEVELS or attribute.order not in (NUMBERS, MEASURED, ALPHABET):
             continue
         what = f"Attribute {name!r} has {len(levels):,} levels"
-        most = f"; of more than {MANY_LEVELS} "
+        most = f", more than the {MANY_LEVELS} that need not be listed; "
         listed: tuple[Any, ...] = ", or list them all by ", Argument("levels"), "."
         if attribute.order == ALPHABET:
             linear = ("" if numbers is None else Message(", describe them by a number that is ", Argument("linear")),)

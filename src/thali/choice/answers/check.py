@@ -164,7 +164,7 @@ def level_pairs_of(scheme: "Scheme", directions: Sequence[int] | np.ndarray) -> 
 
 def effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -> list[str]:
     """What the pairs are called."""
-    named = list(scheme.levels.items())
+    named = list(scheme.labels.items())
     return [f"{named[i][0]}: {named[i][1][b]} over {named[i][1][a]}" for i, a, b in pairs]
 
 

@@ -63,7 +63,8 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
             steps, times = np.unique(coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True)
             yield expit(tastes @ steps.T) @ (times / times.sum())
 
-    named = [(name, data.levels[name][level]) for name, kept in seen.items() for level in kept]
+    labels = data.scheme.labels
+    named = [(name, labels[name][level]) for name, kept in seen.items() for level in kept]
     return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))
 
 

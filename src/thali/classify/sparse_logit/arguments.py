@@ -29,6 +29,7 @@ TRAJECTORIES = 2  # in a sweep
 MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
 THIN_MOVED = 1  # sweeps a recorded draw where there are trajectories, unless the user says otherwise
 THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
+THIN_HORSESHOE, THIN_HORSESHOE_ALONE = 3, 64  # of the horseshoe, whose tau mixes more slowly
 
 
 def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
@@ -66,9 +67,12 @@ def refuse_large(shape: tuple[int, int], coefficients: int) -> None:
         )
 
 
-def usual_thin(rows: int, columns: int, classes: int, method: str) -> int:
+def usual_thin(rows: int, columns: int, classes: int, method: str, prior: str = "laplace") -> int:
     """Sweeps a kept draw, unless the user says otherwise."""
-    if trajectories_of(rows, columns, classes, method):
+    is_moved = trajectories_of(rows, columns, classes, method) > 0
+    if prior == "horseshoe":
+        return THIN_HORSESHOE if is_moved else THIN_HORSESHOE_ALONE
+    if is_moved:
         return THIN_MOVED
     return THIN_TWO if classes == 2 else THIN
 

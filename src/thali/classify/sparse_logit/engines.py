@@ -63,7 +63,7 @@ class OfDraws(Chains):
         names, classes = varying_names(model), len(model.classes_)
         columns = len(names) + prior.intercept
         moves = trajectories_of(len(source.codes), columns, classes, model.method_)
-        asked = run.thin or usual_thin(len(source.codes), columns, classes, model.method_)
+        asked = run.thin or usual_thin(len(source.codes), columns, classes, model.method_, prior.name)
         bound = bounded(run, asked, seconds_of_sweep(len(source.codes), columns, classes))
         run, thin = bound.run._replace(thin=bound.thin), bound.thin
 

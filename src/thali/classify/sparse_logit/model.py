@@ -93,7 +93,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     thin : int, optional
         Sweeps of the sampler for each state. None means 1 for "polya-gamma" where there are at least as many rows as
         coefficients of a class and at most 600 coefficients; else 4 for two classes and 10 for more, which mix more
-        slowly.
+        slowly. Of the horseshoe 3 and 64, as its tau mixes more slowly still.
     cores : int, optional
         Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional

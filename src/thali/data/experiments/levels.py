@@ -19,6 +19,7 @@ MEASURED = "measured"  # numbers by size that are hardly levels: many, of which 
 ANY_NUMBER = "any number"  # of an attribute that a model reads as a number, so that new tasks may hold others
 MANY_LEVELS = 30  # up to which each level of an attribute has a coefficient, unless all of them are listed
 _LANDMARKS, _GROUPS = 5, 4  # levels of a measured attribute that stand for all, and groups that it is divided into
+_SHOWN = 4  # digits of its levels in names
 
 
 def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
@@ -161,8 +162,20 @@ def bin_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def landmarks(levels: np.ndarray) -> np.ndarray:
-    """Of the numbers of many levels in their order those of the least, the quartiles and the largest."""
+    """Of many levels in their order the least, the quartiles and the largest."""
     return levels[np.linspace(0, len(levels) - 1, _LANDMARKS).round().astype(np.int64)]
+
+
+def _digits(values: Sequence[float] | np.ndarray, least: int) -> int:
+    """Digits, at least so many, that tell numbers apart."""
+    return next((more for more in range(least, 17) if len({f"{each:.{more}g}" for each in values}) == len(values)), 17)
+
+
+def short_numbers(levels: Sequence[str]) -> tuple[str, ...]:
+    """The levels of a measured attribute, with as few digits as tell those apart that stand for all."""
+    values = np.array([float(level) for level in levels])
+    digits = _digits(landmarks(values), _SHOWN)
+    return tuple(f"{value:.{digits}g}" for value in values.tolist())
 
 
 def quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
@@ -176,9 +189,7 @@ def quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
     """
     values = np.array([float(level) for level in levels])
     ends = cut_points("", _GROUPS, values)
-    shown = next(
-        texts for digits in range(3, 18) if len(set(texts := [f"{end:.{digits}g}" for end in ends])) == len(ends)
-    )
+    shown = [f"{end:.{_digits(ends, 3)}g}" for end in ends]
     names = (f"to {shown[0]}", *(f"{a} to {b}" for a, b in pairwise(shown)), f"from {shown[-1]}")
     return names, np.searchsorted(ends, values, side="left")
 

@@ -26,6 +26,7 @@ from .levels import (
     numbers_of,
     quarters,
     row_texts,
+    short_numbers,
 )
 
 if TYPE_CHECKING:
@@ -119,6 +120,11 @@ class Scheme:
             name: quarters(own) if name in self.measured else (own, np.arange(len(own)))
             for name, own in self.levels.items()
         }
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Attribute -> what tables call its levels: measured ones have fewer digits."""
+        return {name: short_numbers(own) if name in self.measured else own for name, own in self.levels.items()}
 
     def compared(self, name: str, levels: np.ndarray) -> np.ndarray:
         """Those of some levels of an attribute, by their numbers, that are compared with each other."""
@@ -224,7 +230,8 @@ class Scheme:
 def _levels(attribute: Attribute) -> str:
     levels = attribute.levels
     if attribute.order == MEASURED:
-        return f"a number, {levels[0]} to {levels[-1]} ({len(levels):,} different ones)"
+        shown = short_numbers(levels)
+        return f"a number, {shown[0]} to {shown[-1]} ({len(levels):,} different ones)"
     shown = list(levels) if len(levels) <= _SHOWN else [*levels[:3], "...", *levels[-2:]]
     text = (", " if attribute.order in (ALPHABET, BINS) else " < ").join(shown)
     count = f" ({len(levels)} levels)" if len(levels) > _SHOWN else ""
