@@ -279,7 +279,7 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
         most = f", more than the {MANY_LEVELS} that need not be listed; "
         listed: tuple[Any, ...] = ", or list them all by ", Argument("levels"), "."
         if attribute.order == ALPHABET:
-            linear = ("" if numbers is None else Message(", describe them by a number that is ", Argument("linear")),)
+            linear = ("" if numbers is None else Message(", describe them by a number that is named in ", Argument("linear")),)
             leave = "leave it out by ", Argument("attributes"), ", join rare ones"
             raise DataError(f"{what}, {shorten(levels, 4)}{most}", *leave, *linear, *listed)
         linear = () if numbers is None else ("take the number itself by ", Setting("linear", name), ", ")
