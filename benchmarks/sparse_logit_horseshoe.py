@@ -71,8 +71,8 @@ def measured(name, **arguments):
     found = f"{rows['r_hat'].max():.4f} {worst:24s} {rows['ess_bulk'].min():6.0f} {least:24s}"
     below = int((rows["ess_bulk"] < 400).sum()), int((rows["r_hat"] > 1.01).sum())
     agrees = "agrees" if model.verdict().agrees else "disagrees"
-    thin = model.posterior_.attrs["thin"]
-    print(f"{name:10s} {len(y):4d} x {X.shape[1]:3d}  {draws:5d} x {thin:2d} {seconds:6.1f} s  {found} {below} {agrees}")
+    size = f"{len(y):4d} x {X.shape[1]:3d}  {draws:5d} x {model.posterior_.attrs['thin']:2d}"
+    print(f"{name:10s} {size} {seconds:6.1f} s  {found} {below} {agrees}")
     return model
 
 

@@ -91,8 +91,8 @@ REFUSED = {
     "labels": (
         SHOPS,
         "Attribute 'price' has 31 levels, 'shop 000', 'shop 001', 'shop 002', 'shop 003' and 27 more, more than the "
-        "30 that need not be listed; leave it out by attributes, join rare ones, describe them by a number that is named "
-        "in linear, or list them all by levels.",
+        "30 that need not be listed; leave it out by attributes, join rare ones, describe them by a number that is "
+        "named in linear, or list them all by levels.",
     ),
 }
 

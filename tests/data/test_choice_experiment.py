@@ -486,7 +486,8 @@ def test_groups_and_landmarks_of_a_measured_attribute():
     assert names == data.levels["zoom"] and groups.tolist() == [0, 1]
     assert data.scheme.compared("zoom", np.arange(2)).tolist() == [0, 1]
     near = th.ChoiceExperiment.from_frame(simulated(people=4).assign(price=5 + np.arange(96) / 7e6))
-    assert len(set(near.scheme.groups["price"][0])) == 4 and len({near.scheme.labels["price"][k] for k in compared}) == 5
+    assert len(set(near.scheme.groups["price"][0])) == 4
+    assert len({near.scheme.labels["price"][k] for k in compared}) == 5
 
 
 def test_what_is_constant_within_every_task_is_left_out_and_said():

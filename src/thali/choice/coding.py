@@ -82,8 +82,9 @@ def coding_of(data: ChoiceExperiment, linear: Any = (), knots: Any = None, inter
     """The columns that describe the products of the data."""
     # Each level of an attribute in the products, except the first, has a column: 1 in products with that level. A
     # measured attribute, and one in `linear`, has one column, which holds its number; one in `knots` has a column for
-    # each piece of its number. Products that lack an attribute have 0 there, and 1 in a further column if not every product that lacks it
-    # is the no-choice option. Two attributes in `interactions` have the products of their columns besides.
+    # each piece of its number. Products that lack an attribute have 0 there, and 1 in a further column if not every
+    # product that lacks it is the no-choice option. Two attributes in `interactions` have the products of their columns
+    # besides.
     wanted = wanted_of(data, linear, knots, interactions)
     return coding_by(data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted)
 
@@ -279,7 +280,8 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
         most = f", more than the {MANY_LEVELS} that need not be listed; "
         listed: tuple[Any, ...] = ", or list them all by ", Argument("levels"), "."
         if attribute.order == ALPHABET:
-            linear = ("" if numbers is None else Message(", describe them by a number that is named in ", Argument("linear")),)
+            named = ", describe them by a number that is named in ", Argument("linear")
+            linear = () if numbers is None else named
             leave = "leave it out by ", Argument("attributes"), ", join rare ones"
             raise DataError(f"{what}, {shorten(levels, 4)}{most}", *leave, *linear, *listed)
         linear = () if numbers is None else ("take the number itself by ", Setting("linear", name), ", ")

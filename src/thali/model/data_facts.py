@@ -189,12 +189,12 @@ def levels_shown(data: Any) -> "pandas.DataFrame":
     shown = np.bincount(data.row_product, minlength=count)
     chosen = np.bincount(data.row_product[data.first_row[:-1] + data.chosen], minlength=count)
     rows = []
-    for place, (name, (groups, of_level)) in enumerate(data.scheme.groups.items()):
+    for column, (name, (groups, of_level)) in enumerate(data.scheme.groups.items()):
         if name == INSIDE and data.scheme.has_inside:
             continue
-        group = np.append(of_level, -1)[data.products[:, place]]
-        for number, label in enumerate(groups):
-            own = group == number
+        group = np.append(of_level, -1)[data.products[:, column]]
+        for place, label in enumerate(groups):
+            own = group == place
             times = int(shown[own].sum())
             rows.append((name, label, times, chosen[own].sum() / times if times else np.nan))
     return pd.DataFrame(rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"])

@@ -10,9 +10,16 @@ import thali as th
 from thali.classify.input import standard_of
 from thali.classify.sparse_logit import approximation
 from thali.classify.sparse_logit.approximation import expansion_at
-from thali.classify.sparse_logit.arguments import MAX_DENSE, Prior, method_for, refuse_large, sparse_columns
+from thali.classify.sparse_logit.arguments import (
+    MAX_DENSE,
+    Prior,
+    method_for,
+    refuse_large,
+    seconds_of_climb,
+    sparse_columns,
+)
 from thali.classify.sparse_logit.chain import problem_of
-from thali.errors import DataError, DataWarning
+from thali.errors import DataError, DataWarning, LongRunWarning
 from thali.inference.warn import without_warnings
 
 
@@ -122,6 +129,20 @@ def test_auto_draws_the_same_from_a_small_sparse_matrix(uncompiled):
 
 
 @pytest.mark.unit
+def test_a_normal_law_of_many_coefficients_is_forecast(monkeypatch):
+    assert [method_for("auto", "laplace", 533, columns, 2) for columns in (100, 1100, 2000)] == [
+        "polya-gamma",
+        "variational",
+        "polya-gamma",
+    ]
+    assert 13 < seconds_of_climb(1797, 62, 10) < 52  # 26 seconds of digits
+    assert method_for("auto", "laplace", 100_000, 1000, 2) == "variational"
+    monkeypatch.setattr(th.SparseMultinomialLogit, "_carry_out", lambda self, job: self)
+    with pytest.warns(LongRunWarning, match="takes about 37 minutes. Quicker: method='map'"):
+        th.SparseMultinomialLogit("variational").fit(sparse.random_array((90, 1200), density=0.1, rng=1), Y)
+
+
+@pytest.mark.unit
 def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
     wide = sparse.random_array((90, 6000), density=1e-2, rng=1, format="csr")
     with pytest.raises(DataError, match=r"shape \(90, 6000\), which is too large .* 'map'|method='map'.* eta"):
@@ -129,7 +150,10 @@ def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
     with pytest.raises(DataError, match="at most 5,000 coefficients"):
         th.SparseMultinomialLogit("laplace").fit(wide, Y)
     with pytest.raises(DataError, match="too large"):
-        refuse_large((MAX_DENSE, 2), 4)
+        refuse_large((MAX_DENSE, 2), 2, 2)
+    refuse_large((533, 200), 201, 2)
+    with pytest.raises(DataError, match="to draw its 1,400 coefficients"):
+        refuse_large((533, 1400), 1400, 2)
     with pytest.raises(DataError, match=r"pass X.toarray\(\), or choose .*'laplace', 'variational'"):
         th.SparseMultinomialLogit("polya-gamma").fit(sparse.csr_array(X), Y)
 

@@ -9,7 +9,7 @@ from thali._arguments import one_of, positive
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.chains import FIRST_DRAWS
 from thali.inference.warn import warn
-from thali.model.bound import BUDGET
+from thali.model.bound import BUDGET, MIN_DRAWS
 
 from ..blocks import sum_over
 from ..input import Standard, column_name, ends_of, is_sparse, standard_of, warn_of_left_out
@@ -25,6 +25,9 @@ MIN_ROWS_EACH = 20  # rows a coefficient that it needs
 MAX_SECONDS = 60.0  # that draws of the posterior itself may take where a normal law is close to it
 A_SWEEP, A_CELL = 5e-5, 2.5e-8  # seconds of a sweep, and for each row, column and class: `benchmarks/forecast.py`
 
+CLIMB, CLIMB_OF_FEW_ROWS = 20, 200  # steps to a normal law
+A_CUBE, A_MOMENT = 8e-10, 2.5e-10  # seconds of a step for each cube of coefficients, and second moment of a row
+
 TRAJECTORIES = 2  # in a sweep
 MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
 THIN_MOVED = 1  # sweeps a recorded draw where there are trajectories, unless the user says otherwise
@@ -37,25 +40,42 @@ def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
     return A_SWEEP + A_CELL * rows * columns * classes
 
 
+def seconds_of_climb(rows: int, columns: int, classes: int) -> float:
+    """Seconds of the processor that a normal law is expected to take, which needs many steps where rows are few."""
+    q = classes - 1
+    steps = CLIMB if rows >= MIN_ROWS_EACH * columns * q else CLIMB_OF_FEW_ROWS
+    return steps * (A_CUBE * (columns * q) ** 3 + A_MOMENT * rows * columns**2 * q * (q + 1) / 2)
+
+
 def method_for(method: str, prior: str, rows: int, columns: int, classes: int) -> str:
     """The method itself, or what "auto" chooses for rows, columns and classes of these numbers.
 
     Draws of the posterior itself if a usual run takes less than a minute. If it takes longer, a normal law where that
-    is close to the posterior; and anywhere if it would take longer than the budget of a fit.
+    is close to the posterior; and anywhere if it would take longer than the budget of a fit, unless the normal law
+    does.
     """
     if method != "auto":
         return method
     coefficients = columns * (classes - 1)
     if prior != "laplace" or coefficients > MAX_COEFFICIENTS:
         return "polya-gamma"
-    sweeps = 4 * 2 * FIRST_DRAWS * usual_thin(rows, columns, classes, "polya-gamma")
+    sweep, seconds = seconds_of_sweep(rows, columns, classes), seconds_of_draws(rows, columns, classes)
     most = MAX_SECONDS if MIN_ROWS_EACH * coefficients <= rows else BUDGET
-    return "variational" if sweeps * seconds_of_sweep(rows, columns, classes) > most else "polya-gamma"
+    shortest = max(BUDGET, 4 * 2 * MIN_DRAWS * sweep)  # of a run that keeps within the budget
+    is_quick = seconds_of_climb(rows, columns, classes) < shortest
+    return "variational" if seconds > most and is_quick else "polya-gamma"
 
 
-def refuse_large(shape: tuple[int, int], coefficients: int) -> None:
+def seconds_of_draws(rows: int, columns: int, classes: int) -> float:
+    """Seconds of the processor that a usual run of the Gibbs sampler is expected to take."""
+    sweeps = 4 * 2 * FIRST_DRAWS * usual_thin(rows, columns, classes, "polya-gamma")
+    return sweeps * seconds_of_sweep(rows, columns, classes)
+
+
+def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
     """Refuse a sparse matrix that is too large for draws of the posterior itself, which need a dense one."""
-    if coefficients > MAX_COEFFICIENTS or shape[0] * shape[1] > MAX_DENSE:
+    coefficients = columns * (classes - 1)
+    if shape[0] * shape[1] > MAX_DENSE or seconds_of_draws(shape[0], columns, classes) > BUDGET:
         raise DataError(
             f"X is a sparse matrix of shape {shape}, which is too large for ",
             Setting("method", "auto"),

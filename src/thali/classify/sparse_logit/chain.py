@@ -41,6 +41,7 @@ def problem_of(
     trajectories: int = 0,
 ) -> Problem:
     """Data and prior in the form that the sweeps read, or, of a sparse matrix, the normal approximations."""
+    covariates: Any
     if isinstance(matrix, SparseColumns):  # which has the intercept's ones
         covariates, wide, (size, n) = matrix, False, matrix.shape
         penalised = size - prior.intercept

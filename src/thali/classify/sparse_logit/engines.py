@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 from thali.inference.chains import Run
+from thali.inference.progress import about
 from thali.inference.seeds import streams
+from thali.inference.warn import warn
 from thali.model.base import Job
 from thali.model.bound import bounded
 from thali.model.engine import Chains, Engine
@@ -18,7 +20,15 @@ from thali.posterior.verdict import Advice
 
 from ..input import is_sparse, varying_names
 from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
-from .arguments import MIN_ROWS_EACH, seconds_of_sweep, sparse_columns, trajectories_of, usual_thin
+from .arguments import (
+    MAX_SECONDS,
+    MIN_ROWS_EACH,
+    seconds_of_climb,
+    seconds_of_sweep,
+    sparse_columns,
+    trajectories_of,
+    usual_thin,
+)
 from .chain import Chain, problem_of
 from .draws import means, to_datatree
 from .sweep import Problem
@@ -134,6 +144,11 @@ class Normal(OfDraws):
         check(model, run, float(source.counts.sum()))
         prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
         known = vars(model).get("_normal_")
+        columns = int(standard.varies.sum()) + prior.intercept
+        seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
+        if run.progressbar and known is None and seconds > MAX_SECONDS:
+            long, quicker = f"This fit takes about {about(seconds)}. Quicker: ", Setting("method", "map")
+            warn(LongRunWarning(long, quicker, ", which has no intervals."))
 
         @cache
         def found() -> tuple[Problem, NormalPosterior]:

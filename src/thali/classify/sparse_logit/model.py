@@ -50,16 +50,16 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     method : {"auto", "polya-gamma", "holmes-held", "laplace", "variational", "map"}
         "auto" is "polya-gamma" if it is expected to take less than a minute of the processor. If it takes longer,
         "auto" is "variational" where there are 20 rows or more a coefficient, and anywhere if the Gibbs sampler would
-        take longer than ten minutes; `method_` says which. "polya-gamma" and "holmes-held" name the auxiliary variables
-        of the Gibbs sampler, which have no influence on the posterior; Polya-Gamma mixes better, the more so as
-        Hamiltonian trajectories of all coefficients follow each of its sweeps where there are at most 600. "laplace"
-        and "variational" draw independently from a normal approximation, for many rows: by the curvature at the
-        maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient their standard deviations are
-        within a tenth of those of the posterior; with fewer they are too small, the variational ones less so. "map" is
-        the maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, and
-        scales to millions of rows. All three take sparse matrices as they are, and leave Dask arrays in their blocks,
-        which "auto" fits by "variational". The Gibbs samplers need a dense matrix: of a sparse one "auto" makes one
-        where it chooses them.
+        take longer than ten minutes and it does not; `method_` says which. "polya-gamma" and "holmes-held" name the
+        auxiliary variables of the Gibbs sampler, which have no influence on the posterior; Polya-Gamma mixes better,
+        the more so as Hamiltonian trajectories of all coefficients follow each of its sweeps where there are at most
+        600. "laplace" and "variational" draw independently from a normal approximation, for many rows: by the curvature
+        at the maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient their standard
+        deviations are within a tenth of those of the posterior; with fewer they are too small, the variational ones
+        less so. "map" is the maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of
+        exactly 0, and scales to millions of rows. All three take sparse matrices as they are, and leave Dask arrays in
+        their blocks, which "auto" fits by "variational". The Gibbs samplers need a dense matrix: of a sparse one "auto"
+        makes one where it chooses them.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
@@ -247,7 +247,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if method_for(self.method, self.prior, len(data.codes), columns, len(self.classes_)) != "polya-gamma":
             return data
-        refuse_large(data.matrix.shape, columns * (len(self.classes_) - 1))
+        refuse_large(data.matrix.shape, columns, len(self.classes_))
         return made_dense(data)
 
     def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:

@@ -190,8 +190,10 @@ def _is_none(data: "ChoiceExperiment", codes: dict[str, np.ndarray]) -> np.ndarr
     return np.all([column < 0 for column in codes.values()], axis=0)
 
 
-def _cells(attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None) -> "pd.Categorical | np.ndarray":
-    """A categorical column, or an array of numbers as they were read; rows of the no-choice option are empty, or hold the label that marks it."""
+def _cells(
+    attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
+) -> "pd.Categorical | np.ndarray":
+    """A categorical column, or numbers as they were read; in rows of the no-choice option nothing, or its label."""
     import pandas as pd
 
     words = [word for word in attribute.missing[:1] if word]
