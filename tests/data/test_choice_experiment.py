@@ -442,16 +442,52 @@ def test_bad_splits(arguments, error, sentence):
     assert str(caught.value) == sentence
 
 
-def test_many_levels_are_told():
+def test_many_numbers_that_are_not_whole_are_measured():
     rows = simulated(people=4).assign(price=lambda f: np.arange(len(f)) / 7.0)
-    with pytest.warns(DataWarning, match=r"'price' has 96 levels; group its values by bins=\{'price': 4\}") as messages:
-        th.ChoiceExperiment.from_frame(rows)
-    assert messages[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert math.isclose(
-            th.ChoiceExperiment.from_frame(rows, bins={"price": 4}).cut_points["price"][1], rows["price"][47]
-        )
+        data = th.ChoiceExperiment.from_frame(rows)
+        binned = th.ChoiceExperiment.from_frame(rows, bins={"price": 4})
+        listed = th.ChoiceExperiment.from_frame(rows, levels={"price": rows["price"]})
+    assert data.orders["price"] == "measured" and data.scheme.measured == ("price",)
+    assert "price: a number, 0 to 13.57 (96 different ones)" in data.describe()
+    assert math.isclose(binned.cut_points["price"][1], rows["price"][47])
+    assert listed.orders["price"] == "given" and listed.levels == data.levels
+    again = th.ChoiceExperiment.from_frame(data.to_frame())
+    assert again.scheme == data.scheme and (again.products == data.products).all()
+    assert data.take(range(3)).scheme == data.scheme  # parts of the data are read alike
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (np.arange(96), "numbers"),  # whole: they may be names
+        (np.arange(96) % 30 + 0.5, "numbers"),
+        (np.arange(96) % 31 + 0.5, "measured"),
+        (np.where(np.arange(96) == 3, 0.5, np.arange(96) % 30), "measured"),
+        ([f"shop {k}" for k in range(96)], "alphabet"),
+        (pd.Categorical(np.arange(96) % 31 + 0.5, ordered=True), "categories"),
+    ],
+)
+def test_which_columns_are_measured(values, order):
+    data = th.ChoiceExperiment.from_frame(simulated(people=4).assign(price=values))
+    assert data.orders["price"] == order and (data.scheme.measured == ("price",)) == (order == "measured")
+
+
+def test_groups_and_landmarks_of_a_measured_attribute():
+    data = th.ChoiceExperiment.from_frame(simulated(people=4).assign(price=np.arange(96) / 7.0))
+    names, groups = data.scheme.groups["price"]
+    assert names == ("to 3.29", "3.29 to 6.71", "6.71 to 10.1", "from 10.1")
+    assert np.bincount(groups).tolist() == [24, 24, 24, 24]
+    compared = data.scheme.compared("price", np.arange(96)).tolist()
+    assert compared == [0, 24, 48, 71, 95]
+    assert [data.scheme.labels["price"][k] for k in compared] == ["0", "3.429", "6.857", "10.14", "13.57"]
+    names, groups = data.scheme.groups["zoom"]
+    assert names == data.levels["zoom"] and groups.tolist() == [0, 1]
+    assert data.scheme.compared("zoom", np.arange(2)).tolist() == [0, 1]
+    near = th.ChoiceExperiment.from_frame(simulated(people=4).assign(price=5 + np.arange(96) / 7e6))
+    assert len(set(near.scheme.groups["price"][0])) == 4
+    assert len({near.scheme.labels["price"][k] for k in compared}) == 5
 
 
 def test_what_is_constant_within_every_task_is_left_out_and_said():

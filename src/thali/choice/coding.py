@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._described import Facts
 from thali._labels import shorten, suggest
 from thali.data.experiments import ChoiceExperiment
-from thali.data.experiments.levels import as_number, is_whole
+from thali.data.experiments.levels import ALPHABET, MANY_LEVELS, MEASURED, NUMBERS, as_number, is_whole
 from thali.data.experiments.scheme import INSIDE, Encoded, Scheme, with_constants
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting
 from thali.inference.warn import warn
@@ -79,10 +80,11 @@ class Coding(NamedTuple):
 
 def coding_of(data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()) -> Coding:
     """The columns that describe the products of the data."""
-    # Each level of an attribute in the products, except the first, has a column: 1 in products with that level. An
-    # attribute in `linear` has one column, which holds its number; one in `knots` has a column for each piece of its
-    # number. Products that lack an attribute have 0 there, and 1 in a further column if not every product that lacks it
-    # is the no-choice option. Two attributes in `interactions` have the products of their columns besides.
+    # Each level of an attribute in the products, except the first, has a column: 1 in products with that level. A
+    # measured attribute, and one in `linear`, has one column, which holds its number; one in `knots` has a column for
+    # each piece of its number. Products that lack an attribute have 0 there, and 1 in a further column if not every
+    # product that lacks it is the no-choice option. Two attributes in `interactions` have the products of their columns
+    # besides.
     wanted = wanted_of(data, linear, knots, interactions)
     return coding_by(data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted)
 
@@ -267,6 +269,33 @@ def experiment(data: Any, constants: bool = False) -> ChoiceExperiment:
     return with_constants(data) if constants else data
 
 
+def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) -> None:
+    """Refuse attributes of many levels, unless they are listed; `numbers` are taken as such, None: no attribute is."""
+    of_numbers = () if numbers is None else (*numbers, *data.scheme.measured, data.scheme.alternative)
+    for attribute in data.scheme.attributes:
+        name, levels = attribute.name, attribute.levels
+        if name in of_numbers or len(levels) <= MANY_LEVELS or attribute.order not in (NUMBERS, MEASURED, ALPHABET):
+            continue
+        what = f"Attribute {name!r} has {len(levels):,} levels"
+        most = f", more than the {MANY_LEVELS} that need not be listed; "
+        listed: tuple[Any, ...] = ", or list them all by ", Argument("levels"), "."
+        if attribute.order == ALPHABET:
+            named = ", describe them by a number that is named in ", Argument("linear")
+            linear = () if numbers is None else named
+            leave = "leave it out by ", Argument("attributes"), ", join rare ones"
+            raise DataError(f"{what}, {shorten(levels, 4)}{most}", *leave, *linear, *listed)
+        linear = () if numbers is None else ("take the number itself by ", Setting("linear", name), ", ")
+        group = "group them by ", Setting("bins", {name: 4})
+        raise DataError(f"{what}, {levels[0]} to {levels[-1]}{most}", *linear, *group, *listed)
+
+
+def measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
+    """Which attributes are taken as numbers because of what they hold."""
+    names = [name for name in scheme.measured if name in coding.linear]
+    why = f"more than {MANY_LEVELS} different ones"
+    return (("taken as numbers", f"{shorten(names)} ({why}; to have levels, list them)"),) if names else ()
+
+
 def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:
     """Which declared levels no task shows."""
     named = [f"{name} = {level}" for name, own in unseen_levels(coding, levels).items() for level in own]
@@ -287,7 +316,7 @@ def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[M
 
 def wanted_of(data: "ChoiceExperiment", linear: Any, knots: Any, interactions: Any) -> Wanted:
     """The arguments `linear`, `knots` and `interactions`, checked."""
-    numbers: dict[str, tuple[float, ...]] = {}
+    numbers: dict[str, tuple[float, ...]] = dict.fromkeys(data.scheme.measured, ())
     for name in linear_names(linear):
         _known("linear", name, data)
         numbers[name] = ()

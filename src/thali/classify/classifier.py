@@ -83,7 +83,9 @@ class Classifier(Predictions, RunByChains):
         Parameters
         ----------
         X : array, data frame or sparse matrix (n, d)
-            Finite numbers, one row an observation. Sparse only for `SparseMultinomialLogit(method="map")`.
+            Finite numbers, one row an observation. Sparse only for `SparseMultinomialLogit` by "auto", "laplace",
+            "variational" or "map"; columns that are 0 in every row, such as words that only other texts have, are left
+            out without a warning.
         y : sequence of str, int or bool (n,)
             A label for each row; two classes or more.
         sample_weight : sequence of float (n,), optional
@@ -244,12 +246,12 @@ class Classifier(Predictions, RunByChains):
 
     def _observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
         matrix = self._checked(X)
-        classes, codes = codes_of(y, type(self).__name__, len(matrix))
+        classes, codes = codes_of(y, type(self).__name__, matrix.shape[0])
         return {"label": codes} if np.array_equal(classes, self.classes_) else {}
 
     def _replicates(self, rng: np.random.Generator, X: Any, y: Any) -> dict[str, np.ndarray]:
         matrix, sizes = self._checked(X), self.posterior_["posterior"].sizes  # type: ignore[attr-defined]
-        codes = np.empty((sizes["chain"] * sizes["draw"], len(matrix)), np.int64)
+        codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
         for part, probabilities in self._probability_blocks(matrix):
             codes[:, part] = drawn_codes(probabilities, rng).T
         return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}

@@ -32,9 +32,11 @@ ENGLISH = {
     "weights.some": "Relative weights (they sum to 1): {shown} of {every} are above zero, all others exactly zero",
     "weights.means": "Relative weights (they sum to 1), posterior means; the largest first",
     "weights.exp": "A weight is of exp of a covariate with mean 0 and standard deviation 1.",
-    "coef.some": "Coefficients of standardised covariates, against class {reference}: {shown} of {every} are not 0, all"
+    "coef.standard": "standardised covariates",
+    "coef.units": "covariates in their own units",
+    "coef.some": "Coefficients of {covariates}, against class {reference}: {shown} of {every} are not 0, all"
     " others exactly 0",
-    "coef.all": "Coefficients of standardised covariates, against class {reference}; those furthest from 0 first",
+    "coef.all": "Coefficients of {covariates}, against class {reference}; those furthest from 0 first",
     "cv.title": "Cross-validation: {rows} rows in {done} folds, each predicted by a fit to the others",
     "cv.better": "{name} errs less often than always naming the majority class (by {mean}, standard error {error}).",
     "cv.worse": "{name} errs MORE often than always naming the majority class (by {mean}, standard error {error}).",
@@ -226,12 +228,12 @@ def weights(model: Any, settings: Settings) -> Finding:
 @finding("coef", "Which covariates tell the classes apart?")
 def coefficients(model: Any, settings: Settings) -> Finding:
     """The coefficients of the sparse logit, those furthest from 0 first."""
-    table = importance(model)
+    table, covariates = importance(model), ENGLISH["coef.standard" if model.standardize else "coef.units"]
     if model._engine.is_point:
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
-        title = phrase(ENGLISH, "coef.some", reference=model.reference_, **counts)
+        title = phrase(ENGLISH, "coef.some", covariates=covariates, reference=model.reference_, **counts)
     else:
-        title = phrase(ENGLISH, "coef.all", reference=model.reference_)
+        title = phrase(ENGLISH, "coef.all", covariates=covariates, reference=model.reference_)
     return Finding(_largest(table, "coef", "coefficients"), str(title), table, _last_named(table))
 
 

@@ -55,8 +55,8 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     if is_sparse(X):
         raise DataError(
             f"X is a sparse matrix of shape {X.shape}, and a dense one is expected, which takes "
-            f"{_memory(8 * X.shape[0] * X.shape[1])}; pass X.toarray(), or choose "
-            "SparseMultinomialLogit(method='map'), which leaves X sparse."
+            f"{_memory(8 * X.shape[0] * X.shape[1])}; pass X.toarray(), or choose SparseMultinomialLogit, whose "
+            "methods 'auto', 'laplace', 'variational' and 'map' take sparse ones."
         )
     try:
         values = np.asarray(X.to_numpy() if hasattr(X, "columns") and hasattr(X, "to_numpy") else X)
@@ -253,8 +253,9 @@ class Standard(NamedTuple):
         with np.errstate(over="ignore"):  # a row far outside the training data
             return (matrix / self.unit - self.mean) / self.sd
 
-    def varying(self, matrix: np.ndarray) -> np.ndarray:
-        """The standardised columns that varied in the training data."""
+    def varying(self, matrix: Any) -> np.ndarray:
+        """The standardised columns that varied in the training data, dense."""
+        matrix = matrix.toarray() if is_sparse(matrix) else matrix
         return np.ascontiguousarray(self.apply(matrix)[:, self.varies])
 
 
@@ -311,11 +312,16 @@ def _sparse_moments(matrix: Any, unit: np.ndarray, share: np.ndarray) -> tuple[n
     return mean, variance + np.maximum(1.0 - stored, 0.0) * mean**2
 
 
-def warn_of_left_out(standard: Standard | None, names: np.ndarray | None) -> None:
-    """Warn of columns that are the same in every row of the training data; `names` as in `standard_of`."""
-    if standard is None or standard.varies.all() or is_quiet():
+def warn_of_left_out(standard: Standard | None, names: np.ndarray | None, usual: Any = False) -> None:
+    """Warn of columns that are the same in every row of the training data, unless that is usual of them.
+
+    `names` as in `standard_of`.
+    """
+    if standard is None or is_quiet():
         return
-    constant = np.flatnonzero(~standard.varies)
+    constant = np.flatnonzero(~(standard.varies | usual))
+    if not constant.size:
+        return
     named = ", ".join(column_name(names, int(j)) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
     warn(
         DataWarning(

@@ -100,6 +100,11 @@ def unmerged(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData
     return TrainingData(matrix[number], codes[number], weight, np.arange(len(number)), weight, number)
 
 
+def made_dense(data: TrainingData) -> TrainingData:
+    """Data of a sparse matrix as those of a dense one: equal rows merged."""
+    return merged(data.matrix.toarray(), data.codes, data.weight)._replace(number=data.number)
+
+
 def _as_text(keys: np.ndarray) -> np.ndarray:
     """Bytes (n,) of rows of numbers, whose order is that of the numbers, the first column before the second."""
     bits = keys.astype(">f8").view(">i8")

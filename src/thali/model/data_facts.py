@@ -182,18 +182,19 @@ def _is_none(data: Any) -> np.ndarray:
 
 
 def levels_shown(data: Any) -> "pandas.DataFrame":
-    """How often each level was shown, and chosen where it was shown."""
+    """How often each level, or group of levels, was shown, and chosen where it was shown."""
     import pandas as pd
 
     count = len(data.products)
     shown = np.bincount(data.row_product, minlength=count)
     chosen = np.bincount(data.row_product[data.first_row[:-1] + data.chosen], minlength=count)
     rows = []
-    for place, (name, levels) in enumerate(data.scheme.levels.items()):
+    for column, (name, (groups, of_level)) in enumerate(data.scheme.groups.items()):
         if name == INSIDE and data.scheme.has_inside:
             continue
-        for code, level in enumerate(levels):
-            own = data.products[:, place] == code
+        group = np.append(of_level, -1)[data.products[:, column]]
+        for place, label in enumerate(groups):
+            own = group == place
             times = int(shown[own].sum())
-            rows.append((name, level, times, chosen[own].sum() / times if times else np.nan))
+            rows.append((name, label, times, chosen[own].sum() / times if times else np.nan))
     return pd.DataFrame(rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"])

@@ -141,7 +141,8 @@ PEOPLE = Option(
 )
 LINEAR = Option(
     "linear",
-    "Attributes whose levels are numbers with one slope, rather than a coefficient for each level.",
+    "Attributes whose levels are numbers with one slope, rather than a coefficient for each level. Columns of more than"
+    " 30 numbers of which some are not whole have one anyway, unless --levels lists them.",
     NAMES,
     metavar="COLUMN,...",
 )

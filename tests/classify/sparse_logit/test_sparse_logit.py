@@ -274,3 +274,19 @@ def test_a8_error_rate_of_table_2():
 def test_a8_error_rates_of_table_2_over_more_splits(name, published):
     # wine comes out at .028: single sets of 20 halves range from .020 to .033
     check_error_rate(name, published, 60, draws=1500, tune=1000)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_tables_say_on_which_scale_coefficients_stand(standardize):
+    wide = X * [1.0, 100.0]
+    model = fitted(wide, standardize=standardize)
+    unit, own = "a unit of the covariate", "a standard deviation" if standardize else "a unit of the covariate"
+    table, point = model.coefficients(), th.SparseMultinomialLogit("map", eta=1.0, standardize=standardize).fit(wide, Y)
+    assert all(own in table.attrs["scale"][column] for column in ("coef", "sd", "low", "high"))
+    assert unit in table.attrs["scale"]["original"]
+    same = np.allclose(table["coef"], table["original"])
+    assert same == (not standardize)  # what the words say
+    path = model.coefficient_path(wide, Y, [1.0])
+    assert all(own in each.attrs["scale"] for each in (model.summary(), point.summary(), path))
+    title = point.findings()["coef"].title
+    assert ("standardised covariates" in title) == standardize

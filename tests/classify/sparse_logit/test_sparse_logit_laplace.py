@@ -115,7 +115,7 @@ def test_it_agrees_with_the_sampler_where_there_are_many_rows():
 
 def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
-    with pytest.warns(DataWarning, match="30 rows are fewer than 20 for each of 5 coefficients.*'polya-gamma'"):
+    with pytest.warns(DataWarning, match="fewer than 20 rows for each coefficient.*'polya-gamma'"):
         th.SparseMultinomialLogit(method="laplace", draws=100, random_seed=1).fit(few, few[:, 0] > 0)
     monkeypatch.setattr(normal, "MAX_COEFFICIENTS", 4)
     with without_warnings(), pytest.raises(DataError, match="at most 4 coefficients of all classes, and these are 5"):

@@ -99,7 +99,7 @@ def test_a_sparse_matrix_stays_sparse():
     with pytest.raises(
         DataError, match=r"sparse matrix of shape \(200000, 2000\), .* which takes 3.2 GB; pass X.toarray"
     ):
-        th.SparseMultinomialLogit().fit(big, labels)
+        th.SparseMultinomialLogit("polya-gamma").fit(big, labels)
 
 
 @pytest.mark.fit

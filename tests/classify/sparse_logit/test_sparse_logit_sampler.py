@@ -11,6 +11,8 @@ from scipy import special, stats
 from scipy.integrate import quad
 from sparse_logit_runs import METHODS, WAYS, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
 
+import thali as th
+from thali.classify.sparse_logit.arguments import usual_thin
 from thali.classify.sparse_logit.horseshoe import SLAB_SQUARE, TAU_SQUARE
 from thali.classify.sparse_logit.sweep import ETA, run
 from thali.classify.sparse_logit.trajectory import see_curvature
@@ -182,6 +184,24 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
         values = np.asarray(values, float)
         error = values.std() / math.sqrt(array_stats.ess(values[None], method="mean"))
         assert abs(values.mean() - mean) < 4 * error, (name, values.mean(), mean, error)
+
+
+def test_the_usual_draws_of_the_horseshoe():
+    assert [usual_thin(*size, "polya-gamma", "horseshoe") for size in ((90, 13, 3), (50, 301, 2))] == [3, 64]
+    assert [usual_thin(*size, "polya-gamma") for size in ((90, 13, 3), (50, 301, 2), (50, 301, 3))] == [1, 4, 10]
+
+
+@pytest.mark.long
+def test_the_usual_draws_of_the_horseshoe_pass_their_verdict():
+    """Correlated covariates, of which tau once had 244 effective draws; and more covariates than rows (26)."""
+    rng = np.random.default_rng(3)
+    X = np.sqrt(0.1) * rng.normal(size=(200, 20)) + np.sqrt(0.9) * rng.normal(size=(200, 1))
+    utility = np.column_stack([np.zeros(200), X[:, :3] @ [1.0, -1.0, 1.0], X[:, :3] @ [-1.0, 1.0, 0.5]])
+    wide = rng.normal(size=(50, 300))
+    studies = (X, (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)), (wide, wide[:, :5].sum(axis=1) > 0)
+    for covariates, labels in studies:
+        model = th.SparseMultinomialLogit(prior="horseshoe", random_seed=1, progressbar=False).fit(covariates, labels)
+        assert model.verdict().agrees, str(model.verdict())
 
 
 def test_a9_more_covariates_than_rows_cost_no_more_than_rows():

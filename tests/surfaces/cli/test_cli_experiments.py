@@ -202,6 +202,19 @@ def test_a_bad_market_is_refused_before_the_fit(refused, fake):
     assert "'175'" in error and "by --levels" in error and not fake
 
 
+def test_many_levels_in_the_words_of_the_command_line(done, refused):
+    rng, data = np.random.default_rng(0), experiment().to_frame()
+    data.assign(price=rng.permutation(len(data)) + 0.25).to_csv("floats.csv", index=False)
+    data.assign(price=rng.permutation(len(data))).to_csv("whole.csv", index=False)
+    found = done("fit", "floats.csv", "--model", "MNL")
+    assert "; taken as numbers: 'price'" in found.err and re.search("price +a number, 0.25 to 117.2", found.out)
+    for model, words in (("MNL", "take the number itself by --linear price, group"), ("product-classes", "group")):
+        error = refused("fit", "whole.csv", "--model", model)
+        assert f"more than the 30 that need not be listed; {words} them by --bins price=4, or list them" in error
+        assert error.rstrip().endswith("all by --levels.")
+    assert done("fit", "whole.csv", "--model", "MNL", "--linear", "price").code == 0
+
+
 def test_bundled_data_are_refused(refused):
     assert "choice experiments are needed by product-classes; leave out --model" in refused(
         "fit", "celebrities", "--model", "product-classes"

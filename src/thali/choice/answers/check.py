@@ -104,10 +104,11 @@ def _indicators(design: "ChoiceExperiment | Design") -> tuple[list[tuple[str, st
     """What is counted, and which rows of the tasks count, shape (rows, numbers); then the same between people."""
     products = design.products[design.row_product]
     named, columns = [], []
-    for place, (name, levels) in enumerate(design.scheme.levels.items()):
-        for code, level in enumerate(levels):
-            named.append((LEVEL, f"{name} = {level}"))
-            columns.append(products[:, place] == code)
+    for place, (name, (groups, of_level)) in enumerate(design.scheme.groups.items()):
+        group = np.append(of_level, -1)[products[:, place]]
+        for number, label in enumerate(groups):
+            named.append((LEVEL, f"{name} = {label}"))
+            columns.append(group == number)
     between = [(PEOPLE, of) for _, of in named]
     sizes = np.diff(design.first_row)
     position = np.arange(len(products)) - np.repeat(design.first_row[:-1], sizes)
@@ -120,7 +121,7 @@ def _indicators(design: "ChoiceExperiment | Design") -> tuple[list[tuple[str, st
 def _statistics(design: "ChoiceExperiment | Design", of_rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Shares of all choices, and standard deviations over people of their shares of the levels."""
     counted = of_rows[design.first_row[:-1] + chosen]
-    levels = sum(map(len, design.scheme.levels.values()))
+    levels = sum(len(groups) for groups, _ in design.scheme.groups.values())
     of_people = np.add.reduceat(counted[:, :levels], design.first_task[:-1]) / np.diff(design.first_task)[:, None]
     return np.concatenate([counted.mean(axis=0), of_people.std(axis=0)])
 
@@ -135,29 +136,35 @@ DESCRIPTIONS = {
 
 
 def share_names(scheme: "Scheme") -> list[str]:
-    """Of every level of an attribute but the first, whose share follows from the others."""
+    """Of every level, or group of levels, of an attribute but the first, whose share follows from the others."""
     return [
-        f"{INSIDE}" if name == INSIDE else f"{name}={level}"
-        for name, levels in scheme.levels.items()
-        for level in levels[1:]
+        f"{INSIDE}" if name == INSIDE else f"{name}={label}"
+        for name, (groups, _) in scheme.groups.items()
+        for label in groups[1:]
     ]
 
 
 def levels_of_products(scheme: "Scheme", products: np.ndarray) -> np.ndarray:
     """Which of these levels products (P, attributes) have, shape (P, levels)."""
-    columns = [products[:, i] == k for i, levels in enumerate(scheme.levels.values()) for k in range(1, len(levels))]
+    columns = []
+    for i, (groups, of_level) in enumerate(scheme.groups.values()):
+        group = np.append(of_level, -1)[products[:, i]]
+        columns += [group == k for k in range(1, len(groups))]
     return np.array(columns, float).T
 
 
 def level_pairs_of(scheme: "Scheme", directions: Sequence[int] | np.ndarray) -> list[tuple[int, int, int]]:
     """(attribute, level, preferred level) for each level and the first; the better one where there is a direction."""
-    pairs = [(i, 0, k) for i, levels in enumerate(scheme.levels.values()) for k in range(1, len(levels))]
+    pairs = []
+    for i, (name, levels) in enumerate(scheme.levels.items()):
+        first, *others = scheme.compared(name, np.arange(len(levels))).tolist()
+        pairs += [(i, first, k) for k in others]
     return [(i, b, a) if directions[i] < 0 else (i, a, b) for i, a, b in pairs]
 
 
 def effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -> list[str]:
     """What the pairs are called."""
-    named = list(scheme.levels.items())
+    named = list(scheme.labels.items())
     return [f"{named[i][0]}: {named[i][1][b]} over {named[i][1][a]}" for i, a, b in pairs]
 
 

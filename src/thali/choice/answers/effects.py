@@ -28,7 +28,7 @@ def level_effects(
     pairs = level_pairs(chooser.level_cells(), chooser.directions)
     found = chooser.effects(pairs, cores, random_seed)
     scheme = chooser.data.scheme
-    levels = list(scheme.levels.values())
+    levels = list(scheme.labels.values())
     named = [(scheme.names[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
     if each_person:
         return long_table(chooser, ["attribute", "level", "over"], named, {"effect": found.of_people})

@@ -42,7 +42,8 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     if settings.price is not None:
         refuse_wordy_price(data.scheme, settings.price)
     if settings.market is not None:
-        numbers = (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")))
+        asked = (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")))
+        numbers = (*asked, *data.scheme.measured)
         _check_market(settings.market, with_constants(data) if given.get("constants") else data, numbers)
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")

@@ -81,9 +81,12 @@ class LogitChooser(Chooser):
 
     def level_cells(self) -> list[np.ndarray]:
         found = []
-        for levels, part, seen in zip(self.data.levels.values(), self.coding.parts, self.coding.seen, strict=True):
-            own = np.arange(len(levels), dtype=float) if part.numbers is None else part.numbers
-            found.append(np.where(seen[:-1], own, np.nan))
+        for name, part, seen in zip(self.data.levels, self.coding.parts, self.coding.seen, strict=True):
+            own = np.arange(len(seen) - 1, dtype=float) if part.numbers is None else part.numbers
+            cells = np.full(len(own), np.nan)
+            known = self.data.scheme.compared(name, np.flatnonzero(seen[:-1]))
+            cells[known] = own[known]
+            found.append(cells)
         return found
 
     def examples(self) -> np.ndarray:
@@ -262,6 +265,9 @@ class LogitChooser(Chooser):
         levels, counts = np.unique(cells[~missing], return_counts=True)
         if not (self.coding.crossed or missing.any()):  # nothing depends on which level it is
             levels, counts = levels[:1], counts[:1]
+        elif self.data.attributes[attribute] in self.data.scheme.measured:
+            levels = np.quantile(cells[~missing], (np.arange(_MAX_EXAMPLES) + 0.5) / _MAX_EXAMPLES)
+            counts = np.ones(_MAX_EXAMPLES)
         found = []
         for level, share in zip(levels, counts / counts.sum(), strict=True):
             same = own.copy()

@@ -51,7 +51,7 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
     """
     from scipy.special import expit
 
-    seen = _seen_levels(data)
+    seen = compared_levels(data)
     real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= _first_real(data))]
     real = data.products[:1] if not len(real) else real
     products = real[np.unique(np.linspace(0, len(real) - 1, _PRODUCTS).round().astype(np.int64))]
@@ -63,7 +63,8 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
             steps, times = np.unique(coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True)
             yield expit(tastes @ steps.T) @ (times / times.sum())
 
-    named = [(name, data.levels[name][level]) for name, kept in seen.items() for level in kept]
+    labels = data.scheme.labels
+    named = [(name, labels[name][level]) for name, kept in seen.items() for level in kept]
     return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))
 
 
@@ -72,12 +73,13 @@ def _first_real(data: "ChoiceExperiment") -> int:
     return 1 if data.scheme.has_inside else 0
 
 
-def _seen_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:
-    """Attribute -> its levels that some product has."""
-    return {
-        name: [level for level in range(len(levels)) if (data.products[:, place] == level).any()]
-        for place, (name, levels) in enumerate(data.levels.items())
-    }
+def compared_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:
+    """Attribute -> its levels that some product has, or, of a measured one, some of them."""
+    found = {}
+    for place, name in enumerate(data.attributes):
+        own = np.unique(data.products[:, place])
+        found[name] = data.scheme.compared(name, own[own >= 0]).tolist()
+    return found
 
 
 def _with_level(products: np.ndarray, scheme: Any, place: int, level: int) -> np.ndarray:

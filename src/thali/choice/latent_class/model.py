@@ -14,8 +14,8 @@ from thali.model.base import Job, Model
 
 from ..answers.check import HasChoiceCheck
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import HasSegments, of_tastes, spaced_draws
-from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
+from ..answers.segments import HasSegments, compared_levels, of_tastes, spaced_draws
+from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
 from .fit import BIC, DRAWS, HELD_OUT, ClassDraws, Fit, chosen, fits, fitted_attributes, numbers_of, panel_of
 
 if TYPE_CHECKING:
@@ -180,6 +180,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         starts = None if self.starts is None else whole("starts", self.starts, 1)
         seed = root(random_seed)
         coding = coding_of(data, self.linear, self.knots, self.interactions)
+        refuse_many_levels(data, coding.linear)
         panel = panel_of(data, coding)
         kept = independent_columns(panel.tasks)
         if not kept.any():
@@ -245,7 +246,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} found it"
         sizes = ", ".join(f"{100 * size:.0f} %" for size in self.sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
-        return ("classes", f"{self.n_classes_} ({sizes} of people)"), ("log-likelihood", found)
+        classes = "classes", f"{self.n_classes_} ({sizes} of people)"
+        return classes, ("log-likelihood", found), *measured_facts(self._coding_, self.scheme_)
 
     def run_settings(self) -> dict[str, Any]:
         self._require_fitted()
@@ -347,7 +349,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     def _preferences(self) -> "Preferences":
         self._require_fitted()
         data = self._data_
-        kept = spaced_draws(len(self._draws_.sizes), data.n_respondents, sum(map(len, data.levels.values())))
+        kept = spaced_draws(len(self._draws_.sizes), data.n_respondents, sum(map(len, compared_levels(data).values())))
         return of_tastes(self._individual_draws()[kept], self._coding_, data)
 
     def _individual_draws(self) -> np.ndarray:

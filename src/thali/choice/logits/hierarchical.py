@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from thali._arguments import positive
+from thali._described import Facts
 from thali.errors import ArgumentError, DataError
 from thali.inference.chains import FIRST_DRAWS, Run, checked_run
 from thali.inference.warn import is_quiet
@@ -18,8 +19,8 @@ from thali.people.columns import Covariates, covariates_of
 
 from ..answers.check import HasChoiceCheck, HasReportedRows
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import HasSegments, of_tastes, spaced_draws
-from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
+from ..answers.segments import HasSegments, compared_levels, of_tastes, spaced_draws
+from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
 from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, probabilities, tasks_of
 from .hierarchical_draws import (
     Population,
@@ -62,7 +63,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient; predictions then take any number.
+        Those whose number itself has a coefficient; predictions then take any number. Measured ones do anyway.
     knots, interactions, constants : optional
         As for `MultinomialLogit`.
     signs : dict, optional
@@ -217,13 +218,18 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         """
         data = experiment(data, self.constants)
         run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        coding = self._coding_of(data)
+        refuse_many_levels(data, coding.linear)
         sampling = self._sampling(data, run)
-        remarks = unseen_remarks(self._coding_of(data), data.levels)
+        remarks = unseen_remarks(coding, data.levels)
         contradicted = "" if is_quiet() else contradicted_sentence(data, directions_of("signs", self.signs, data))
         return self._carry_out(self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks))
 
     def usual_run(self) -> dict[str, Any]:
         return {"draws": 1000}
+
+    def _answers(self) -> Facts:
+        return *super()._answers(), *measured_facts(self._coding_, self.scheme_)
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return sampling_of(source, run, self._parts(source))
@@ -295,7 +301,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         if data is None:
             raise DataError("Segments need the data of the fit, which the file of the model could not hold.")
         flat = beta.reshape(-1, *beta.shape[2:])
-        kept = spaced_draws(len(flat), data.n_respondents, sum(map(len, data.levels.values())))
+        kept = spaced_draws(len(flat), data.n_respondents, sum(map(len, compared_levels(data).values())))
         return of_tastes(flat[kept], self._coding_, data)
 
     def summary(self) -> "pd.DataFrame":

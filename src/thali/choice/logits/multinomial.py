@@ -17,7 +17,7 @@ from thali.errors import (
 from thali.model.base import Job, Model
 
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..coding import Coding, coding_of, experiment, read_new, unseen_remarks
+from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,8 @@ class MultinomialLogit(LogitAnswers, Model):
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient instead; predictions then take any number.
+        Those whose number itself has a coefficient instead; predictions then take any number. Columns of more than 30
+        different numbers of which some are not whole are taken as numbers anyway, unless the data list their `levels`.
     knots : dict, optional
         Attribute of numbers -> where its slope changes, a list of numbers between tested values, or how many such
         places there are, at quantiles of the tested values. It has a coefficient, its slope, in each piece, and
@@ -69,7 +70,8 @@ class MultinomialLogit(LogitAnswers, Model):
     Raises
     ------
     DataError
-        If the data are no choice experiment, or no attribute differs within a task.
+        If the data are no choice experiment, no attribute differs within a task, or one that is not taken as a number
+        has more than 30 levels, which the data do not list.
     ArgumentError
         If an argument names no attribute, or takes one as a number whose levels are none.
 
@@ -139,6 +141,7 @@ class MultinomialLogit(LogitAnswers, Model):
         from ..logit import ascend, independent_columns, separating_columns, tasks_of
 
         coding = coding_of(data, self.linear, self.knots, self.interactions)
+        refuse_many_levels(data, coding.linear)
         tasks = tasks_of(data, coding)
         kept = independent_columns(tasks)
         if not kept.any():
@@ -191,7 +194,8 @@ class MultinomialLogit(LogitAnswers, Model):
             )
 
     def _answers(self) -> Facts:
-        return ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"), ("AIC", f"{self.aic_:,.2f}")
+        found = ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"), ("AIC", f"{self.aic_:,.2f}")
+        return *found, *measured_facts(self._coding_, self.scheme_)
 
     def summary(self) -> "pd.DataFrame":
         """Coefficients with their standard errors.

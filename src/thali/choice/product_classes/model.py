@@ -28,6 +28,7 @@ from thali.model.sampling import Sampling, opened_job
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
 
+from ..coding import refuse_many_levels
 from ..logit import contradicted_sentence, directions_of
 from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, Settings, dominated_sentence, settings_of
 from .engines.path import USABLE
@@ -237,7 +238,8 @@ class ProductClasses(Reports, RunByChains):
         ArgumentError
             If an argument is outside its range, or a monotone attribute is not in the data or has no order.
         DataError
-            If the data are no choice experiment, or the job is damaged, is in use, or is another fit.
+            If the data are no choice experiment, an attribute has more than 30 levels that the data do not list, or the
+            job is damaged, is in use, or is another fit.
 
         Warns
         -----
@@ -250,6 +252,7 @@ class ProductClasses(Reports, RunByChains):
         """
         asked = Run(sweeps, chains, islands, particles, sweeps_per_step)
         settings, monotone = self._checked(data, asked)
+        refuse_many_levels(data, None)
         how = self._run(settings, sweeps is None, cores, random_seed, progressbar, job, max_time)
         remarks = self._remarks(data, settings, monotone)
         return self._carry_out(self._engine.job(self, data, settings, how, remarks))
@@ -308,6 +311,7 @@ class ProductClasses(Reports, RunByChains):
     ) -> Prepared:
         """A fit to these data, after every check that it makes; nothing is drawn."""
         self._checked(data, Run(sweeps, chains, islands, particles))
+        refuse_many_levels(data, None)
         return Prepared()
 
     def usual_run(self) -> dict[str, Any]:

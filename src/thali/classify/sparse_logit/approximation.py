@@ -9,7 +9,7 @@ its part of P is 2 E[sqrt eta] phi(m_j / s_j) / s_j.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import ClassVar, NamedTuple
@@ -20,7 +20,7 @@ from thali.errors import DataError, DataWarning, Setting
 from thali.inference.chains import BLOCK, IndependentDraws
 from thali.inference.warn import warn
 
-from .arguments import MAX_COEFFICIENTS, MIN_ROWS_EACH
+from .arguments import MAX_COEFFICIENTS, MIN_ROWS_EACH, SparseColumns
 from .sweep import INTERCEPT_VARIANCE, Problem
 
 # The log-likelihood of the multinomial logit to second order: at some coefficients, or its mean over a normal law -----
@@ -34,6 +34,7 @@ from .sweep import INTERCEPT_VARIANCE, Problem
 
 
 ROWS = 2**14  # whose probabilities are computed at a time
+_CELLS = 2**23  # of a dense product of a sparse matrix at a time: 64 MB
 RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = (
     3,
     1,
@@ -63,25 +64,73 @@ def expansion_at(
     problem: Problem, coef: np.ndarray, covariance: np.ndarray | None = None, radii: int = RADII_OF_FEW_ROWS
 ) -> Expansion:
     """The expansion at coef (q, m), or that of its mean over Normal(coef, covariance), by blocks of rows."""
-    A, (q, m) = problem.covariates, coef.shape
+    q, m = coef.shape
     others = np.flatnonzero(np.arange(problem.classes) != problem.reference)
     total, gradient = 0.0, np.zeros((q, m))
     curvature = np.zeros((q, m, q, m))
-    for first in range(0, A.shape[1], ROWS):
-        part = slice(first, first + ROWS)
-        Z = A[:, part]
+    for part, Z in _parts(problem.covariates):
         own = (others[:, None] == problem.codes[part]).astype(float)
-        each = _at(coef @ Z, own) if covariance is None else _around(coef @ Z, own, Z, covariance, radii)
+        each = _at(Z.times(coef), own) if covariance is None else _around(Z.times(coef), own, Z, covariance, radii)
         weights = problem.counts[part] * each.curvature
         total += float(problem.counts[part] @ each.log_likelihood)
-        gradient += (problem.counts[part] * each.gradient) @ Z.T
+        gradient += Z.pulled(problem.counts[part] * each.gradient)
         for k in range(q):
             for other in range(k + 1):
-                curvature[k, :, other] += (Z * weights[k, other]) @ Z.T
+                curvature[k, :, other] += Z.gram(weights[k, other])
     for k in range(q):
         for other in range(k):
             curvature[other, :, k] = curvature[k, :, other].T
     return Expansion(total, gradient.ravel(), curvature.reshape(q * m, q * m))
+
+
+class _Dense(NamedTuple):
+    """Some rows of the covariates, as columns."""
+
+    Z: np.ndarray  # (m, rows)
+
+    def times(self, coef: np.ndarray) -> np.ndarray:
+        """Linear predictors (q, rows) at coef (q, m)."""
+        return coef @ self.Z
+
+    def pulled(self, residuals: np.ndarray) -> np.ndarray:
+        """Sums over the rows (q, m) with weights (q, rows)."""
+        return residuals @ self.Z.T
+
+    def gram(self, weights: np.ndarray) -> np.ndarray:
+        """Second moments (m, m) with weights (rows,)."""
+        return (self.Z * weights) @ self.Z.T
+
+    def squares(self, matrix: np.ndarray) -> np.ndarray:
+        """z^T M z of every row z for a matrix M (m, m)."""
+        return ((matrix @ self.Z) * self.Z).sum(axis=0)
+
+
+class _Sparse(NamedTuple):
+    """The same of a sparse matrix."""
+
+    columns: SparseColumns
+
+    def times(self, coef: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(self.columns.times(coef).T)
+
+    def pulled(self, residuals: np.ndarray) -> np.ndarray:
+        return self.columns.pulled(residuals.T)
+
+    def gram(self, weights: np.ndarray) -> np.ndarray:
+        return self.columns.gram(weights)
+
+    def squares(self, matrix: np.ndarray) -> np.ndarray:
+        return self.columns.squares(matrix)
+
+
+def _parts(covariates: np.ndarray | SparseColumns) -> Iterator[tuple[slice, _Dense | _Sparse]]:
+    """Some rows of the covariates (m, n) at a time."""
+    m, n = covariates.shape
+    is_dense = isinstance(covariates, np.ndarray)
+    step = ROWS if is_dense else max(1, min(ROWS, _CELLS // m))
+    for first in range(0, n, step):
+        part = slice(first, first + step)
+        yield part, _Dense(covariates[:, part]) if is_dense else _Sparse(covariates.rows(part))
 
 
 class Rule(NamedTuple):
@@ -129,18 +178,18 @@ def _at(linear: np.ndarray, own: np.ndarray) -> _Rows:
     return _Rows(log_p[0], own - share, curvature)
 
 
-def _around(linear: np.ndarray, own: np.ndarray, Z: np.ndarray, covariance: np.ndarray, radii: int) -> _Rows:
+def _around(linear: np.ndarray, own: np.ndarray, Z: _Dense | _Sparse, covariance: np.ndarray, radii: int) -> _Rows:
     """The mean over the law of the linear predictors, by the points of the rule.
 
     With L̄ the slopes of that mean in L, those in V are half of L^-T (P + P^T) L^-1, where P is the lower triangle of
     L^T L̄ with half its diagonal.
     """
-    (q, n), m = linear.shape, len(Z)
+    (q, n), m = linear.shape, len(covariance) // len(linear)
     spread = np.empty((n, q, q))
     for k in range(q):
         for other in range(k + 1):
             block = covariance[k * m : (k + 1) * m, other * m : (other + 1) * m]
-            spread[:, k, other] = spread[:, other, k] = ((block @ Z) * Z).sum(axis=0)
+            spread[:, k, other] = spread[:, other, k] = Z.squares(block)
     spread[:, np.arange(q), np.arange(q)] += 1e-14 * (1.0 + np.einsum("ikk->ik", spread))  # of rows that are 0
     root = np.linalg.cholesky(spread)
     places, weights = rule_of(q, radii)
@@ -437,10 +486,10 @@ def check_size(coefficients: int, rows: float) -> None:
             ".",
         )
     if rows < MIN_ROWS_EACH * coefficients:
-        warn(
+        warn(  # in one text for all fits of a search
             DataWarning(
-                f"{rows:g} rows are fewer than {MIN_ROWS_EACH} for each of {coefficients:,} coefficients, so that "
-                "standard deviations by the normal approximation are too small; set ",
+                f"There are fewer than {MIN_ROWS_EACH} rows for each coefficient, so that standard deviations by the "
+                "normal approximation are too small; set ",
                 Setting("method", "polya-gamma"),
                 ".",
             )

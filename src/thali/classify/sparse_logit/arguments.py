@@ -9,10 +9,10 @@ from thali._arguments import one_of, positive
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.chains import FIRST_DRAWS
 from thali.inference.warn import warn
-from thali.model.bound import BUDGET
+from thali.model.bound import BUDGET, MIN_DRAWS
 
 from ..blocks import sum_over
-from ..input import Standard, column_name, ends_of, standard_of, warn_of_left_out
+from ..input import Standard, column_name, ends_of, is_sparse, standard_of, warn_of_left_out
 
 # Which method `method="auto"` means, by the size of the data ----------------------------------------------------------
 
@@ -20,14 +20,19 @@ from ..input import Standard, column_name, ends_of, standard_of, warn_of_left_ou
 METHODS = ("auto", "polya-gamma", "holmes-held", "laplace", "variational", "map")
 NORMAL = ("laplace", "variational")  # whose draws are independent, from a normal law
 MAX_COEFFICIENTS = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
+MAX_DENSE = 2**27  # numbers of a sparse matrix that "auto" makes dense: 1 GB
 MIN_ROWS_EACH = 20  # rows a coefficient that it needs
 MAX_SECONDS = 60.0  # that draws of the posterior itself may take where a normal law is close to it
 A_SWEEP, A_CELL = 5e-5, 2.5e-8  # seconds of a sweep, and for each row, column and class: `benchmarks/forecast.py`
+
+CLIMB, CLIMB_OF_FEW_ROWS = 20, 200  # steps to a normal law
+A_CUBE, A_MOMENT = 8e-10, 2.5e-10  # seconds of a step for each cube of coefficients, and second moment of a row
 
 TRAJECTORIES = 2  # in a sweep
 MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
 THIN_MOVED = 1  # sweeps a recorded draw where there are trajectories, unless the user says otherwise
 THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
+THIN_HORSESHOE, THIN_HORSESHOE_ALONE = 3, 64  # of the horseshoe, whose tau mixes more slowly
 
 
 def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
@@ -35,25 +40,59 @@ def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
     return A_SWEEP + A_CELL * rows * columns * classes
 
 
+def seconds_of_climb(rows: int, columns: int, classes: int) -> float:
+    """Seconds of the processor that a normal law is expected to take, which needs many steps where rows are few."""
+    q = classes - 1
+    steps = CLIMB if rows >= MIN_ROWS_EACH * columns * q else CLIMB_OF_FEW_ROWS
+    return steps * (A_CUBE * (columns * q) ** 3 + A_MOMENT * rows * columns**2 * q * (q + 1) / 2)
+
+
 def method_for(method: str, prior: str, rows: int, columns: int, classes: int) -> str:
     """The method itself, or what "auto" chooses for rows, columns and classes of these numbers.
 
     Draws of the posterior itself if a usual run takes less than a minute. If it takes longer, a normal law where that
-    is close to the posterior; and anywhere if it would take longer than the budget of a fit.
+    is close to the posterior; and anywhere if it would take longer than the budget of a fit, unless the normal law
+    does.
     """
     if method != "auto":
         return method
     coefficients = columns * (classes - 1)
     if prior != "laplace" or coefficients > MAX_COEFFICIENTS:
         return "polya-gamma"
-    sweeps = 4 * 2 * FIRST_DRAWS * usual_thin(rows, columns, classes, "polya-gamma")
+    sweep, seconds = seconds_of_sweep(rows, columns, classes), seconds_of_draws(rows, columns, classes)
     most = MAX_SECONDS if MIN_ROWS_EACH * coefficients <= rows else BUDGET
-    return "variational" if sweeps * seconds_of_sweep(rows, columns, classes) > most else "polya-gamma"
+    shortest = max(BUDGET, 4 * 2 * MIN_DRAWS * sweep)  # of a run that keeps within the budget
+    is_quick = seconds_of_climb(rows, columns, classes) < shortest
+    return "variational" if seconds > most and is_quick else "polya-gamma"
 
 
-def usual_thin(rows: int, columns: int, classes: int, method: str) -> int:
+def seconds_of_draws(rows: int, columns: int, classes: int) -> float:
+    """Seconds of the processor that a usual run of the Gibbs sampler is expected to take."""
+    sweeps = 4 * 2 * FIRST_DRAWS * usual_thin(rows, columns, classes, "polya-gamma")
+    return sweeps * seconds_of_sweep(rows, columns, classes)
+
+
+def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
+    """Refuse a sparse matrix that is too large for draws of the posterior itself, which need a dense one."""
+    coefficients = columns * (classes - 1)
+    if shape[0] * shape[1] > MAX_DENSE or seconds_of_draws(shape[0], columns, classes) > BUDGET:
+        raise DataError(
+            f"X is a sparse matrix of shape {shape}, which is too large for ",
+            Setting("method", "auto"),
+            f" to draw its {coefficients:,} coefficients of all classes; set ",
+            Setting("method", "map"),
+            " with a number for ",
+            Argument("eta"),
+            ", or pass X.toarray().",
+        )
+
+
+def usual_thin(rows: int, columns: int, classes: int, method: str, prior: str = "laplace") -> int:
     """Sweeps a kept draw, unless the user says otherwise."""
-    if trajectories_of(rows, columns, classes, method):
+    is_moved = trajectories_of(rows, columns, classes, method) > 0
+    if prior == "horseshoe":
+        return THIN_HORSESHOE if is_moved else THIN_HORSESHOE_ALONE
+    if is_moved:
         return THIN_MOVED
     return THIN_TWO if classes == 2 else THIN
 
@@ -102,16 +141,14 @@ class SparseColumns:
     n: int
     m: int
 
-    def __init__(self, matrix: Any, standard: Standard, intercept: bool) -> None:
-        from scipy import sparse
+    def __init__(self, S: Any, shift: np.ndarray) -> None:
+        self.S, self.shift = S, shift
+        self.n, self.m = S.shape
 
-        varies = np.flatnonzero(standard.varies)
-        scale = 1.0 / (standard.unit * standard.sd)[varies]
-        scaled = sparse.csc_array(matrix)[:, varies] @ sparse.diags_array(scale)
-        ones = [sparse.csc_array((matrix.shape[0], 1))] if intercept else []
-        self.S = sparse.csc_array(sparse.hstack([scaled, *ones]))
-        self.shift = np.append((standard.mean / standard.sd)[varies], [-1.0] * intercept)
-        self.n, self.m = matrix.shape[0], len(self.shift)
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(m, n), as covariates stand in a problem."""
+        return self.m, self.n
 
     def times(self, coef: np.ndarray) -> np.ndarray:
         """Z coef^T for coef (q, m)."""
@@ -121,7 +158,7 @@ class SparseColumns:
         """residuals^T Z for residuals (n, q)."""
         return (self.S.T @ residuals).T - np.outer(residuals.sum(axis=0), self.shift)
 
-    def gram(self, weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def gram(self, weights: np.ndarray, first: Any = slice(None), second: Any = slice(None)) -> np.ndarray:
         """Z_a^T diag(weights) Z_b for two choices of columns."""
         from scipy import sparse
 
@@ -130,6 +167,31 @@ class SparseColumns:
         found = (one.T @ (sparse.diags_array(weights) @ other)).toarray()
         found -= np.outer(one.T @ weights, t) + np.outer(s, other.T @ weights)
         return found + weights.sum() * np.outer(s, t)
+
+    def squares(self, matrix: np.ndarray) -> np.ndarray:
+        """z^T M z of every row z for a matrix M (m, m)."""
+        found = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (matrix @ self.shift + self.shift @ matrix)
+        return np.asarray(found + self.shift @ matrix @ self.shift)
+
+    def by_rows(self) -> "SparseColumns":
+        """The same, stored by rows."""
+        return SparseColumns(self.S.tocsr(), self.shift)
+
+    def rows(self, which: Any) -> "SparseColumns":
+        """The same of some rows."""
+        return SparseColumns(self.S[which], self.shift)
+
+
+def sparse_columns(matrix: Any, standard: Standard, intercept: bool) -> SparseColumns:
+    """The standardised columns of a sparse matrix that vary, stored by columns."""
+    from scipy import sparse
+
+    varies = np.flatnonzero(standard.varies)
+    scale = 1.0 / (standard.unit * standard.sd)[varies]
+    scaled = sparse.csc_array(matrix)[:, varies] @ sparse.diags_array(scale)
+    ones = [sparse.csc_array((matrix.shape[0], 1))] if intercept else []
+    S = sparse.csc_array(sparse.hstack([scaled, *ones]))
+    return SparseColumns(S, np.append((standard.mean / standard.sd)[varies], [-1.0] * intercept))
 
 
 class BlockColumns:
@@ -236,11 +298,11 @@ def scale_of(
     matrix: np.ndarray, names: np.ndarray | None, counts: np.ndarray | None, standardize: Any, intercept: bool
 ) -> Standard:
     """The scale of the covariates: their own, or none."""
+    low, high = ends_of(matrix)
     if one_of("standardize", standardize, (True, False)):
         standard = standard_of(matrix, names, counts)
-        warn_of_left_out(standard, names)
+        warn_of_left_out(standard, names, is_sparse(matrix) & (low == 0.0))  # as words that these rows lack
         return standard
-    low, high = ends_of(matrix)
     largest = np.maximum(-low, high)
     if (largest > _LARGEST).any():
         column = int(np.argmax(largest))
@@ -250,7 +312,7 @@ def scale_of(
             Clause(", or set ", Setting("standardize", True)),
             ".",
         )
-    constant = np.flatnonzero(low == high)
+    constant = np.flatnonzero((low == high) & (low != 0.0))
     if constant.size and intercept:
         warn(
             DataWarning(

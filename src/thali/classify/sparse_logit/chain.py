@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.inference.chains import FixedChain
 
-from .arguments import Prior
+from .arguments import Prior, SparseColumns
 from .horseshoe import SLAB_SQUARE, TAU_SQUARE
 from .sweep import (
     ACCEPTED,
@@ -40,16 +40,23 @@ def problem_of(
     counts: Any = None,
     trajectories: int = 0,
 ) -> Problem:
-    """Data and prior in the form that the sweeps read."""
-    full = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
-    wide = full.shape[1] > len(full) if wide is None else wide
+    """Data and prior in the form that the sweeps read, or, of a sparse matrix, the normal approximations."""
+    covariates: Any
+    if isinstance(matrix, SparseColumns):  # which has the intercept's ones
+        covariates, wide, (size, n) = matrix, False, matrix.shape
+        penalised = size - prior.intercept
+    else:
+        full = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
+        n, penalised = len(full), matrix.shape[1]
+        wide = full.shape[1] > n if wide is None else wide
+        covariates = np.array(full if wide else full.T, float, order="C")
     return Problem(
-        np.array(full if wide else full.T, float, order="C"),
+        covariates,
         np.array(codes, np.int64),
-        np.ones(len(full)) if counts is None else np.array(counts, float),
+        np.ones(n) if counts is None else np.array(counts, float),
         int(classes),
         int(reference),
-        matrix.shape[1],
+        penalised,
         bool(wide),
         KINDS[method],
         float(prior.shape),

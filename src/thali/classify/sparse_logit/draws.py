@@ -11,7 +11,8 @@ from thali.errors import Argument, ArgumentError
 from thali.inference.chains import recorded_of
 from thali.posterior.interval import TAILS
 
-from ..input import other_classes, varying_names
+from ..input import is_sparse, other_classes, varying_names
+from .arguments import SparseColumns
 from .chain import SLAB_DF, SLAB_SCALE, Prior
 from .horseshoe import log_densities
 from .maximum import as_given, path_of
@@ -92,8 +93,12 @@ def to_datatree(
 
 def _log_own(coefs: np.ndarray, problem: "Problem", part: np.ndarray) -> np.ndarray:
     """ln P of the class of each row, shape (chains, draws, rows); coefs (chains, draws, K, m)."""
-    A = problem.covariates[part].T if problem.wide else problem.covariates[:, part]
-    linear = coefs @ A
+    A = problem.covariates
+    if isinstance(A, SparseColumns):
+        own = A.rows(part).times(coefs.reshape(-1, A.m))
+        linear = np.moveaxis(own.reshape(-1, *coefs.shape[:-1]), 0, -1)
+    else:
+        linear = coefs @ (A[part].T if problem.wide else A[:, part])
     own = np.take_along_axis(linear, np.broadcast_to(problem.codes[part], linear[:, :, :1].shape), axis=2)[:, :, 0]
     top = linear.max(axis=2)
     return own - top - np.log(np.exp(linear - top[:, :, None]).sum(axis=2))
@@ -184,16 +189,16 @@ def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str,
     return quantities | {named[place]: draws[..., place] for place in chosen}
 
 
-def mean_probabilities(tree: "xarray.DataTree", standardised: np.ndarray, reference: int) -> np.ndarray:
+def mean_probabilities(tree: "xarray.DataTree", matrix: Any, standard: "Standard", reference: int) -> np.ndarray:
     """Posterior mean of the class probabilities."""
-    means = np.empty((len(standardised), tree["posterior"].sizes["class"] + 1))
-    for part, probabilities in probability_blocks(tree, standardised, reference):
+    means = np.empty((matrix.shape[0], tree["posterior"].sizes["class"] + 1))
+    for part, probabilities in probability_blocks(tree, matrix, standard, reference):
         means[part] = probabilities.mean(axis=0).T
     return means
 
 
 def probability_blocks(
-    tree: "xarray.DataTree", standardised: np.ndarray, reference: int
+    tree: "xarray.DataTree", matrix: Any, standard: "Standard", reference: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Some rows at a time, and their class probabilities in every draw, shape (draws, K, rows)."""
     posterior = tree["posterior"].dataset
@@ -201,10 +206,10 @@ def probability_blocks(
     coefs = coefs.reshape(-1, *coefs.shape[2:])
     draws, others, d = coefs.shape
     intercepts = posterior["intercept"].values.reshape(draws, others) if "intercept" in posterior else None
-    z = np.clip(standardised, -_FARTHEST, _FARTHEST)
+    matrix = matrix.tocsr() if is_sparse(matrix) else matrix
     step = max(1, _BLOCK // (draws * (others + 1)))
-    for first in range(0, len(z), step):
-        rows = z[first : first + step]
+    for first in range(0, matrix.shape[0], step):
+        rows = np.clip(standard.varying(matrix[first : first + step]), -_FARTHEST, _FARTHEST)
         linear = np.zeros((draws, others + 1, len(rows)))
         free = np.arange(others + 1) != reference
         linear[:, free] = (coefs.reshape(-1, d) @ rows.T).reshape(draws, others, -1)
@@ -226,6 +231,15 @@ def means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
 
 
 # The table of the coefficients of a sparse multinomial logit ----------------------------------------------------------
+
+
+STANDARD = "log odds against the reference class for a standard deviation of the covariate in the training rows"
+UNITS = "log odds against the reference class for a unit of the covariate as it is given in X"
+
+
+def scale_words(model: Any) -> str:
+    """On which scale the coefficients of the posterior, of summaries and of paths stand."""
+    return STANDARD if model.standardize else UNITS
 
 
 def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
@@ -250,6 +264,8 @@ def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
         "original": model.coef_[:, model._standard_.varies].ravel(),
     }
     frame = Table(table)
+    own = scale_words(model)
+    frame.attrs["scale"] = dict.fromkeys(("coef", "sd", "low", "high"), own) | {"original": UNITS}
     order = np.lexsort((-np.abs(table["coef"]), -table["probability"]))
     return frame.iloc[order].reset_index(drop=True)
 
@@ -283,7 +299,7 @@ class CoefficientAnswers:
         -------
         pandas.DataFrame
             One row an eta, falling: eta, non_zero (the number of coefficients that are not 0), log_likelihood,
-            objective and coef[class, covariate] of standardised covariates.
+            objective and coef[class, covariate] of standardised covariates, as `attrs["scale"]` says.
 
         Raises
         ------
@@ -303,7 +319,9 @@ class CoefficientAnswers:
         data, prior = model._training_data(X, y, sample_weight), model._prior()
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
         model.reference_ = model.classes_[model._position_of_reference()]
-        return path_of(model._for_maximum(data, prior), varying_names(model), other_classes(model), eta)
+        table = path_of(model._for_maximum(data, prior), varying_names(model), other_classes(model), eta)
+        table.attrs["scale"] = scale_words(model)
+        return table
 
     def plot_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None, *, ax: Any = None) -> Any:
         """Draw `coefficient_path`: every coefficient against eta, refitted for each of its values.
@@ -345,8 +363,9 @@ class CoefficientAnswers:
         pandas.DataFrame
             One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the standardised
             covariate), sd, low and high (the 89 % interval), probability (of \|coef\| > delta), positive (the
-            probability of coef > 0), excludes_0 (whether the interval does), original (`coef_`, of the covariate as it
-            was given).
+            probability of coef > 0), excludes_0 (whether the interval does), original (`coef_`, for a unit of the
+            covariate as it is given in X). `attrs["scale"]` says on which of the two scales each column stands; with
+            `standardize=False` both are that of X.
 
         Raises
         ------

@@ -7,18 +7,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 from thali.inference.chains import Run
+from thali.inference.progress import about
 from thali.inference.seeds import streams
+from thali.inference.warn import warn
 from thali.model.base import Job
 from thali.model.bound import bounded
 from thali.model.engine import Chains, Engine
 from thali.model.sampling import Sampling
 from thali.posterior.verdict import Advice
 
-from ..input import varying_names
+from ..input import is_sparse, varying_names
 from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
-from .arguments import MIN_ROWS_EACH, seconds_of_sweep, trajectories_of, usual_thin
+from .arguments import (
+    MAX_SECONDS,
+    MIN_ROWS_EACH,
+    seconds_of_climb,
+    seconds_of_sweep,
+    sparse_columns,
+    trajectories_of,
+    usual_thin,
+)
 from .chain import Chain, problem_of
 from .draws import means, to_datatree
 from .sweep import Problem
@@ -63,7 +73,7 @@ class OfDraws(Chains):
         names, classes = varying_names(model), len(model.classes_)
         columns = len(names) + prior.intercept
         moves = trajectories_of(len(source.codes), columns, classes, model.method_)
-        asked = run.thin or usual_thin(len(source.codes), columns, classes, model.method_)
+        asked = run.thin or usual_thin(len(source.codes), columns, classes, model.method_, prior.name)
         bound = bounded(run, asked, seconds_of_sweep(len(source.codes), columns, classes))
         run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
@@ -96,7 +106,8 @@ class OfDraws(Chains):
 
     def job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """The fit."""
-        source = data._replace(matrix=model._standard_.varying(data.matrix))
+        matrix = data.matrix if is_sparse(data.matrix) else model._standard_.varying(data.matrix)
+        source = data._replace(matrix=matrix)
         return model._job_of(model._sampling(source, run), model._size(len(data.row)))
 
     def advice(self, model: Any) -> Advice:
@@ -115,12 +126,13 @@ class OfDraws(Chains):
         """Averaged over the draws."""
         from .draws import mean_probabilities
 
-        return mean_probabilities(model.posterior_, model._standard_.varying(matrix), model._position())
+        return mean_probabilities(model.posterior_, matrix, model._standard_, model._position())
 
 
 class Normal(OfDraws):
     """Independent draws of a normal law."""
 
+    takes_sparse = True
     law: str
     has_bound: bool
 
@@ -132,11 +144,19 @@ class Normal(OfDraws):
         check(model, run, float(source.counts.sum()))
         prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
         known = vars(model).get("_normal_")
+        columns = int(standard.varies.sum()) + prior.intercept
+        seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
+        if run.progressbar and known is None and seconds > MAX_SECONDS:
+            long, quicker = f"This fit takes about {about(seconds)}. Quicker: ", Setting("method", "map")
+            warn(LongRunWarning(long, quicker, ", which has no intervals."))
 
         @cache
         def found() -> tuple[Problem, NormalPosterior]:
-            rows = source.matrix, source.codes[: len(source.matrix)], len(model.classes_), reference
-            problem = problem_of(*rows, prior, "polya-gamma", False, source.counts[: len(source.matrix)])
+            matrix, rows = source.matrix, source.matrix.shape[0]
+            if is_sparse(matrix):
+                matrix = sparse_columns(matrix, standard, prior.intercept).by_rows()
+            data = matrix, source.codes[:rows], len(model.classes_), reference
+            problem = problem_of(*data, prior, "polya-gamma", False, source.counts[:rows])
             return problem, known or normal_posterior(problem, prior.eta, model._used.has_bound)
 
         def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
@@ -169,6 +189,8 @@ class Normal(OfDraws):
 
 class Auto(OfDraws):
     """The method that suits the size of the data, `method_`."""
+
+    takes_sparse = True
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         return model._used.sampling(model, source, run)

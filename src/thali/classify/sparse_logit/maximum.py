@@ -198,10 +198,10 @@ def observed_of(
     data: "TrainingData", standard: "Standard", classes: int, reference: int, intercept: bool
 ) -> "Observed":
     """What is maximised."""
-    from .arguments import DenseColumns, SparseColumns
+    from .arguments import DenseColumns, sparse_columns
 
     if is_sparse(data.matrix):
-        columns: Any = SparseColumns(data.matrix, standard, intercept)
+        columns: Any = sparse_columns(data.matrix, standard, intercept)
     else:
         columns = DenseColumns(standard.varying(data.matrix), intercept)
     others = np.flatnonzero(np.arange(classes) != reference)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali.data.rows import TrainingData
+from thali._described import Facts
+from thali.data.rows import TrainingData, made_dense
 from thali.inference.chains import Run
 from thali.model.base import Job
 from thali.model.engine import Engine
@@ -13,8 +14,9 @@ from thali.model.sampling import Sampling
 
 from ..blocks import is_blocked
 from ..classifier import Classifier
-from .arguments import method_for, position_of, prior_of, scale_of
-from .draws import CoefficientAnswers
+from ..input import ends_of, is_sparse
+from .arguments import method_for, position_of, prior_of, refuse_large, scale_of
+from .draws import CoefficientAnswers, scale_words
 from .engines import ENGINES
 from .maximum import observed_of
 
@@ -48,15 +50,16 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     method : {"auto", "polya-gamma", "holmes-held", "laplace", "variational", "map"}
         "auto" is "polya-gamma" if it is expected to take less than a minute of the processor. If it takes longer,
         "auto" is "variational" where there are 20 rows or more a coefficient, and anywhere if the Gibbs sampler would
-        take longer than ten minutes; `method_` says which. "polya-gamma" and "holmes-held" name the auxiliary variables
-        of the Gibbs sampler, which have no influence on the posterior; Polya-Gamma mixes better, the more so as
-        Hamiltonian trajectories of all coefficients follow each of its sweeps where there are at most 600. "laplace"
-        and "variational" draw independently from a normal approximation, for many rows: by the curvature at the
-        maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient their standard deviations are
-        within a tenth of those of the posterior; with fewer they are too small, the variational ones less so. "map" is
-        the maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, takes
-        sparse matrices as they are, and scales to millions of rows. All three leave Dask arrays in their blocks, which
-        "auto" fits by "variational".
+        take longer than ten minutes and it does not; `method_` says which. "polya-gamma" and "holmes-held" name the
+        auxiliary variables of the Gibbs sampler, which have no influence on the posterior; Polya-Gamma mixes better,
+        the more so as Hamiltonian trajectories of all coefficients follow each of its sweeps where there are at most
+        600. "laplace" and "variational" draw independently from a normal approximation, for many rows: by the curvature
+        at the maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient their standard
+        deviations are within a tenth of those of the posterior; with fewer they are too small, the variational ones
+        less so. "map" is the maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of
+        exactly 0, and scales to millions of rows. All three take sparse matrices as they are, and leave Dask arrays in
+        their blocks, which "auto" fits by "variational". The Gibbs samplers need a dense matrix: of a sparse one "auto"
+        makes one where it chooses them.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
@@ -76,7 +79,8 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     standardize : bool
         Whether the covariates are given mean 0 and standard deviation 1, those of the training data. The prior is the
         same for all coefficients, which makes sense on one scale only. Covariates that are the same in every row of the
-        training data say nothing: they are left out, with a warning, and predictions do not depend on them.
+        training data say nothing: they are left out, with a warning (of a sparse matrix none where they are 0: words
+        that other texts have), and predictions do not depend on them.
     class_weight : dict of label to float, "balanced" or None
         Factors of the weights of rows, by their class; "balanced" gives all classes the same weight in total.
     draws : int, optional
@@ -89,7 +93,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     thin : int, optional
         Sweeps of the sampler for each state. None means 1 for "polya-gamma" where there are at least as many rows as
         coefficients of a class and at most 600 coefficients; else 4 for two classes and 10 for more, which mix more
-        slowly.
+        slowly. Of the horseshoe 3 and 64, as its tau mixes more slowly still.
     cores : int, optional
         Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -109,8 +113,9 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     ----------
     classes_ : array (K,)
     coef_ : array (K - 1, d)
-        Posterior means for covariates as they were given, not standardised, one row a class other than the reference,
-        in the order of `classes_`; 0 for covariates that are the same in every row. After "map" the maximum.
+        Posterior means in units of X: log odds for a unit of a covariate as it was given, whatever `standardize` says,
+        one row a class other than the reference, in the order of `classes_`; 0 for covariates that are the same in
+        every row. After "map" the maximum. `coefficients()` and `summary()` are about standardised covariates.
     intercept_ : array (K - 1,)
         Likewise, so that it holds what standardising takes off, even where `fit_intercept` is False.
     log_likelihood_ : float
@@ -229,11 +234,21 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         prior = self._prior()
         run = self._run()
         self._position_of_reference()
+        if is_sparse(data.matrix):
+            data = self._dense_if_drawn(data, prior)
         self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
         columns = int(self._standard_.varies.sum()) + prior.intercept
-        size = len(data.codes), columns, len(self.classes_)
-        self.method_ = method_for(self.method, self.prior, *size)
+        self.method_ = method_for(self.method, self.prior, len(data.codes), columns, len(self.classes_))
         return self._engine.job(self, data, prior, run)
+
+    def _dense_if_drawn(self, data: TrainingData, prior: Any) -> TrainingData:
+        """A sparse matrix dense where "auto" draws from the posterior itself, for which it must be small enough."""
+        low, high = ends_of(data.matrix)
+        columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
+        if method_for(self.method, self.prior, len(data.codes), columns, len(self.classes_)) != "polya-gamma":
+            return data
+        refuse_large(data.matrix.shape, columns, len(self.classes_))
+        return made_dense(data)
 
     def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
         if not is_blocked(X):
@@ -285,7 +300,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         from .draws import probability_blocks
 
-        blocks = probability_blocks(self.posterior_, self._standard_.varying(matrix), self._position())
+        blocks = probability_blocks(self.posterior_, matrix, self._standard_, self._position())
         return ((part, found.transpose(2, 0, 1)) for part, found in blocks)
 
     def _position(self) -> int:
@@ -296,8 +311,9 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of scales, log-likelihood and coefficients.
 
         Rows: eta (if learned) or, of the horseshoe, log_tau and slab; log_likelihood (of the whole training data);
-        coef[class, column] of standardised covariates; after `method="map"` only the coefficients that are not 0, the
-        largest first.
+        coef[class, column] of standardised covariates (log odds for a standard deviation), or in units of X with
+        `standardize=False`, as `attrs["scale"]` says; after `method="map"` only the coefficients that are not 0, the
+        largest first. `coef_` is in units of X.
 
         Returns
         -------
@@ -311,7 +327,14 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
             Before `fit`.
         """
         self._require_fitted()
-        return super().summary()
+        table = super().summary()
+        table.attrs["scale"] = scale_words(self)
+        return table
+
+    def _answers(self) -> Facts:
+        left_out = int((~self._standard_.varies).sum())
+        of = f"{self.n_features_in_ - left_out:,} of {self.n_features_in_:,}; the others are the same in every row"
+        return *super()._answers(), *((("covariates", of),) if left_out else ())
 
     def quantities(self) -> dict[str, np.ndarray]:
         """The learned scales, the log-likelihood and the coefficients of standardised covariates, draw by draw.

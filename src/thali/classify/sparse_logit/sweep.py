@@ -16,7 +16,7 @@ import numpy as np
 from thali.compile.jit import compiled, part, scalar
 from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
 
-from .horseshoe import SLAB_SQUARE, TAU_SQUARE, draw_spreads, log_prior_of_slab, log_prior_of_tau
+from .horseshoe import FURTHEST, SLAB_SQUARE, TAU_SQUARE, draw_spreads, log_prior_of_slab, log_prior_of_tau
 from .trajectory import ALONE, adapt_motion, adapt_step, applied, draw_along_trajectory, draw_tall, draw_wide
 
 # Auxiliary variables of Holmes & Held: a logistic variable whose sign is the class, and its Kolmogorov-Smirnov mixing
@@ -102,6 +102,7 @@ LAPLACE, HORSESHOE = 0, 1  # priors
 _SMALLEST = 1e-150  # of sqrt(eta): its square is still a float
 _MIN_VARIANCE, _MAX_VARIANCE = 1e-300, 1e100  # of a variance: its square root and its inverse are floats
 _MAX_WIDE = 1e13  # above it `draw_wide` loses precision
+_NARROW, _WIDE = math.log(0.1), math.log(4.0)  # widths of steps of ln tau², as logarithms
 _WANTED = 0.4  # share of the scale moves that should be accepted
 
 
@@ -204,9 +205,10 @@ def one_trajectory(rng: np.random.Generator, problem: Any, state: Any, motion: A
 
 @scalar
 def draw_prior(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw the scales given the coefficients."""
+    """Draw the scales given the coefficients; of the horseshoe, then move tau with them."""
     if problem.prior == HORSESHOE:
         draw_spreads(rng, problem, state)
+        move_tau(rng, problem, state)
     else:
         draw_scales(rng, problem, state)
 
@@ -388,6 +390,40 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
                 state.coef[k, j] *= math.exp(log_u)
             for i in range(state.linear.shape[1]):
                 state.linear[k, i] *= math.exp(log_u)
+
+
+@scalar
+def move_tau(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Metropolis: tau times a factor, and every coefficient in proportion to its standard deviation, which follows.
+
+    Given many small coefficients tau hardly moves, and given tau they hardly do. Of beta divided by its standard
+    deviation given tau, lambda and c, the prior knows no tau, so that the ratio has the likelihood and the prior of
+    ln tau² alone (Papaspiliopoulos, Roberts & Sköld, 2007). The width of the symmetric step is drawn first.
+    """
+    step = math.exp(_NARROW + (_WIDE - _NARROW) * rng.random()) * rng.standard_normal()
+    before = math.log(state.real[TAU_SQUARE])
+    if abs(before + step) > FURTHEST:
+        return
+    ratio = log_prior_of_tau(problem, before + step) - log_prior_of_tau(problem, before)
+    ratio -= log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+    _carry_with_tau(problem, state, math.exp(step))
+    ratio += log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+    if not ratio > -rng.standard_exponential():
+        _carry_with_tau(problem, state, math.exp(-step))
+
+
+@scalar
+def _carry_with_tau(problem: Any, state: Any, factor: Any) -> None:
+    """Multiply tau² and every tau² lambda², and coefficients as the standard deviations that follow."""
+    state.real[TAU_SQUARE] *= factor
+    for k in range(problem.classes):
+        if k != problem.reference:
+            for j in range(problem.penalised):
+                state.spread[k, j] *= factor
+                variance = 1.0 / (1.0 / state.spread[k, j] + 1.0 / state.real[SLAB_SQUARE])
+                state.coef[k, j] *= math.sqrt(variance / state.variance[k, j])
+                state.variance[k, j] = variance
+            _predict(problem, state, k)
 
 
 @scalar

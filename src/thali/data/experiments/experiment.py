@@ -14,7 +14,7 @@ from thali.inference.seeds import root
 from ..columns import as_frame, column
 from ..judged import Frozen
 from ..people import column_facts, differing_columns
-from .levels import ALPHABET, is_whole
+from .levels import ALPHABET, MEASURED, is_whole
 from .scheme import INSIDE, Attribute, Encoded, Tasks
 
 if TYPE_CHECKING:
@@ -190,8 +190,10 @@ def _is_none(data: "ChoiceExperiment", codes: dict[str, np.ndarray]) -> np.ndarr
     return np.all([column < 0 for column in codes.values()], axis=0)
 
 
-def _cells(attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None) -> "pd.Categorical":
-    """A categorical column; rows of the no-choice option are empty, or hold the label that marks it."""
+def _cells(
+    attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
+) -> "pd.Categorical | np.ndarray":
+    """A categorical column, or numbers as they were read; in rows of the no-choice option nothing, or its label."""
     import pandas as pd
 
     words = [word for word in attribute.missing[:1] if word]
@@ -200,6 +202,8 @@ def _cells(attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: 
     if words:
         texts[(codes < 0) & ~is_none] = words[0]
     texts[is_none] = label
+    if attribute.order == MEASURED:
+        return texts
     return pd.Categorical(texts, [*attribute.levels, *extra], ordered=attribute.order != ALPHABET)
 
 
@@ -300,7 +304,9 @@ class ChoiceExperiment(ExperimentRows, Tasks):
             no-choice options are not counted for this.
         levels : dict of lists, optional
             Attribute -> its levels from worst to best, those included that do not occur but may be asked about. None:
-            the order of a categorical column, else numbers by size, texts by the alphabet.
+            the order of a categorical column, else numbers by size, texts by the alphabet. A column of more than 30
+            different numbers of which some are not whole is a number (`orders` calls it measured): the logits take it
+            as `linear`, unless its levels are listed here.
         none : optional
             The no-choice option: its label in the column of alternatives, or the name of a column with 1 in its rows,
             or {column: value}. Whatever its rows hold besides is not read.
@@ -329,7 +335,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         Warns
         -----
         DataWarning
-            If an attribute has many levels, or is left out.
+            If an attribute is left out.
 
         Examples
         --------
@@ -394,7 +400,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
 
     @property
     def orders(self) -> dict[str, str]:
-        """Attribute -> how its levels came by their order: given, categories, numbers, bins or alphabet."""
+        """Attribute -> how its levels came by their order: given, categories, numbers, measured, bins or alphabet."""
         inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
         return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
 

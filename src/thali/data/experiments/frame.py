@@ -16,7 +16,6 @@ from ..roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_nam
 from .levels import (
     BINS,
     GIVEN,
-    NUMBERS,
     bin_labels,
     cut_points,
     distinct_texts,
@@ -170,9 +169,6 @@ def _places(task: np.ndarray) -> np.ndarray:
     return place
 
 
-_MAX_LEVELS = 24
-
-
 class Choices(NamedTuple):
     """What a `ChoiceExperiment` holds, in its order of rows."""
 
@@ -258,15 +254,6 @@ def choices_of(
                 "explains no choice, and left out of the attributes."
             )
         )
-    for attribute in choices.scheme.attributes:
-        if attribute.order == NUMBERS and len(attribute.levels) > _MAX_LEVELS:
-            warn(
-                DataWarning(
-                    f"Attribute {attribute.name!r} has {len(attribute.levels)} levels; group its values by ",
-                    Setting("bins", {attribute.name: 4}),
-                    ", unless a model is to take it as a number.",
-                )
-            )
     return choices._replace(people=people)
 
 

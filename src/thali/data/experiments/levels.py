@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
 # How the order of levels came about; levels in alphabetical order have none that means anything.
 GIVEN, CATEGORIES, NUMBERS, BINS, ALPHABET = "given", "categories", "numbers", "bins", "alphabet"
+MEASURED = "measured"  # numbers by size that are hardly levels: many, of which some are not whole
 ANY_NUMBER = "any number"  # of an attribute that a model reads as a number, so that new tasks may hold others
+MANY_LEVELS = 30  # up to which each level of an attribute has a coefficient, unless all of them are listed
+_LANDMARKS, _GROUPS = 5, 4  # levels of a measured attribute that stand for all, and groups that it is divided into
+_SHOWN = 4  # digits of its levels in names
 
 
 def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
@@ -63,8 +68,10 @@ def natural_order(series: "pd.Series", used: Sequence[str], hidden: Sequence[str
 
 def by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Labels by size if all are numbers (False before True), else by the alphabet."""
-    if all(as_number(label) is not None for label in labels):
-        return tuple(sorted(labels, key=lambda label: (float(label), label))), NUMBERS
+    numbers = [number for label in labels if (number := as_number(label)) is not None]
+    if len(numbers) == len(labels):
+        is_measured = len(set(numbers)) > MANY_LEVELS and not all(map(float.is_integer, numbers))
+        return tuple(sorted(labels, key=lambda label: (float(label), label))), MEASURED if is_measured else NUMBERS
     ordered = tuple(sorted(labels))
     return ordered, NUMBERS if set(ordered) <= {"False", "True"} else ALPHABET
 
@@ -152,6 +159,39 @@ def bin_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
         return ("all values",)
     between = [f"{low} to {high}" for low, high in zip(shown, shown[1:], strict=False)]
     return (f"<= {shown[0]}", *between, f"> {shown[-1]}")
+
+
+def landmarks(levels: np.ndarray) -> np.ndarray:
+    """Of many levels in their order the least, the quartiles and the largest."""
+    return levels[np.linspace(0, len(levels) - 1, _LANDMARKS).round().astype(np.int64)]
+
+
+def _digits(values: Sequence[float] | np.ndarray, least: int) -> int:
+    """Digits, at least so many, that tell numbers apart."""
+    return next((more for more in range(least, 17) if len({f"{each:.{more}g}" for each in values}) == len(values)), 17)
+
+
+def short_numbers(levels: Sequence[str]) -> tuple[str, ...]:
+    """The levels of a measured attribute, with as few digits as tell those apart that stand for all."""
+    values = np.array([float(level) for level in levels])
+    digits = _digits(landmarks(values), _SHOWN)
+    return tuple(f"{value:.{digits}g}" for value in values.tolist())
+
+
+def quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names of four groups of a measured attribute, of about as many levels each, and the group of every level.
+
+    Examples
+    --------
+    >>> names, groups = quarters(("0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4"))
+    >>> names, groups.tolist()
+    (('to 1', '1 to 2', '2 to 3', 'from 3'), [0, 0, 1, 1, 2, 2, 3, 3])
+    """
+    values = np.array([float(level) for level in levels])
+    ends = cut_points("", _GROUPS, values)
+    shown = [f"{end:.{_digits(ends, 3)}g}" for end in ends]
+    names = (f"to {shown[0]}", *(f"{a} to {b}" for a, b in pairwise(shown)), f"from {shown[-1]}")
+    return names, np.searchsorted(ends, values, side="left")
 
 
 def bin_codes(

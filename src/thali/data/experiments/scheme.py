@@ -16,13 +16,17 @@ from .levels import (
     ALPHABET,
     ANY_NUMBER,
     BINS,
+    MEASURED,
     as_number,
     bin_codes,
     by_value,
     distinct_texts,
+    landmarks,
     level_codes,
     numbers_of,
+    quarters,
     row_texts,
+    short_numbers,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +107,28 @@ class Scheme:
         """Attribute -> its levels in natural order."""
         inside = {INSIDE: INSIDE_LEVELS} if self.has_inside else {}
         return inside | {attribute.name: attribute.levels for attribute in self.attributes}
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Attributes of many numbers, which models take as numbers."""
+        return tuple(attribute.name for attribute in self.attributes if attribute.order == MEASURED)
+
+    @property
+    def groups(self) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+        """Attribute -> names of groups of its levels, and the group of each: a level alone, or a quarter of many."""
+        return {
+            name: quarters(own) if name in self.measured else (own, np.arange(len(own)))
+            for name, own in self.levels.items()
+        }
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Attribute -> what tables call its levels: measured ones have fewer digits."""
+        return {name: short_numbers(own) if name in self.measured else own for name, own in self.levels.items()}
+
+    def compared(self, name: str, levels: np.ndarray) -> np.ndarray:
+        """Those of some levels of an attribute, by their numbers, that are compared with each other."""
+        return landmarks(levels) if name in self.measured and len(levels) else levels
 
     def to_dict(self) -> dict[Any, Any]:
         """The scheme as text, numbers, lists and mappings, as JSON holds them."""
@@ -203,6 +229,9 @@ class Scheme:
 
 def _levels(attribute: Attribute) -> str:
     levels = attribute.levels
+    if attribute.order == MEASURED:
+        shown = short_numbers(levels)
+        return f"a number, {shown[0]} to {shown[-1]} ({len(levels):,} different ones)"
     shown = list(levels) if len(levels) <= _SHOWN else [*levels[:3], "...", *levels[-2:]]
     text = (", " if attribute.order in (ALPHABET, BINS) else " < ").join(shown)
     count = f" ({len(levels)} levels)" if len(levels) > _SHOWN else ""

@@ -32,7 +32,13 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
 
 def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
     data = ChoiceExperiment.from_frame(table.frame, **options)
-    return data, str(data)
+    return data, _described(data)
+
+
+def _described(data: ChoiceExperiment) -> str:
+    """Their size, and which columns are read as numbers because of what they hold."""
+    names = data.scheme.measured
+    return f"{data}; taken as numbers: {shorten(names)}" if names else str(data)
 
 
 def describing_columns(table: Table) -> list[str]:
@@ -92,7 +98,7 @@ def match_wide(
 
 def _read_wide(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
     data = ChoiceExperiment.from_wide(table.frame, **options)
-    return data, f"{how}: {data}"
+    return data, f"{how}: {_described(data)}"
 
 
 def wide_lacks(table: Table) -> Lack | None:

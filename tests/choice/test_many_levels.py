@@ -1,0 +1,124 @@
+"""Attributes of many levels: floats are numbers, and said to be; whole numbers and labels are refused, or listed."""
+
+import warnings
+
+import numpy as np
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.choice.coding import coding_of
+from thali.choice.logits.hierarchical_draws import reported
+from thali.errors import DataError
+
+MODELS = {
+    "multinomial": th.MultinomialLogit,
+    "latent class": lambda **how: th.LatentClassLogit(classes=2, starts=1, **how),
+    "hierarchical": th.HierarchicalLogit,
+}
+
+
+def frame(values=None):
+    """A study of 6 people whose price takes 144 values."""
+    rows = simulated(people=6, seed=3)
+    price = 5 + np.random.default_rng(1).permutation(len(rows)) / 7.0
+    return rows.assign(price=price if values is None else values)
+
+
+DATA = th.ChoiceExperiment.from_frame(frame())
+
+
+def fitted(make, data=DATA, **how):
+    more = {"draws": 20, "tune": 5, "chains": 2, "thin": 1} if make is th.HierarchicalLogit else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make(**how).fit(data, random_seed=1, progressbar=False, **more)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_floats_are_linear_by_default_and_said(make, request):
+    if make is th.HierarchicalLogit:
+        request.getfixturevalue("uncompiled")
+    model, named = fitted(make), fitted(make, linear="price")
+    assert np.asarray(model.coef_).tolist() == np.asarray(named.coef_).tolist()
+    assert sum(str(name).startswith("price") for name in model._coding_.names) == 1
+    assert "taken as numbers" in str(model) and "'price'" in str(model)
+    assert len(model.predict_proba(frame().iloc[:4].assign(price=[5.01, 6.02, 7.03, 25.0]))) == 4
+    effects = model.level_effects()
+    assert (effects["attribute"] == "price").sum() == 10  # of five values that stand for all
+    assert effects.loc[effects["attribute"] == "price", "over"].iloc[0] == "5"
+    assert set(model.attribute_importance()["attribute"]) == set(DATA.attributes)
+    linear = fitted(make, th.ChoiceExperiment.from_frame(frame(np.arange(144) % 30)), linear="price")
+    assert "taken as numbers" not in str(linear)
+
+
+@pytest.mark.fit
+def test_listed_levels_have_a_coefficient_each():
+    values = np.arange(144) % 36 + 0.5
+    data = th.ChoiceExperiment.from_frame(frame(values), levels={"price": np.arange(36) + 0.5})
+    model = fitted(th.MultinomialLogit, data)
+    assert sum(name.startswith("price[") for name in model.coef_.index) == 35
+
+
+@pytest.mark.unit
+def test_a_summary_looks_at_groups_and_landmarks():
+    coding = coding_of(DATA)
+    beta = np.random.default_rng(0).normal(size=(1, 2, 6, len(coding.names))) / 10
+    found = reported(beta, DATA, coding)
+    shares = [name for name in found["share"]["product_level"].values.tolist() if name.startswith("price")]
+    assert shares == [f"price={name}" for name in DATA.scheme.groups["price"][0][1:]]
+    pairs = [name for name in found["effect"]["level_pair"].values.tolist() if name.startswith("price")]
+    assert len(pairs) == 4 and pairs[0].endswith(" over 5")
+    # each share is the sum of the shares of its levels
+    matrix, groups = coding.matrix(DATA.products)[DATA.row_product], DATA.scheme.groups["price"][1]
+    total = np.zeros(4)
+    for task, person in enumerate(DATA.respondent_of_task):
+        rows = slice(DATA.first_row[task], DATA.first_row[task + 1])
+        p = np.exp(matrix[rows] @ beta[0, 0, person])
+        np.add.at(total, groups[DATA.products[DATA.row_product[rows], 0]], p / p.sum())
+    np.testing.assert_allclose(found["share"].values[0, 0, :3], total[1:] / DATA.n_tasks, rtol=1e-12)
+
+
+WHOLE = np.arange(144) % 31
+SHOPS = [f"shop {k:03d}" for k in WHOLE]
+REFUSED = {
+    "whole": (
+        WHOLE,
+        "Attribute 'price' has 31 levels, 0 to 30, more than the 30 that need not be listed; take the number itself by "
+        "linear='price', group them by bins={'price': 4}, or list them all by levels.",
+    ),
+    "labels": (
+        SHOPS,
+        "Attribute 'price' has 31 levels, 'shop 000', 'shop 001', 'shop 002', 'shop 003' and 27 more, more than the "
+        "30 that need not be listed; leave it out by attributes, join rare ones, describe them by a number that is "
+        "named in linear, or list them all by levels.",
+    ),
+}
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize(("values", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_other_attributes_of_many_levels_are_refused(make, values, sentence):
+    with pytest.raises(DataError) as caught:
+        make().fit(th.ChoiceExperiment.from_frame(frame(values)))
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("values", [None, WHOLE, SHOPS])
+def test_product_classes_need_levels(values):
+    data = th.ChoiceExperiment.from_frame(frame(values))
+    with pytest.raises(DataError, match="Attribute 'price' has (144|31) levels, .*need not be listed") as caught:
+        th.ProductClasses().fit(data)
+    assert "linear" not in str(caught.value)
+    with pytest.raises(DataError):
+        th.ProductClasses().prepare(data)
+    th.ProductClasses().prepare(th.ChoiceExperiment.from_frame(frame(), bins={"price": 4}))
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("how", [{"linear": "price"}, {"knots": {"price": 2}}])
+def test_whole_numbers_that_are_taken_as_such_are_not_refused(how):
+    assert fitted(th.MultinomialLogit, th.ChoiceExperiment.from_frame(frame(WHOLE)), **how).converged_

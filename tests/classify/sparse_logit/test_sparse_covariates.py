@@ -1,0 +1,171 @@
+"""Sparse covariates: the same approximations as from a dense matrix, no word about words that only other texts have."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import thali as th
+from thali.classify.input import standard_of
+from thali.classify.sparse_logit import approximation
+from thali.classify.sparse_logit.approximation import expansion_at
+from thali.classify.sparse_logit.arguments import (
+    MAX_DENSE,
+    Prior,
+    method_for,
+    refuse_large,
+    seconds_of_climb,
+    sparse_columns,
+)
+from thali.classify.sparse_logit.chain import problem_of
+from thali.errors import DataError, DataWarning, LongRunWarning
+from thali.inference.warn import without_warnings
+
+
+def texts(n=90, words=6, seed=0, unseen=1):
+    """Counts of words, some of which no text has, and the classes of the texts."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.4, size=(n, words)) * (rng.random((n, words)) < 0.6)
+    X[:, words - unseen :] = 0
+    utility = np.column_stack([np.zeros(n), X[:, 0] - X[:, 1], X[:, 1] + 0.5 * X[:, 2]])
+    return X.astype(float), (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)
+
+
+X, Y = texts()
+
+
+@pytest.fixture(params=[True, False], ids=["standardised", "in units"])
+def blocks(request, monkeypatch):
+    """Whether the columns are standardised; several blocks of rows."""
+    monkeypatch.setattr(approximation, "_CELLS", 7 * 20)
+    return request.param
+
+
+@pytest.mark.unit
+def test_the_expansion_of_sparse_rows_is_that_of_dense_ones(blocks):
+    standard = standard_of(X)
+    if not blocks:
+        standard = standard._replace(unit=np.ones(6), mean=np.zeros(6), sd=np.where(standard.varies, 1.0, np.inf))
+    prior, rng = Prior(1.0, 1, 1, True), np.random.default_rng(1)
+    counts, m = rng.integers(1, 4, len(Y)).astype(float), int(standard.varies.sum()) + 1
+    root = rng.normal(size=(2 * m, 2 * m))
+    at = rng.normal(size=(2, m)), root @ root.T / m
+    how = Y, 3, 0, prior, "polya-gamma", False, counts
+    dense = problem_of(standard.varying(X), *how)
+    columns = sparse_columns(sparse.csr_array(X), standard, True).by_rows()
+    found = problem_of(columns, *how)
+    assert columns.shape == dense.covariates.shape and found.penalised == dense.penalised
+    for covariance in (None, at[1]):
+        one, other = expansion_at(dense, at[0], covariance), expansion_at(found, at[0], covariance)
+        assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
+        for name in ("gradient", "curvature"):
+            expected = getattr(one, name)
+            assert np.abs(getattr(other, name) - expected).max() < 1e-11 * np.abs(expected).max()
+
+
+def fitted(X, **arguments):
+    with without_warnings():
+        return th.SparseMultinomialLogit(draws=50, random_seed=1, progressbar=False, **arguments).fit(X, Y)
+
+
+def same(one, other, X_dense=X):
+    """Whether two fits left the same draws and predictions to 1e-8."""
+    for group in ("posterior", "log_likelihood", "log_prior"):
+        ours, theirs = (model.posterior_[group].to_dataset() for model in (one, other))
+        assert ours.sizes == theirs.sizes
+        for name in ours.data_vars:
+            assert np.allclose(ours[name], theirs[name], rtol=1e-8, atol=1e-8), name
+    assert np.allclose(one.coef_, other.coef_, atol=1e-8) and np.allclose(one.intercept_, other.intercept_, atol=1e-8)
+    expected = other.predict_proba(X_dense)
+    assert np.allclose(one.predict_proba(sparse.csc_matrix(X_dense)), expected, atol=1e-8)
+    assert np.allclose(one.predict_proba(X_dense), expected, atol=1e-8)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("method", ["laplace", "variational"])
+@pytest.mark.parametrize("more", [{}, {"standardize": False, "fit_intercept": False, "class_weight": "balanced"}])
+def test_sparse_covariates_give_the_fit_of_dense_ones(method, more):
+    one, other = (fitted(kind(X), method=method, **more) for kind in (sparse.csr_matrix, np.asarray))
+    same(one, other)
+    assert one.method_ == method
+    if method == "variational":
+        assert one.lower_bound_ == pytest.approx(other.lower_bound_, rel=1e-10)
+
+
+@pytest.mark.fit
+def test_a_sparse_fit_is_saved_and_goes_on(tmp_path):
+    one = fitted(sparse.csr_array(X), method="laplace")
+    one.save(tmp_path / "sparse.nc")
+    again = th.load(tmp_path / "sparse.nc")
+    with without_warnings():
+        again.continue_fit(20)
+        whole = th.SparseMultinomialLogit("laplace", draws=70, random_seed=1, progressbar=False).fit(X, Y)
+    same(again, whole)
+    assert again.predict_proba(sparse.csr_array(X), return_se=True)[1].shape == (90, 3)
+    assert again.posterior_predictive(sparse.csr_array(X), Y)["posterior_predictive"]["label"].shape == (4, 70, 90)
+
+
+@pytest.mark.unit
+def test_auto_with_sparse_covariates_chooses_among_what_takes_them(monkeypatch):
+    seen = []
+    monkeypatch.setattr(th.SparseMultinomialLogit, "_carry_out", lambda self, job: seen.append(self) or self)
+    for data, size in ((X, (90, 6, 3)), (sparse.csr_array(X), (90, 6, 3))):
+        th.SparseMultinomialLogit().fit(data, Y)
+        assert seen.pop().method_ == method_for("auto", "laplace", *size) == "polya-gamma"
+    monkeypatch.setattr("thali.classify.sparse_logit.model.method_for", lambda *size: "variational")
+    assert th.SparseMultinomialLogit().fit(sparse.csr_array(X), Y) is seen[-1] and seen[-1].method_ == "variational"
+
+
+@pytest.mark.fit
+def test_auto_draws_the_same_from_a_small_sparse_matrix(uncompiled):
+    how = {"draws": 3, "tune": 2, "chains": 2, "thin": 1, "random_seed": 2, "progressbar": False}
+    weight = np.arange(90) % 3
+    with without_warnings():
+        one, other = (th.SparseMultinomialLogit(**how).fit(data, Y, weight) for data in (sparse.csr_array(X), X))
+    assert one.method_ == "polya-gamma"
+    assert one.posterior_["posterior"].to_dataset().identical(other.posterior_["posterior"].to_dataset())
+    assert (one.posterior_["observed_data"]["row"].values == np.flatnonzero(weight)).all()
+
+
+@pytest.mark.unit
+def test_a_normal_law_of_many_coefficients_is_forecast(monkeypatch):
+    assert [method_for("auto", "laplace", 533, columns, 2) for columns in (100, 1100, 2000)] == [
+        "polya-gamma",
+        "variational",
+        "polya-gamma",
+    ]
+    assert 13 < seconds_of_climb(1797, 62, 10) < 52  # 26 seconds of digits
+    assert method_for("auto", "laplace", 100_000, 1000, 2) == "variational"
+    monkeypatch.setattr(th.SparseMultinomialLogit, "_carry_out", lambda self, job: self)
+    with pytest.warns(LongRunWarning, match="takes about 37 minutes. Quicker: method='map'"):
+        th.SparseMultinomialLogit("variational").fit(sparse.random_array((90, 1200), density=0.1, rng=1), Y)
+
+
+@pytest.mark.unit
+def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
+    wide = sparse.random_array((90, 6000), density=1e-2, rng=1, format="csr")
+    with pytest.raises(DataError, match=r"shape \(90, 6000\), which is too large .* 'map'|method='map'.* eta"):
+        th.SparseMultinomialLogit().fit(wide, Y)
+    with pytest.raises(DataError, match="at most 5,000 coefficients"):
+        th.SparseMultinomialLogit("laplace").fit(wide, Y)
+    with pytest.raises(DataError, match="too large"):
+        refuse_large((MAX_DENSE, 2), 2, 2)
+    refuse_large((533, 200), 201, 2)
+    with pytest.raises(DataError, match="to draw its 1,400 coefficients"):
+        refuse_large((533, 1400), 1400, 2)
+    with pytest.raises(DataError, match=r"pass X.toarray\(\), or choose .*'laplace', 'variational'"):
+        th.SparseMultinomialLogit("polya-gamma").fit(sparse.csr_array(X), Y)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("standardize", [True, False])
+def test_words_that_no_text_of_a_fold_has_are_no_matter_for_a_warning(standardize):
+    model = th.SparseMultinomialLogit("map", eta=1.0, standardize=standardize)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(sparse.csr_array(X), Y)
+    assert (model.coef_[:, 5] == 0.0).all() and ("5 of 6" in str(model)) == standardize
+    ones = np.column_stack([X, np.ones(90)])
+    with pytest.warns(DataWarning, match="column 6|Column 6"):
+        model.fit(sparse.csr_array(ones), Y)
