@@ -1,6 +1,7 @@
 """Additive clustering of many objects: how fast tempered chains come to agree, and where their replicas get stuck.
 
     python benchmarks/mixing.py [countries,phonemes,morse,faces] [--minutes 10] [--seed 1]
+    python benchmarks/mixing.py all --defaults [--minutes 5]
 
 Four chains run with the defaults (sigma chosen by cross-validation unless it was measured; faces: .089). At every
 doubling of the rounds: CPU seconds, the largest R-hat of the log-likelihood, of the similarity of any pair, and of the
@@ -71,10 +72,12 @@ from learned_sigma import similarities
 from many_objects import MEASURED, TABLES, r_hats
 
 import thali as th
+from thali.aspects.draws.columns import columns_of
 from thali.aspects.draws.tree import to_datatree
 from thali.aspects.samplers.chains import Chain, chains_of
 from thali.aspects.samplers.tempering import swap_rates
 from thali.inference.warn import without_warnings
+from thali.model import bound
 
 DRAWS, TUNE, THIN = 6400, 200, 25  # of a chain; a run ends earlier when its time is over
 FIRST = 100  # draws at which it is looked at first
@@ -132,11 +135,73 @@ def run(name: str, minutes: float, seed: int) -> None:
     print("  swaps", *(f"{each:.2f}" for each in rates), f"  replicas from hot to cold: {trips.done}")
 
 
+# Default fits with two seeds side by side ---------------------------------------------------------------------------
+
+
+ALL = ("druguse", *TABLES, "40 objects", "triplets")
+ALIKE = 0.8  # Jaccard index from which on features of two fits are one
+
+
+def data_of(name: str) -> Any:
+    """One of the tables, 40 objects judged by 25 people, or 20,000 triplets of 100 objects."""
+    if name == "triplets":
+        return th.datasets.triplets(100, 20_000, random_seed=1, n_features=10, share_of_owners=0.1).data
+    if name == "40 objects":
+        made = th.datasets.additive(40, random_seed=1, n_features=6, sigma=0.16).data
+        return th.Similarities(made.matrix, judgements=np.full((40, 40), 25) * (1 - np.eye(40, dtype=int)))
+    return similarities(name)
+
+
+def defaults(name: str, minutes: float) -> None:
+    """Two fits with the defaults, whose size bounds them by so many CPU minutes."""
+    bound.BUDGET = 60.0 * minutes
+    tables = []
+    for seed in (1, 2):
+        begin = time.process_time()
+        with without_warnings():
+            model: Any = th.AdditiveClustering(sigma=MEASURED.get(name))
+            model.fit(data_of(name), cores=1, random_seed=seed, progressbar=False)
+        used = time.process_time() - begin
+        posterior = model.posterior_["posterior"].dataset
+        sweeps = (model.posterior_.attrs["tuning_steps"] + posterior.sizes["draw"]) * model.posterior_.attrs["thin"]
+        found = "  ".join(f"{each:.3f}" for each in r_hats(model))
+        shared = columns_of(model.posterior_)
+        number = np.bincount(shared.draw[shared.sizes > 1], minlength=shared.n_draws).mean()
+        agrees = "agree" if model.verdict().agrees else "disagree"
+        print(
+            f"{name}, seed {seed}: {used:.0f} CPU s, {sweeps:,} sweeps a chain, R-hat {found}, {number:.1f} features; "
+            f"chains {agrees}",
+            flush=True,
+        )
+        tables.append(model.features(0.2, ALIKE))
+    _side_by_side(*tables)
+
+
+def _side_by_side(one: Any, other: Any) -> None:
+    """The probability of each feature that either fit finds with more than a half, in both."""
+    left, pairs = [set(members) for members in other["members"]], []
+    chances = list(other["probability"])
+    for members, p in zip(one["members"], one["probability"], strict=True):
+        alike = [len(set(members) & each) / len(set(members) | each) for each in left]
+        at = int(np.argmax(alike)) if alike else -1
+        matched = at >= 0 and alike[at] >= ALIKE
+        pairs.append((p, chances[at] if matched else 0.0))
+        if matched:
+            del left[at], chances[at]
+    pairs += [(0.0, p) for p in chances]
+    pairs = sorted((pair for pair in pairs if max(pair) > 0.5), reverse=True)
+    print("  features of seed 1 / seed 2:", *(f"{a:.2f}/{b:.2f}" for a, b in pairs), flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How fast chains of additive clustering come to agree.")
     parser.add_argument("tables", nargs="?", default=",".join(TABLES))
     parser.add_argument("--minutes", type=float, default=10.0, help="CPU minutes a table")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--defaults", action="store_true", help="fits with the defaults and two seeds")
     given = parser.parse_args()
-    for table in given.tables.split(","):
-        run(table, given.minutes, given.seed)
+    for table in ALL if given.tables == "all" else given.tables.split(","):
+        if given.defaults:
+            defaults(table, given.minutes)
+        else:
+            run(table, given.minutes, given.seed)
