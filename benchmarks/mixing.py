@@ -139,7 +139,7 @@ def run(name: str, minutes: float, seed: int) -> None:
 
 
 ALL = ("druguse", *TABLES, "40 objects", "triplets")
-ALIKE = 0.8  # Jaccard index from which on features of two fits are one
+ALIKE, MANY = 0.8, 30  # Jaccard index from which on features of two fits are one, and objects from which on it counts
 
 
 def data_of(name: str) -> Any:
@@ -167,24 +167,24 @@ def defaults(name: str, minutes: float) -> None:
         found = "  ".join(f"{each:.3f}" for each in r_hats(model))
         shared = columns_of(model.posterior_)
         number = np.bincount(shared.draw[shared.sizes > 1], minlength=shared.n_draws).mean()
-        agrees = "agree" if model.verdict().agrees else "disagree"
         print(
             f"{name}, seed {seed}: {used:.0f} CPU s, {sweeps:,} sweeps a chain, R-hat {found}, {number:.1f} features; "
-            f"chains {agrees}",
+            f"{str(model.verdict()).partition(';')[0]}",
             flush=True,
         )
-        tables.append(model.features(0.2, ALIKE))
-    _side_by_side(*tables)
+        alike = ALIKE if posterior.sizes["option"] >= MANY else 1.0
+        tables.append(model.features(0.2, alike if alike < 1.0 else None))
+    _side_by_side(tables[0], tables[1], alike)
 
 
-def _side_by_side(one: Any, other: Any) -> None:
+def _side_by_side(one: Any, other: Any, least: float) -> None:
     """The probability of each feature that either fit finds with more than a half, in both."""
     left, pairs = [set(members) for members in other["members"]], []
     chances = list(other["probability"])
     for members, p in zip(one["members"], one["probability"], strict=True):
         alike = [len(set(members) & each) / len(set(members) | each) for each in left]
         at = int(np.argmax(alike)) if alike else -1
-        matched = at >= 0 and alike[at] >= ALIKE
+        matched = at >= 0 and alike[at] >= least
         pairs.append((p, chances[at] if matched else 0.0))
         if matched:
             del left[at], chances[at]

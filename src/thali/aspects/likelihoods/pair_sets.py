@@ -35,7 +35,7 @@ class PairSets(NamedTuple):
     times: np.ndarray  # (places,) how often each was chosen
     lower: np.ndarray  # (pairs,) int32 the first object of a pair
     upper: np.ndarray  # (pairs,) int32 the second
-    set_start: np.ndarray  # (pairs + 1,) int64: pair p is in the sets set_of[set_start[p]] to set_of[set_start[p + 1] - 1]
+    set_start: np.ndarray  # (pairs + 1,) int64: pair p is in the sets set_of[set_start[p]] ...
     set_of: np.ndarray  # (places,) int32
     pair_start: np.ndarray  # (n + 1,) int64: object i is in the pairs pair_of[pair_start[i]] ..., beside other[...]
     pair_of: np.ndarray  # int32
@@ -102,8 +102,13 @@ def empty_cache(sets: PairSets) -> PairSums:
     """Sums of no feature, and the constant at the start of a chain; values are filled in later."""
     pairs = len(sets.lower)
     constant = sets.shape / sets.rate if sets.is_ratio else 0.0
-    values: Any = np.zeros((4, pairs))
-    return PairSums(*values, np.zeros(pairs, np.int32), np.zeros(len(sets.start) - 1), np.array([constant]))
+    arrays: Any = [
+        *np.zeros((4, pairs)),
+        np.zeros(pairs, np.int32),
+        np.zeros(len(sets.start) - 1),
+        np.array([constant]),
+    ]
+    return PairSums(*arrays)
 
 
 @scalar
