@@ -48,6 +48,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 TABLES = {
     "numbers": "numbers/similarity_max1.csv",
     "countries": "countries/similarity.csv",
+    "druguse": "similarity_lee/druguse.csv",
     "phonemes": "similarity_lee/phonemes.csv",
     "morse": "morse/dissimilarity_symmetric_smacof.csv",
     "faces": "similarity_lee/faces_busey.csv",

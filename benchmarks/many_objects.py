@@ -54,7 +54,7 @@ def r_hats(model: Any) -> list[float]:
     posterior = model.posterior_["posterior"].dataset
     shape = (-1, posterior.sizes["chain"], posterior.sizes["draw"])
     columns, pairs = columns_of(model.posterior_), np.triu_indices(posterior.sizes["option"], 1)
-    constant = posterior["constant"].values.ravel()
+    constant = posterior["constant"].values.ravel() if "constant" in posterior else np.zeros(columns.n_draws)
     similarity = similarity_draws(columns, constant, *pairs)
     shared = similarity_draws(replace(columns, weights=np.ones_like(columns.weights)), 0.0 * constant, *pairs)
     found = [posterior["log_likelihood"].values[None], similarity.T.reshape(shape), shared.T.reshape(shape)]

@@ -1,6 +1,7 @@
 """Additive clustering of many objects: how fast tempered chains come to agree, and where their replicas get stuck.
 
     python benchmarks/mixing.py [countries,phonemes,morse,faces] [--minutes 10] [--seed 1]
+    python benchmarks/mixing.py all --defaults [--minutes 5]
 
 Four chains run with the defaults (sigma chosen by cross-validation unless it was measured; faces: .089). At every
 doubling of the rounds: CPU seconds, the largest R-hat of the log-likelihood, of the similarity of any pair, and of the
@@ -60,6 +61,34 @@ where fewer than .12 of swaps were accepted, no memberships drawn together:
     similarities gain nothing.
 
     A sweep of 60 faces with 37 columns: toggles 44 us (18 ns each), memberships together 54, weights drawn twice 47.
+
+    Also dropped, on faces, four chains of 200 times 25 sweeps of tuning: chains that begin at the best end of six
+    annealed runs of 2,000 sweeps each (other runs for other chains), in place of levels that are annealed together; and
+    two joins or splits of columns (`moves/split_join.py`) for each column and sweep. Seeds differ more than either does.
+    R-hat of the log-likelihood; the largest, the 90 % quantile and the median of R-hat of every fourth similarity;
+    by how much the log-likelihoods of the chains differ
+
+        now, seed 1         80 CPU s   1.033   1.62  1.22  1.08    5
+        now, seed 2         80         1.127   1.35  1.16  1.07   24
+        annealed, seed 1    81         1.020   1.30  1.17  1.05    7
+        annealed, seed 2    80         1.098   1.70  1.25  1.11   16
+        joins, seed 1       61         1.020   1.60  1.26  1.09    7
+
+    Where data are simulated there is nothing to gain (sigma .3, every second object owns a feature; R-hat of the same):
+    40 objects with 10 features, 40 CPU s 1.003, 1.007, 1.003, 1.001, annealed 1.000, 1.007, 1.003, 1.001; 100 objects
+    with 15 features, 48 draws after tuning (82 CPU s) 1.009, 1.049, 1.021, 1.005.
+
+Default fits (`--defaults`), of which the size of the data allows the CPU minutes that are given; R-hat of the
+log-likelihood, and the largest of similarities and of shared features:
+
+                              minutes  seed  CPU s  sweeps a chain
+    druguse                         3     1     25         100,000   1.001  1.002  1.004
+                                          2     24         100,000   1.001  1.002  1.001
+    countries                       3     1     23         100,000   1.001  1.001  1.001
+                                          2     23         100,000   1.001  1.002  1.002
+    phonemes                        3     1     19         100,000   1.000  1.002  1.003
+                                          2     19         100,000   1.000  1.001  1.002
+MORE
 """
 
 import argparse
@@ -71,10 +100,12 @@ from learned_sigma import similarities
 from many_objects import MEASURED, TABLES, r_hats
 
 import thali as th
+from thali.aspects.draws.columns import columns_of
 from thali.aspects.draws.tree import to_datatree
 from thali.aspects.samplers.chains import Chain, chains_of
 from thali.aspects.samplers.tempering import swap_rates
 from thali.inference.warn import without_warnings
+from thali.model import bound
 
 DRAWS, TUNE, THIN = 6400, 200, 25  # of a chain; a run ends earlier when its time is over
 FIRST = 100  # draws at which it is looked at first
@@ -132,11 +163,73 @@ def run(name: str, minutes: float, seed: int) -> None:
     print("  swaps", *(f"{each:.2f}" for each in rates), f"  replicas from hot to cold: {trips.done}")
 
 
+# Default fits with two seeds side by side ---------------------------------------------------------------------------
+
+
+ALL = ("druguse", *TABLES, "40 objects", "triplets")
+ALIKE, MANY = 0.8, 30  # Jaccard index from which on features of two fits are one, and objects from which on it counts
+
+
+def data_of(name: str) -> Any:
+    """One of the tables, 40 objects judged by 25 people, or 20,000 triplets of 100 objects."""
+    if name == "triplets":
+        return th.datasets.triplets(100, 20_000, random_seed=1, n_features=10, share_of_owners=0.1).data
+    if name == "40 objects":
+        made = th.datasets.additive(40, random_seed=1, n_features=6, sigma=0.16).data
+        return th.Similarities(made.matrix, judgements=np.full((40, 40), 25) * (1 - np.eye(40, dtype=int)))
+    return similarities(name)
+
+
+def defaults(name: str, minutes: float) -> None:
+    """Two fits with the defaults, whose size bounds them by so many CPU minutes."""
+    bound.BUDGET = 60.0 * minutes
+    tables = []
+    for seed in (1, 2):
+        begin = time.process_time()
+        with without_warnings():
+            model: Any = th.AdditiveClustering(sigma=MEASURED.get(name))
+            model.fit(data_of(name), cores=1, random_seed=seed, progressbar=False)
+        used = time.process_time() - begin
+        posterior = model.posterior_["posterior"].dataset
+        sweeps = (model.posterior_.attrs["tuning_steps"] + posterior.sizes["draw"]) * model.posterior_.attrs["thin"]
+        found = "  ".join(f"{each:.3f}" for each in r_hats(model))
+        shared = columns_of(model.posterior_)
+        number = np.bincount(shared.draw[shared.sizes > 1], minlength=shared.n_draws).mean()
+        print(
+            f"{name}, seed {seed}: {used:.0f} CPU s, {sweeps:,} sweeps a chain, R-hat {found}, {number:.1f} features; "
+            f"{str(model.verdict()).partition(';')[0]}",
+            flush=True,
+        )
+        alike = ALIKE if posterior.sizes["option"] >= MANY else 1.0
+        tables.append(model.features(0.2, alike if alike < 1.0 else None))
+    _side_by_side(tables[0], tables[1], alike)
+
+
+def _side_by_side(one: Any, other: Any, least: float) -> None:
+    """The probability of each feature that either fit finds with more than a half, in both."""
+    left, pairs = [set(members) for members in other["members"]], []
+    chances = list(other["probability"])
+    for members, p in zip(one["members"], one["probability"], strict=True):
+        alike = [len(set(members) & each) / len(set(members) | each) for each in left]
+        at = int(np.argmax(alike)) if alike else -1
+        matched = at >= 0 and alike[at] >= least
+        pairs.append((p, chances[at] if matched else 0.0))
+        if matched:
+            del left[at], chances[at]
+    pairs += [(0.0, p) for p in chances]
+    pairs = sorted((pair for pair in pairs if max(pair) > 0.5), reverse=True)
+    print("  features of seed 1 / seed 2:", *(f"{a:.2f}/{b:.2f}" for a, b in pairs), flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How fast chains of additive clustering come to agree.")
     parser.add_argument("tables", nargs="?", default=",".join(TABLES))
     parser.add_argument("--minutes", type=float, default=10.0, help="CPU minutes a table")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--defaults", action="store_true", help="fits with the defaults and two seeds")
     given = parser.parse_args()
-    for table in given.tables.split(","):
-        run(table, given.minutes, given.seed)
+    for table in ALL if given.tables == "all" else given.tables.split(","):
+        if given.defaults:
+            defaults(table, given.minutes)
+        else:
+            run(table, given.minutes, given.seed)

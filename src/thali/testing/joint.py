@@ -242,12 +242,8 @@ def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant:
     from thali.aspects.state import COLUMNS
 
     columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
-    owners, upper = state.Z[:columns, :n], np.empty(len(sets.lower), np.int64)
-    for i in range(n):  # the other object of each pair
-        mine = slice(sets.pair_start[i], sets.pair_start[i + 1])
-        is_lower = sets.lower[sets.pair_of[mine]] == i
-        upper[sets.pair_of[mine][is_lower]] = sets.other[mine][is_lower]
-    shared = state.w[:columns] @ (owners[:, sets.lower] * owners[:, upper])
+    owners = state.Z[:columns, :n]
+    shared = state.w[:columns] @ (owners[:, sets.lower] * owners[:, sets.upper])
     value = shared + constant if sets.is_ratio else np.exp(shared - shared.max(initial=0.0))
     for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
         own = sets.pair[start:stop]

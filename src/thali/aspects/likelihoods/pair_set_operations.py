@@ -51,7 +51,7 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
         caches.value[t],
         caches.trial_shared[t],
         caches.trial[t],
-        caches.total[t],
+        caches.touched[t],
         caches.term[t],
         caches.real[t],
     )
@@ -69,12 +69,12 @@ def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
 
 @operations.delta_weight.register(PairSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    return change_between(sets, c, b, k, k, m, d, False)
+    return change_between(sets, c, b, k, k, d, False)
 
 
 @operations.apply_weight.register(PairSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    change_between(sets, c, b, k, k, m, d, True)
+    change_between(sets, c, b, k, k, d, True)
 
 
 # Column k loses the owners of another, which takes their weight over, or the reverse: only what each of them shares
@@ -83,12 +83,12 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @operations.delta_transfer.register(PairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
-    return change_between(sets, c, b, other, k if d > 0.0 else scratch(b), b.m[other], d, False)
+    return change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, False)
 
 
 @operations.apply_transfer.register(PairSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    change_between(sets, c, b, other, k if d > 0.0 else scratch(b), b.m[other], d, True)
+    change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, True)
 
 
 @operations.rebuild.register(PairSets)
@@ -114,14 +114,17 @@ def log_density_of_constant(sets: Any, c: Any, b: Any, log_constant: Any) -> Any
     """Log density of the logarithm of the constant given all weights, at the inverse temperature of the chain."""
     constant = math.exp(log_constant)
     total = 0.0
-    for r in range(sets.times.shape[0]):
+    for r in range(sets.start.shape[0] - 1):
         first, last = sets.start[r], sets.start[r + 1]
         size = last - first
-        of_row = size * constant
+        of_set = size * constant
         for x in range(first, last):
-            of_row += max(c.shared[sets.pair[x]], 0.0)
-        share = (max(c.shared[sets.pair[first]], 0.0) + constant) / of_row
-        total += sets.times[r] * fast_log(max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY))
+            of_set += max(c.shared[sets.pair[x]], 0.0)
+        for x in range(first, last):
+            if sets.times[x] == 0.0:
+                break
+            share = (max(c.shared[sets.pair[x]], 0.0) + constant) / of_set
+            total += sets.times[x] * fast_log(max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY))
     return b.real[BETA] * total + sets.shape * log_constant - sets.rate * constant
 
 

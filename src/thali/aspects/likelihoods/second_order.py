@@ -26,16 +26,14 @@ def second_order(sets: PairSets) -> tuple[Judgements, GammaWeights, float]:
     shape = max(sets.shape, 1.0)
     weights = GammaWeights(shape, unit * sets.rate * shape / sets.shape)
     pairs, sizes = len(sets.lower), np.diff(sets.start)
-    chance = sets.times / sizes
-    scores = np.bincount(sets.pair[sets.start[:-1]], weights=sets.times, minlength=pairs)
-    scores -= np.bincount(sets.pair, weights=np.repeat(chance, sizes), minlength=pairs)
-    information = np.bincount(sets.pair, weights=np.repeat(chance * (1.0 - 1.0 / sizes), sizes), minlength=pairs)
-    n = len(sets.row_start) - 1
-    upper = np.zeros(pairs, np.int64)
-    np.maximum.at(upper, sets.pair_of, np.maximum(sets.other, np.repeat(np.arange(n), np.diff(sets.pair_start))))
+    answers = np.add.reduceat(sets.times, sets.start[:-1])
+    chance = np.repeat(answers / sizes, sizes)
+    scores = np.bincount(sets.pair, weights=sets.times - chance, minlength=pairs)
+    information = np.bincount(sets.pair, weights=chance * (1.0 - 1.0 / np.repeat(sizes, sizes)), minlength=pairs)
+    n = len(sets.pair_start) - 1
     squares = np.zeros((3, n, n))
     for square, entries in zip(squares, (SHIFT + scores / information, information, 1.0 / information), strict=True):
-        square[sets.lower, upper] = square[upper, sets.lower] = entries
+        square[sets.lower, sets.upper] = square[sets.upper, sets.lower] = entries
     judgements = Judgements(
         *squares,
         pairs=float(pairs),

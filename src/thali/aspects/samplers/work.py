@@ -10,6 +10,7 @@ import numpy as np
 
 from ..likelihoods.pair_blocks import Pairs
 from ..likelihoods.pair_covariates import PairsWithCovariates
+from ..likelihoods.pair_sets import PairSets
 from ..state import NO_UNIQUE
 from . import recommended
 
@@ -25,7 +26,7 @@ class Cost(NamedTuple):
     person: float = 0.0  # for each person, and kind that the person may be of
 
 
-OF_PAIRS, OF_SETS = Cost(2.0, 200.0), Cost(6.0, 200.0)
+OF_PAIRS, OF_SETS, OF_TRIPLETS = Cost(2.0, 200.0), Cost(6.0, 200.0), Cost(1.5, 200.0)
 ONLY_UNIQUE, WITHOUT_UNIQUE = Cost(4.0, 100.0), Cost(0.8, 120.0)
 CONJUGATE, TOGETHER = Cost(0.3, 20.0), Cost(0.2, 80.0)
 OF_GROUPS = Cost(0.7, 50.0, 30.0)
@@ -82,6 +83,8 @@ def _cost(task: "Task") -> Cost:
     }
     if task.kernel in by_kernel:
         return by_kernel[task.kernel]
+    if isinstance(task.model.likelihood, PairSets):
+        return OF_TRIPLETS
     if not isinstance(task.model.likelihood, Pairs | PairsWithCovariates):
         return OF_SETS
     return WITHOUT_UNIQUE if task.model.unique == NO_UNIQUE else OF_PAIRS
