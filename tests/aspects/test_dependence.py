@@ -234,6 +234,28 @@ def test_draws_have_the_covariance_of_the_sandwich(ties):
 
 
 @pytest.mark.fit
+@pytest.mark.parametrize("ties", [False, True])
+def test_coefficients_of_covariates_are_spread_too(ties):
+    """As the standard errors over people of maximum likelihood, whose sandwich is computed in other coordinates."""
+    frame = answers(people=40, times=2, ties=ties)
+    frame["length"] = np.random.default_rng(5).normal(size=len(frame)) * 30.0
+    data = th.PairedComparisons.from_trials(frame, subject="subject", covariates=["length"])
+    worths, made = worths_of(None, data, density_of(data, 0.0, ties, has_prior=False))
+    assert made.by == SCORES
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    drawn = worths.deviations(np.random.default_rng(1), 20_000)
+    error = model.covariate_effects()["std_error"].iloc[0]
+    assert drawn[:, -1].std() == pytest.approx(error, rel=5 / np.sqrt(2 * 20_000))
+    if ties:
+        assert drawn[:, 4].std() == pytest.approx(model.tie_std_error_ / model.tie_, rel=5 / np.sqrt(2 * 20_000))
+    worths, _ = worths_of(None, data, density_of(data, 0.0, ties))
+    points, likelihood = worths.draws(np.random.default_rng(2), 3)
+    known = np.zeros((4, 0)), np.zeros(0), np.exp(points[0, :4]), 0.0
+    tie = np.exp(points[0, 4]) if ties else None
+    assert likelihood[0] == pytest.approx(naive.log_likelihood(data, *known, tie=tie, beta=points[0, -1:]))
+
+
+@pytest.mark.fit
 def test_few_people_take_a_power_whose_posterior_is_that_of_fewer_answers():
     data = comparisons(people=6, times=6)
     density = density_of(data, 0.0, False)

@@ -535,9 +535,7 @@ class WorthChain(IndependentDraws):
 
     record: Record | RecordWithCovariates
 
-    def __init__(
-        self, worths: Worths, draws: int, rng: np.random.Generator, covariates: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, worths: Worths, draws: int, rng: np.random.Generator, covariates: tuple[str, ...] = ()) -> None:
         self.worths, self.covariates = worths, covariates
         super().__init__(draws, rng)
         widths = worths.density.n_options, worths.density.x.shape[1]

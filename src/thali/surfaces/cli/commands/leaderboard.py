@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import Argument, DataError
 
 from ...text import text_of
-from ..boundary import notify
+from ..boundary import OptionWords, notify
 from ..files import check_folder, write_findings
 from ..loading import load_pairs
-from ..messages import OptionWords
 from ..options import LEADERBOARD
 from ..values import value_of
 
