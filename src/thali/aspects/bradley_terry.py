@@ -490,12 +490,12 @@ def spreading(root: np.ndarray, variance: np.ndarray, few: np.ndarray) -> np.nda
     from scipy.linalg import solve_triangular
 
     n = len(few)
-    half = solve_triangular(root, variance, trans="T", check_finite=False)
-    whitened = solve_triangular(root, half.T, trans="T", check_finite=False)
+    half = solve_triangular(root, variance, trans=1, check_finite=False)
+    whitened = solve_triangular(root, half.T, trans=1, check_finite=False)
     if few.any():
         contrasts = np.zeros((len(root), int(few.sum())))
         contrasts[:n] = np.eye(n)[:, few] - 1.0 / n
-        inside, size, _ = np.linalg.svd(solve_triangular(root, contrasts, trans="T"), full_matrices=False)
+        inside, size, _ = np.linalg.svd(solve_triangular(root, contrasts, trans=1), full_matrices=False)
         inside = inside[:, size > 1e-9 * size.max()]
         values, vectors = np.linalg.eigh(inside.T @ whitened @ inside)
         inside = inside @ vectors

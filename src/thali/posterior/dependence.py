@@ -98,10 +98,10 @@ def dependence_in(attributes: Mapping[Any, Any]) -> Dependence | None:
     """What the attributes of a posterior hold; None if nobody knew who answered, or the file is of a time before."""
     if f"{_PREFIX}model" not in attributes:
         return None
-    found = {name: attributes[f"{_PREFIX}{name}"] for name in Dependence.__dataclass_fields__}
-    texts = {name: str(found[name]) for name in ("model", "by")}
-    numbers = {name: float(found[name]) for name in ("answers", "most", "effect")}
-    return Dependence(**texts, number=int(found["number"]), **numbers)
+    model, by, number, answers, most, effect = (
+        attributes[f"{_PREFIX}{name}"] for name in ("model", "by", "number", "answers", "most", "effect")
+    )
+    return Dependence(str(model), str(by), int(number), float(answers), float(most), float(effect))
 
 
 def effect_in_words(effect: float) -> str:
