@@ -356,6 +356,17 @@ def test_what_is_made_of_people(name):
 
 
 @pytest.mark.fit
+def test_groups_take_the_power_of_all_their_people():
+    model = th.EliminationByAspects("unique", people="adjusted", tempering=False)
+    source = model._as_data({"A": comparisons(seed=1, times=4), "B": comparisons(seed=2, times=4)})
+    parts = model._parts(source)
+    made = model._dependence(source, parts)
+    assert (made.by, made.number) == (POWER, 40) and made.power < 0.8
+    task = model._population(source).task(source, 10, 10, 1, parts | {"power": made.power})
+    assert task.temperatures == pytest.approx((1.0 / made.power,))
+
+
+@pytest.mark.fit
 def test_a_person_with_all_ties_counts_where_ties_do():
     frame = answers(people=12)
     frame.loc[frame["subject"] == "p3", "chosen"] = "tie"
@@ -390,6 +401,7 @@ REFUSED = {
     "groups, random": (lambda: {"A": comparisons(), "B": comparisons(seed=1)}, {"people": "random"}, "of one group"),
     "other weights": (comparisons, {"people": "random", "weights": "free"}, "means weights='similar' of people"),
     "kinds": (comparisons, {"people": "random", "kinds": 2}, "kinds are a model of people"),
+    "kinds, adjusted": (comparisons, {"people": "adjusted", "kinds": 2}, "kinds are a model of people"),
     "published sampler": (
         comparisons,
         {"people": "adjusted", "sampler": "paper", "aspects": "ibp"},

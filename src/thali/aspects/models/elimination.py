@@ -203,6 +203,10 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
 
     def _population(self, data: Any) -> Population:
         check_people(self.people)
+        if self.kinds is not None and self.people == ADJUSTED:
+            raise ArgumentError(
+                Argument("kinds"), " are a model of people by themselves; leave out ", Setting("people", ADJUSTED), "."
+            )
         return population_of(data, self.weights, self.kinds, self.people == RANDOM)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
