@@ -54,6 +54,16 @@ def _with_none():
     return (th.ChoiceExperiment.from_frame(pd.concat(rows, ignore_index=True), none="4"),)
 
 
+def _eight_people():
+    """Comparisons of three options by eight people, who do not always agree."""
+    first, second, rows = [0, 0, 1], [1, 2, 2], []
+    for person in range(8):
+        for pair in range(3):
+            chosen = first[pair] if (person + pair) % 3 else second[pair]
+            rows.append((f"p{person}", *("abc"[k] for k in (first[pair], second[pair], chosen))))
+    return (th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["subject", "left", "right", "choice"])),)
+
+
 def _of_women(model):
     return smallest._first_pair(model.of_group("women"))
 
@@ -115,6 +125,20 @@ _MORE = {
     ),
     f"{_EBA}, tempering": Smallest(
         partial(th.EliminationByAspects, tempering=3), smallest._pairs, smallest._CHAINS, smallest._first_pair
+    ),
+    **{
+        f"{_EBA}, people, {name}": Smallest(partial(_UNIQUE, **more), data, run, smallest._first_pair)
+        for name, more, data, run in (
+            ("scores", {"method": "laplace"}, _eight_people, smallest._DRAWS),
+            ("power", {"method": "laplace"}, smallest._answered_pairs, smallest._DRAWS),
+            ("power, mcmc", {"people": "adjusted"}, smallest._answered_pairs, smallest._CHAINS),
+        )
+    },
+    f"{_EBA}, people, random": Smallest(
+        partial(_UNIQUE, people="random"),
+        smallest._answered_pairs,
+        smallest._CHAINS,
+        lambda model: smallest._first_pair(model.of_group("p1")),
     ),
     **{
         f"{_EBA}, {method}, {name}": Smallest(partial(_UNIQUE, method=method), data, run, ask)

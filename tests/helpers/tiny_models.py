@@ -1,9 +1,11 @@
 """Every model of thali on data of a few rows with a budget of a few draws: a new model adds its row to `TINY`."""
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
+import thali as th
+from thali.testing import smallest
 from thali.testing.smallest import SMALLEST, Smallest
 
 
@@ -55,7 +57,14 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "sparse-logit": {"bad_data": (None, None)},
 }
 
+_PEOPLE = Smallest(
+    partial(th.EliminationByAspects, aspects="unique", method="laplace"),
+    smallest._answered_pairs,
+    smallest._DRAWS,
+    smallest._first_pair,
+)
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
+TINY["elimination-by-aspects, people"] = Tiny(**vars(_PEOPLE))
 
 
 @cache

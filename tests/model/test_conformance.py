@@ -113,11 +113,13 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
     kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
     size = SIZE_OF[kind]
-    size += {"covariates": ", 1 covariate", "kinds": ", 4 subjects"}.get(name.rpartition(", ")[2], "")
+    size += {"covariates": ", 1 covariate", "kinds": ", 4 subjects", "people": ", 4 subjects"}.get(
+        name.rpartition(", ")[2], ""
+    )
     told = [repr(model), size, str(model.verdict())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
     assert model.fitted_to_ == size
-    assert ("thali-good" in page.classes) == model.verdict().agrees
+    assert ("thali-good" in page.classes) == model.verdict().good
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
 
 

@@ -1,7 +1,7 @@
 """Worths alone: the posterior of Bradley-Terry-Luce models near its mode, with ties and covariates, and draws of it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from thali.inference.numerics.logarithm import fast_log
 from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import streams
 from thali.model.sampling import Sampling
+from thali.posterior.dependence import ADJUSTED, Dependence
 
 from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
 from .draws.covariates import FARTHEST, parameter
@@ -58,6 +59,7 @@ class Density(NamedTuple):
     lapse: float
     has_ties: bool
     has_prior: bool  # False: the likelihood alone
+    power: float = 1.0  # to which the likelihood is raised: the counts are so many times those of the data
 
     @property
     def size(self) -> int:
@@ -68,6 +70,11 @@ class Density(NamedTuple):
         """Log worths, the log of nu and the coefficients in points, along the last axis."""
         n, after = self.n_options, self.n_options + self.has_ties
         return points[..., :n], points[..., n:after], points[..., after:]
+
+    def raised(self, power: float) -> "Density":
+        """The density whose likelihood is raised to a power."""
+        counts = {name: power * getattr(self, name) for name in ("wins", "losses", "tied")}
+        return self._replace(**counts, power=power * self.power)
 
 
 class Local(NamedTuple):
@@ -388,7 +395,10 @@ class NormalWorths:
             self.is_normal = many and asymmetry < NEARLY
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients."""
+        """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients.
+
+        These are of the data, whatever the power of the likelihood.
+        """
         here = self.deviations(rng, count)
         value, likelihood = log_densities(self.density, self.mode + here)
         there, mirrored = log_densities(self.density, self.mode - here)
@@ -401,7 +411,7 @@ class NormalWorths:
             there += self._distance(new)
             taken = -rng.standard_exponential(count) < there - value
             here[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
-        return self.mode + here, likelihood
+        return self.mode + here, likelihood / self.density.power
 
     def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """The points of `draws` alone, for which the rows need not be seen if the density is nearly normal."""
@@ -412,14 +422,87 @@ class NormalWorths:
         from scipy.linalg import solve_triangular
 
         normal = rng.standard_normal((count, self.density.size))
-        found = solve_triangular(self._root, normal.T, check_finite=False).T
+        return self._centred(solve_triangular(self._root, normal.T, check_finite=False).T)
+
+    def spread(self, variance: np.ndarray, few: np.ndarray) -> "SpreadWorths":
+        """The same, spread by the variance of people's scores; `few` of them judged some of the options (options,)."""
+        return SpreadWorths(self, spreading(self._root, variance, few))
+
+    def _centred(self, away: np.ndarray) -> np.ndarray:
+        """Deviations whose log worths have a sum of 0."""
         n = self.density.n_options
-        found[:, :n] -= found[:, :n].mean(axis=1, keepdims=True)
-        return found
+        away[:, :n] -= away[:, :n].mean(axis=1, keepdims=True)
+        return away
 
     def _distance(self, away: np.ndarray) -> np.ndarray:
         """Minus the log of their normal density, without its constant."""
         return 0.5 * np.square(away @ self._root.T).sum(axis=1)
+
+
+# The same, spread: people's answers say less than as many independent ones --------------------------------------------
+
+
+class SpreadWorths:
+    """Draws whose deviations x from the mode are those of `normal`, spread: the matrix of `spreading` times x."""
+
+    def __init__(self, normal: NormalWorths, matrix: np.ndarray) -> None:
+        self.normal, self.matrix = normal, matrix
+
+    @property
+    def density(self) -> Density:
+        """That of the draws before they are spread."""
+        return self.normal.density
+
+    @property
+    def mode(self) -> np.ndarray:
+        """Where it is highest."""
+        return self.normal.mode
+
+    def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `NormalWorths.draws`."""
+        points = self.mode + self._spread(self.normal.draws(rng, count)[0] - self.mode)
+        return points, log_likelihoods(self.density, points)
+
+    def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """As `NormalWorths.points`."""
+        return self.mode + self._spread(self.normal.points(rng, count) - self.mode)
+
+    def deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """As `NormalWorths.deviations`."""
+        return self._spread(self.normal.deviations(rng, count))
+
+    def _spread(self, away: np.ndarray) -> np.ndarray:
+        return self.normal._centred(away @ self.matrix.T)
+
+
+Worths = NormalWorths | SpreadWorths
+
+
+def spreading(root: np.ndarray, variance: np.ndarray, few: np.ndarray) -> np.ndarray:
+    r"""The matrix C that spreads deviations of covariance :math:`H^{-1}` to that of :math:`H^{-1} V H^{-1}`.
+
+    .. math:: H = R^T R, \qquad W = R^{-T} V R^{-1}, \qquad C = R^{-1} W^{1/2} R
+
+    of all such matrices the one that does not turn them, whatever the root R (`root`, upper triangular); the identity
+    if V = H. Of the options `few` people judged, and of every contrast among them and the mean, the variance does not
+    shrink: in the directions :math:`R^{-T} (e_i - 1/n)` the eigenvalues of W are 1 or more.
+    """
+    from scipy.linalg import solve_triangular
+
+    n = len(few)
+    half = solve_triangular(root, variance, trans=1, check_finite=False)
+    whitened = solve_triangular(root, half.T, trans=1, check_finite=False)
+    if few.any():
+        contrasts = np.zeros((len(root), int(few.sum())))
+        contrasts[:n] = np.eye(n)[:, few] - 1.0 / n
+        inside, size, _ = np.linalg.svd(solve_triangular(root, contrasts, trans=1), full_matrices=False)
+        inside = inside[:, size > 1e-9 * size.max()]
+        values, vectors = np.linalg.eigh(inside.T @ whitened @ inside)
+        inside = inside @ vectors
+        whitened = whitened + (inside * (np.maximum(values, 1.0) - values)) @ inside.T
+    values, vectors = np.linalg.eigh((whitened + whitened.T) / 2.0)
+    square_root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return solve_triangular(root, square_root @ root, check_finite=False)
 
 
 # Draws of worths as a chain, so that a fit by them runs, is stored and goes on like any other ------------------------
@@ -452,9 +535,7 @@ class WorthChain(IndependentDraws):
 
     record: Record | RecordWithCovariates
 
-    def __init__(
-        self, worths: NormalWorths, draws: int, rng: np.random.Generator, covariates: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, worths: Worths, draws: int, rng: np.random.Generator, covariates: tuple[str, ...] = ()) -> None:
         self.worths, self.covariates = worths, covariates
         super().__init__(draws, rng)
         widths = worths.density.n_options, worths.density.x.shape[1]
@@ -515,21 +596,35 @@ def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
     return data
 
 
-def sampling_of_worths(source: Any, run: Run, parts: dict[str, Any], task: "Task") -> Sampling[WorthChain]:
-    """The run for these data; `parts` are those of the model, `task` what its chains would run by MCMC."""
+def sampling_of_worths(
+    source: Any,
+    run: Run,
+    parts: dict[str, Any],
+    task: "Task",
+    worths_of: Callable[[PairedComparisons, Density], tuple[Worths, Dependence | None]],
+) -> Sampling[WorthChain]:
+    """The run for these data.
+
+    `parts` are those of the model, `task` what its chains would run by MCMC; `worths_of` makes the draws of data and
+    their density, and says what it makes of the answers of the same people.
+    """
     data, likelihood = checked_pairs(source, parts), parts["likelihood"]
     if run.thin is not None:
         raise ArgumentError(
             Argument("thin"), " belongs to ", Setting("method", "mcmc"), "; leave it out: these draws are independent."
         )
-    worths = NormalWorths(density_of(data, likelihood.lapse, likelihood.ties))
+    worths, dependence = worths_of(data, density_of(data, likelihood.lapse, likelihood.ties))
+    attrs = ATTRIBUTES | ({} if dependence is None else dependence.attributes)
+    settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
+    if dependence is not None and dependence.model == ADJUSTED:  # a job of a time without people goes on without
+        settings["people"] = ADJUSTED
 
     def tree(chains: Sequence[WorthChain]) -> "xarray.DataTree":
         from .draws.tree import to_datatree
 
         numbers, count = recorded_of(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
-        return to_datatree(draws, source, likelihood, learned_alpha=False, attrs=ATTRIBUTES, task=task)
+        return to_datatree(draws, source, likelihood, learned_alpha=False, attrs=attrs, task=task)
 
     return Sampling(
         source=source,
@@ -540,4 +635,5 @@ def sampling_of_worths(source: Any, run: Run, parts: dict[str, Any], task: "Task
         tree=tree,
         found=lambda tree, chains, seed: {},
         is_compiled=True,
+        settings=settings,
     )

@@ -21,6 +21,7 @@ from thali.model.options import (
     OF_TABLES,
     OF_TRIPLETS,
     OPTION_COVARIATES,
+    PEOPLE_MODEL,
     RESPONDENT,
     RUN,
     SAMPLER,
@@ -87,12 +88,14 @@ ELIMINATION = ModelSpec(
         GROUP.but(methods=_DRAWN),
         WEIGHTS.but(methods=_DRAWN),
         KINDS.but(methods=_DRAWN, data=(PAIRS,)),
+        PEOPLE_MODEL.but(methods=_CHAINS),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},
     methods_mean={"maximum-likelihood": {"aspects": "unique"}, "laplace": {"aspects": "unique"}},
     paper="finds too few aspects, because it truncates new ones",
     former={"MaximumLikelihoodElimination": {"method": "maximum-likelihood"}},
+    unsaid={"laplace": {"people": "independent"}},
 )
 ADDITIVE = ModelSpec(
     name="additive-clustering",

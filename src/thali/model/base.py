@@ -112,7 +112,7 @@ class Model:
             return Description(repr(self), note="Not fitted yet.")
         verdict = self.verdict()
         data = ("data", self.fitted_to_)
-        return Description(repr(self), (data, *self._answers()), note=str(verdict), good=verdict.agrees)
+        return Description(repr(self), (data, *self._answers()), note=str(verdict), good=verdict.good)
 
     def _answers(self) -> Facts:
         """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""

@@ -125,6 +125,14 @@ KINDS = Option(
     metavar="K",
     check=_COUNT,
 )
+PEOPLE_MODEL = Option(
+    "people",
+    "What is made of people who answered more than once. independent: their answers count as so many people; adjusted:"
+    " intervals allow for their being alike; random: everybody has weights of their own about common ones.",
+    typed="people-model",
+    default="adjusted with laplace, else independent, which the verdict judges",
+    words={name: name for name in ("independent", "adjusted", "random")},
+)
 SIGNS = Option(
     "signs",
     "Attributes of which more is better for everybody, or less is; several may follow each other.",

@@ -92,11 +92,23 @@ REFERENCES = {
         "non-exchangeable nonparametric prior for latent features. Proceedings of the 24th Conference on "
         "Uncertainty in Artificial Intelligence, 403–410.",
     ),
+    "muller2013": Reference(
+        "Müller",
+        2013,
+        "Müller, U. K. (2013). Risk of Bayesian inference in misspecified models, and the sandwich covariance matrix. "
+        "Econometrica, 81, 1805–1849.",
+    ),
     "navarro2007": Reference(
         "Navarro & Griffiths",
         2007,
         "Navarro, D. J., & Griffiths, T. L. (2007). A nonparametric Bayesian method for inferring features from "
         "similarity judgments. Advances in Neural Information Processing Systems, 19, 1033–1040.",
+    ),
+    "pauli2011": Reference(
+        "Pauli, Racugno & Ventura",
+        2011,
+        "Pauli, F., Racugno, W., & Ventura, L. (2011). Bayesian composite marginal likelihoods. Statistica Sinica, 21, "
+        "149–164.",
     ),
     "piironen2017": Reference(
         "Piironen & Vehtari",
@@ -115,6 +127,12 @@ REFERENCES = {
         1984,
         "Rao, J. N. K., & Scott, A. J. (1984). On chi-squared tests for multiway contingency tables with cell "
         "proportions estimated from survey data. The Annals of Statistics, 12, 46–60.",
+    ),
+    "ribatet2012": Reference(
+        "Ribatet, Cooley & Davison",
+        2012,
+        "Ribatet, M., Cooley, D., & Davison, A. C. (2012). Bayesian inference from composite likelihoods, with an "
+        "application to spatial extremes. Statistica Sinica, 22, 813–845.",
     ),
     "rossi2005": Reference(
         "Rossi, Allenby & McCulloch",

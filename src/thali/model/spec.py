@@ -126,6 +126,8 @@ class ModelSpec:
         What `sampler="paper"` does wrong; "" if there is no such sampler, or nothing is wrong with it.
     former : mapping
         Of the name of a class that files of earlier versions hold in place of this one, the arguments that it had.
+    unsaid : mapping
+        Of a method, what arguments that files of earlier versions do not name have to be for the fit to be the same.
     """
 
     name: str
@@ -144,6 +146,7 @@ class ModelSpec:
     papers: tuple[str, ...] = ()
     paper: str = ""
     former: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    unsaid: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def options_of(self, method: str) -> tuple[Option, ...]:
         """The options that the model has with that method."""

@@ -28,6 +28,7 @@ def findings_of(board: Leaderboard) -> Findings:
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Ranks and ratings with their intervals."""
     besides = () if board.effects is None else _BESIDES
+    said = board.said_of_people
     return Finding(
         board.title,
         table=board.table,
@@ -36,7 +37,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         picture=Picture(
             "leaderboard", "Ratings and ranks with their intervals, and groups that cannot be told apart.", (board,)
         ),
-        notes=(board.note,) if board.note else (),
+        notes=(*filter(None, (board.note,)), *(() if said is None else (said,))),
     )
 
 

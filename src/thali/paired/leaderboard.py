@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from thali._arguments import one_of
+from thali._described import Description
 from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.data.connectivity import check_finite
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import Covariates
-from thali.errors import Argument, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Message, Setting
 from thali.inference.files import atomic_write
 from thali.inference.progress import Progress
 from thali.inference.seeds import streams
 from thali.inference.warn import is_quiet
+from thali.posterior.dependence import RANDOM, Dependence
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
@@ -125,7 +127,7 @@ class Leaderboard(Printed):
     tie : float
         nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu). NaN without ties.
     data : PairedComparisons
-        What was counted, without those who answered.
+        What was counted.
     effects : pandas.DataFrame or None
         What `covariate_effects` returns; None without covariates.
     boards : mapping from str to Leaderboard
@@ -133,6 +135,9 @@ class Leaderboard(Printed):
         as "language de", if there are several columns. The leaderboard itself is that of all together.
     made : Made
         What `update` begins with.
+    people : Dependence or None
+        What was made of the answers of the same people: `.model`, `.by`, `.number` of people, `.effect` (the design
+        effect), `.warning`; None where nobody knows who answered.
     """
 
     order: "pandas.DataFrame"
@@ -142,6 +147,17 @@ class Leaderboard(Printed):
     effects: "pandas.DataFrame | None" = None
     boards: "Mapping[str, Leaderboard]" = field(default_factory=dict)
     made: "Made | None" = None
+    people: Dependence | None = None
+
+    @property
+    def said_of_people(self) -> Message | None:
+        """What was made of the answers of the same people, in a sentence; None where that is not worth a word."""
+        return None if self.people is None else self.people.sentence
+
+    def _description(self) -> Description:
+        said = self.said_of_people
+        note = self.note if said is None else f"{self.note} {said}"
+        return Description(self.title, table=self.table, note=note)
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
         """The leaderboard of these comparisons and further ones, which equals that of all of them together.
@@ -302,6 +318,7 @@ def leaderboard(
     covariates: Any = None,
     by: Any = None,
     id: str | None = None,
+    people: Literal["independent", "adjusted", "random"] | None = None,
     **columns: Any,
 ) -> Leaderboard:
     r"""Rank options by comparisons of two, with intervals of their ranks and the groups that cannot be told apart.
@@ -338,6 +355,12 @@ def leaderboard(
     id : str, optional
         A column of a file or a data frame with an identifier of each row: of rows with the same one the first counts,
         also in an `update`. None: rows that are alike all count.
+    people : {"independent", "adjusted", "random"}, optional
+        What is made of people who answered more than once, where the source says who did (files that are read in
+        batches do not). "independent": their answers count as so many people. "adjusted": intervals and orders hold
+        for new samples of people, as `EliminationByAspects` adjusts draws. "random", by "mcmc": everybody has worths of
+        their own about common ones, which are those of the board. None: "adjusted" where half of two people or more
+        answered at least twice, "independent" by "mcmc".
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
         take them: first, second, chosen, rejected, count, losses, home, away, result, coding. `where`: conditions on
@@ -350,10 +373,11 @@ def leaderboard(
     Raises
     ------
     ArgumentError
-        If `ties` or `method` is another word, a condition cannot be read, or columns are named of data that have none.
+        If `ties`, `method` or `people` is another word, a condition cannot be read, or columns are named of data that
+        have none.
     DataError
-        If the source cannot be read as paired comparisons; if a covariate is one of options; or if by maximum
-        likelihood some worth or coefficient is not finite.
+        If the source cannot be read as paired comparisons; if a covariate is one of options; if answers are to be
+        adjusted and nobody knows who gave them; or if by maximum likelihood some worth or coefficient is not finite.
 
     Warns
     -----
@@ -375,9 +399,16 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
+    check_people_of(people, method)
     named = columns | {"covariates": covariates, "by": by, "id": id}
-    settings = {"ties": ties, "method": method, "random_seed": random_seed}
+    settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people}
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
+
+
+def check_people_of(people: Any, method: str) -> None:
+    """Raise for people of whom each has worths of their own by a method that knows one group."""
+    if people == RANDOM and method != "mcmc":
+        raise ArgumentError(Setting("people", RANDOM), " needs ", Setting("method", "mcmc"), ".")
 
 
 def leaderboard_of(
@@ -387,6 +418,7 @@ def leaderboard_of(
     random_seed: Any,
     progressbar: bool,
     parts: Mapping[str, PairedComparisons] | None = None,
+    people: Any = None,
 ) -> Leaderboard:
     """The leaderboard of data, whatever `comparisons_of` takes, with those of parts of them."""
 
@@ -397,10 +429,10 @@ def leaderboard_of(
             _check_covariates(data.covariates)
         if method != "maximum-likelihood" and not is_part and not is_quiet():
             data.warn_if_unusual()
-        drawn = _drawn(data, method, random_seed, progressbar)
+        drawn = _drawn(data, method, random_seed, progressbar, people)
         without = None
         if data.covariates is not None:
-            without = _drawn(data.with_covariates(()), method, random_seed, progressbar).middle
+            without = _drawn(data.with_covariates(()), method, random_seed, progressbar, people).middle
         return _board(data, drawn, without)
 
     whole, boards = board_of(source, False), {}
@@ -441,6 +473,7 @@ class _Drawn(NamedTuple):
     nu: np.ndarray  # (draws,); empty if there are no ties
     beta: np.ndarray  # (draws, covariates)
     estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta by maximum likelihood; None: means of draws
+    people: Dependence | None  # what was made of them
 
     @property
     def middle(self) -> np.ndarray:
@@ -453,11 +486,12 @@ class _Drawn(NamedTuple):
         return self.beta.mean(axis=0) if self.estimate is None else self.estimate[1]
 
 
-def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: bool) -> _Drawn:
+def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: bool, people: Any) -> _Drawn:
     """The draws by that method."""
     if method == "mcmc":
-        return _by_mcmc(data, random_seed, progressbar)
-    from thali.aspects.bradley_terry import NormalWorths, density_of
+        return _by_mcmc(data, random_seed, progressbar, people)
+    from thali.aspects.bradley_terry import density_of
+    from thali.aspects.dependence import worths_of
 
     estimates = method == "maximum-likelihood"
     if estimates:
@@ -470,7 +504,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
     density = density_of(data, 0.0, bool(data.n_ties), not estimates)
     if estimates and data.covariates is not None:
         _check_identified(density, data.covariates.names)
-    normal = NormalWorths(density)
+    normal, dependence = worths_of(people, data, density)
     (rng,) = streams(random_seed, 1)
     found = []
     with Progress(progressbar, "drawing", DRAWS, "draws") as progress:
@@ -479,7 +513,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
             progress.update(begin + _BLOCK)
     u, log_nu, beta = density.parts_of(np.concatenate(found))
     mode = density.parts_of(normal.mode)
-    return _Drawn(u, np.exp(log_nu).ravel(), beta, (mode[0], mode[2]) if estimates else None)
+    return _Drawn(u, np.exp(log_nu).ravel(), beta, (mode[0], mode[2]) if estimates else None, dependence)
 
 
 def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
@@ -500,17 +534,19 @@ def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
         )
 
 
-def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool) -> _Drawn:
+def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool, people: Any) -> _Drawn:
     """The draws of the chains of the model."""
     from thali.aspects.models.elimination import EliminationByAspects
 
-    model = EliminationByAspects("unique", lapse=0.0).fit(data, random_seed=random_seed, progressbar=progressbar)
+    model = EliminationByAspects("unique", lapse=0.0, people=people)
+    model = model.fit(data, random_seed=random_seed, progressbar=progressbar)
     seen = Posterior(model.posterior_)
-    log_worths = np.log(seen.draws["unique_weights"].values.reshape(-1, data.n_options))
-    nu = np.zeros(0) if seen.tie is None else seen.tie
+    worths = seen.draws["unique_weights"] if seen.common_worth is None else seen.common_worth
+    log_worths = np.log(worths.values.reshape(-1, data.n_options))
+    nu = np.zeros(0) if seen.tie is None else seen.tie.reshape(len(log_worths), -1).mean(axis=1)
     names = data.covariate_names
     beta = seen.draws["covariate"].values.reshape(-1, len(names)) if names else np.zeros((len(log_worths), 0))
-    return _Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), nu, beta, None)
+    return _Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), nu, beta, None, seen.dependence)
 
 
 def _board(data: PairedComparisons, drawn: _Drawn, without: np.ndarray | None) -> Leaderboard:
@@ -549,6 +585,7 @@ def _board(data: PairedComparisons, drawn: _Drawn, without: np.ndarray | None) -
         tie=nu,
         data=data,
         effects=_effects(data, drawn),
+        people=drawn.people,
     )
 
 

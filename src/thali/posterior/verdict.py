@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import Described, Description
-from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Words
+from thali.errors import PYTHON, Argument, ArgumentError, InPython, Message, Setting, Words
 
 if TYPE_CHECKING:
     import pandas
@@ -57,11 +57,21 @@ class Verdict(Described):
         Arguments of another fit that are advised.
     message : Message
         The sentence, in parts that every place spells in its own words.
+    people : Message or None
+        What intervals lack for statements about people, because answers of the same people count as independent.
+    good : bool
+        Whether the chains agree and intervals lack nothing.
     """
 
     agrees: bool
     facts: dict[str, Any]
     message: Message = field(repr=False)
+    people: Message | None = field(default=None, repr=False)
+
+    @property
+    def good(self) -> bool:
+        """Whether there is nothing to mend."""
+        return self.agrees and self.people is None
 
     @property
     def remedies(self) -> tuple[Setting, ...]:
@@ -69,13 +79,13 @@ class Verdict(Described):
 
     def render(self, words: Words) -> str:
         """The sentence in those words."""
-        return self.message.render(words)
+        return " ".join(each.render(words) for each in (self.message, self.people) if each is not None)
 
     def __str__(self) -> str:
-        return str(self.message)
+        return self.render(PYTHON)
 
     def _description(self) -> Description:
-        return Description("Verdict", note=str(self), good=self.agrees)
+        return Description("Verdict", note=str(self), good=self.good)
 
 
 def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdict:

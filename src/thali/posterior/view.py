@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from thali.data.kinds import OF_GROUPS, PAIR_KINDS
 
+from .dependence import Dependence, dependence_in
+
 if TYPE_CHECKING:
     import numpy as np
     import xarray
@@ -54,6 +56,11 @@ class Posterior:
         return tuple(map(str, self.draws["group"].values)) if self.population == GROUPS else ()
 
     @property
+    def dependence(self) -> Dependence | None:
+        """What the fit made of the answers of the same people; None where nobody knew who answered."""
+        return dependence_in(self._tree.attrs)
+
+    @property
     def kinds(self) -> "xarray.DataArray | None":
         """Of which kind everybody is (chain, draw, subject), where people are of kinds that are not known."""
         return self._drawn("kind")
@@ -72,6 +79,16 @@ class Posterior:
     def unique(self) -> "xarray.DataArray | None":
         """Weights of the options' unique aspects (chain, draw, option)."""
         return self._drawn("unique_weights")
+
+    @property
+    def common_worth(self) -> "xarray.DataArray | None":
+        """Worths by the common weights (chain, draw, option), where everybody has weights of their own about them."""
+        return self._drawn("common_worth")
+
+    @property
+    def population_probability(self) -> "xarray.DataArray | None":
+        """Choice probabilities of new people (chain, draw, pair), there."""
+        return self._drawn("population_probability")
 
     @property
     def tie(self) -> "np.ndarray | None":

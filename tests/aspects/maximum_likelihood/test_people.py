@@ -71,7 +71,7 @@ def test_scores_are_the_gradients_of_each_person(name):
     rng = np.random.default_rng(2)
     weights, beta = rng.gamma(1.0, size=len(found.weights)), 0.3 * rng.normal(size=len(found.maximum.beta))
     clusters = clusters_of(data, settings.get("ties", False))
-    each = clusters.scores(found.pose, weights, beta)
+    each = found.pose.scores(clusters.tally, weights, beta)
     np.testing.assert_allclose(each.sum(axis=0), found.pose.slopes(weights, beta).gradient, rtol=1e-9, atol=1e-9)
     point, step = np.concatenate([np.log(weights), beta]), 1e-6
     for person in (0, clusters.number - 1):

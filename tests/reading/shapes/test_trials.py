@@ -119,7 +119,7 @@ def test_the_options_of_the_command_line(run, tmp_path):
     words = ("--first", "eins", "--second", "zwei", "--chosen", "u", "--subject", "wer", "--coding", "f=first,j=second")
     done = run("fit", tmp_path / "x.csv", *words, "--method", "maximum-likelihood")
     assert done.code == 0, done.err
-    assert "; 3 comparisons of 2 people, whose answers a posterior takes for independent\n" in done.err
+    assert "; 3 comparisons of 2 people; design effect 0.5\n" in done.err
     done = run("compare", tmp_path / "x.csv", "--models", "BTL", *words, "--draws", 4, "--tune", 0, "--chains", 1)
     assert "3 comparisons of 2 people" in done.err, done.err
     done = run("fit", tmp_path / "x.csv", *words[:4], "--method", "maximum-likelihood")

@@ -8,6 +8,7 @@ import numpy as np
 from thali.errors import ArgumentError
 from thali.inference.numerics.ranks import average_ranks, rank_bounds
 from thali.posterior.interval import TAILS
+from thali.posterior.view import Posterior
 
 from ..draws.columns import Columns, columns_of
 from ..draws.probabilities import BLOCK
@@ -34,13 +35,17 @@ def rank_draws(tree: "xarray.DataTree") -> np.ndarray:
 
 
 def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.DataFrame":
-    """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first, or all."""
+    """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first, or all.
+
+    Where everybody has weights of their own it is that by the common ones.
+    """
     import pandas as pd
 
     from thali._tables import Table
 
     labels = tree["posterior"].to_dataset()["option"].values.tolist()
-    utility = utility_draws(columns_of(tree))
+    common = Posterior(tree).common_worth
+    utility = utility_draws(columns_of(tree)) if common is None else common.values.reshape(-1, len(labels))
     n = utility.shape[1]
     rank = np.empty_like(utility)
     share = np.zeros((n, n + 1))  # differences along the ranks

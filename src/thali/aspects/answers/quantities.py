@@ -16,6 +16,7 @@ from .features import features_table, presence_of
 from .groups import tree_of_group
 from .kinds_of_people import of_kinds
 from .options import utility_draws
+from .population import quantities_of_population
 from .stored_layout import APPROXIMATE, TEMPERED_LATER
 
 if TYPE_CHECKING:
@@ -42,12 +43,18 @@ _FAMILIES = "the chains stay in different families of features, and more draws w
 
 
 def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quantities]") -> Quantities:
-    """Those that groups share, `kappa` if they are similar, and those of each group, its name in brackets first."""
-    names = Posterior(tree).groups
+    """Those that groups share, `kappa` if they are similar, and those of each group, its name in brackets first.
+
+    Of people of whom each has weights of their own they are those of the population.
+    """
+    seen = Posterior(tree)
+    names = seen.groups
     of_first = of_one(tree_of_group(tree, names[0]))
     shared = {name: values for name, values in of_first.items() if name in SHARED or name.startswith("presence[")}
-    if (kappa := Posterior(tree).kappa) is not None:
+    if (kappa := seen.kappa) is not None:
         shared["kappa"] = kappa.values
+    if seen.common_worth is not None:
+        return shared | quantities_of_population(tree, MAX_OPTIONS)
     for group in names:
         for name, values in of_one(tree_of_group(tree, group)).items():
             if name not in shared and not name.startswith("presence["):

@@ -18,6 +18,7 @@ from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds
 from .english import ENGLISH
 from .features import check, features_finding, membership, number_finding, place_sentence, row_in_words
+from .people import independence, modelled_people
 
 if TYPE_CHECKING:
     import pandas
@@ -29,8 +30,11 @@ _SURE = 0.95  # probability from which on an option is called the best
 
 
 def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
-    """The makers of the findings of a fit to one group of people, to several, or to kinds of people."""
-    return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[Posterior(model.posterior_).population]
+    """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
+    seen = Posterior(model.posterior_)
+    if seen.common_worth is not None:
+        return OF_PEOPLE
+    return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[seen.population]
 
 
 def is_plain(model: "EliminationByAspects") -> bool:
@@ -170,7 +174,8 @@ def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     """How the choices of one person or group were modelled."""
-    ends = (*_ties(model), *_covariates(model), phrase(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}"))
+    lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model.lapse_:g}")
+    ends = (*_ties(model), *_covariates(model), lapse, *modelled_people(model))
     if is_plain(model):
         source = Cite("bradley1952", "luce1959", inside=True)
         rule = () if Posterior(model.posterior_).best_worst is None else (best_worst_sentence(model.best_worst),)
@@ -216,8 +221,14 @@ def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
 OF_GROUPS = (
     *groups.makers_of("aspect", check),
     methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
+    independence,
     verdict,
 )
+_OF_POPULATION = {
+    "asked": asked(lambda model: ENGLISH["independence.asked"]),
+    "ranks": ranks,
+}
+OF_PEOPLE = tuple(_OF_POPULATION.get(maker.key, maker) for maker in OF_GROUPS)
 OF_KINDS = (*kinds.MAKERS, methods(lambda model: (*modelled(model), *kinds.modelled(model))), verdict)
 MAKERS = (
     asked(_asked),
@@ -234,5 +245,6 @@ MAKERS = (
     data,
     membership,
     methods(modelled),
+    independence,
     verdict,
 )

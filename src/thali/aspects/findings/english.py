@@ -71,6 +71,20 @@ ENGLISH = {
     "methods.covariates": "{names} added to the log odds of a choice, each with a coefficient that had a Normal(0, 1)"
     " prior.",
     "methods.lapse": "With probability {lapse:g} a choice was made at random among the options.",
+    # people who answered more than once
+    "independence.good": "Intervals hold for new samples of people.",
+    "independence.bad": "Intervals are too narrow for statements about people.",
+    "independence.asked": "Which options do people prefer, if everybody has weights of their own about common ones?",
+    "independence.aspects": "The power lowers the number of aspects, too: less is learned of them.",
+    "independence.methods.independent": "The {answers} answers of {people} people were taken for independent of each"
+    " other (design effect {effect}).",
+    "independence.methods.once": "Each of {people} people answered once.",
+    "independence.methods.scores": "The {answers} answers were those of {people} people (design effect {effect});"
+    " posterior draws were spread to the covariance H⁻¹VH⁻¹, with V the variance of people's scores and H the Hessian"
+    " at the mode {source}.",
+    "independence.methods.power": "The {answers} answers were those of {people} people; the likelihood was raised to"
+    " the power of one over their design effect, {effect} {source}.",
+    "independence.methods.random": "Each of {people} people had weights of their own, which varied about common ones.",
     # groups and kinds of people
     "groups.asked": "Do {names} attend to the same {word}s, and how much does each weigh in each group?",
     "groups.more": "{members} weighs more for {more} than for {less} (probability {sure}, if there is such a {word}:"

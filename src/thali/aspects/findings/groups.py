@@ -12,7 +12,6 @@ from thali.posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
-from ..populations.groups_chain import SIMILAR
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, row_in_words
 
@@ -159,5 +158,5 @@ def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple
 
 def modelled(model: Any, word: str) -> Text:
     """How the groups were modelled."""
-    how = ENGLISH["groups.methods.similar" if model.weights == SIMILAR else "groups.methods.free"]
+    how = ENGLISH["groups.methods.free" if Posterior(model.posterior_).kappa is None else "groups.methods.similar"]
     return phrase(ENGLISH, "groups.methods", number=len(model.groups_), word=word, how=how)

@@ -36,14 +36,19 @@ class Clusters(NamedTuple):
         """People with an answer."""
         return self.tally.shape[0]
 
-    def scores(self, pose: "Pose", weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """The gradient of each person's log-likelihood by the logarithms of weights and by beta, shape (S, K + M)."""
-        return pose.scores(self.tally, weights, beta)
+    @property
+    def answers(self) -> np.ndarray:
+        """How many each person gave, shape (S,)."""
+        return np.asarray(self.tally.sum(axis=1)).ravel()
 
-    def meat(self, pose: "Pose", weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """B."""
-        each = self.scores(pose, weights, beta)
-        return self.number / (self.number - 1.0) * each.T @ each
+    def variance(self, pose: "Pose", weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """B, about the mean of the scores, which is 0 at the maximum; some people at a time."""
+        size = len(weights) + len(beta)
+        total, squares, step = np.zeros(size), np.zeros((size, size)), max(1, BLOCK // size)
+        for first in range(0, self.number, step):
+            each = pose.scores(self.tally[first : first + step], weights, beta)
+            total, squares = total + each.sum(axis=0), squares + each.T @ each
+        return (squares - np.outer(total, total) / self.number) * (self.number / (self.number - 1.0))
 
     def residuals(self, pose: "Pose", p: np.ndarray) -> Iterator[np.ndarray]:
         """z for fitted probabilities p, shape (people, outcomes), some people at a time."""

@@ -108,7 +108,7 @@ class Estimates:
         jacobian[np.ix_(inside, inside)] -= np.outer(w[free][inside], w[free][inside])
         if over_people:
             assert self.clusters is not None
-            meat = self.clusters.meat(self.pose, weights, self.maximum.beta)[np.ix_(free, free)]
+            meat = self.clusters.variance(self.pose, weights, self.maximum.beta)[np.ix_(free, free)]
             inverse = inverse @ meat @ inverse
         covariance = np.full((len(w), len(w)), np.nan)
         found = jacobian @ inverse @ jacobian.T

@@ -161,3 +161,46 @@ def polish(
             break
         (logs, beta), last = target.changed(here, step.change), size
     return logs, beta
+
+
+# The mode of the posterior of known aspects --------------------------------------------------------------------------
+
+
+class _WithPrior(_LogWeights):
+    r"""The same with the priors of the posterior, of which the common factor of the weights leaves
+
+    .. math:: \sum_k \ln w_k - K \ln \sum_k w_k - \tfrac12 \sum_m (\beta_m / s_m)^2 + \tau - e^\tau
+
+    where s_m is what the covariate was divided by, and :math:`\tau = \ln \nu` the last coefficient if there are ties.
+    """
+
+    def __init__(self, pose: Pose, sizes: np.ndarray) -> None:
+        super().__init__(pose, np.ones(pose.n_aspects + pose.n_coefficients, bool))
+        self._sizes = sizes
+
+    def look(self, logs: np.ndarray, beta: np.ndarray) -> Place:
+        top, of_covariates = logs.max(), beta[: len(self._sizes)] / self._sizes
+        value = super().look(logs - top, beta).value
+        value += logs.sum() - len(logs) * (top + np.log(np.exp(logs - top).sum())) - 0.5 * of_covariates @ of_covariates
+        return Place(logs, beta, float(value + (beta[-1] - np.exp(beta[-1]) if self._pose.tied is not None else 0.0)))
+
+    def slope(self, here: Place) -> Slope:
+        found, k, m = super().slope(here), len(here.logs), len(self._sizes)
+        share = np.exp(here.logs - here.logs.max())
+        share = share / share.sum()
+        gradient, curve = found.gradient.copy(), found.curvature.copy()
+        gradient[:k] += 1.0 - k * share
+        curve[:k, :k] += k * (np.diag(share) - np.outer(share, share))
+        gradient[k : k + m] -= here.beta[:m] / self._sizes**2
+        curve[np.arange(k, k + m), np.arange(k, k + m)] += 1.0 / self._sizes**2
+        if self._pose.tied is not None:
+            gradient[-1] += 1.0 - np.exp(here.beta[-1])
+            curve[-1, -1] += np.exp(here.beta[-1])
+        return Slope(gradient, curve, found.metric)
+
+
+def mode_of(pose: Pose, sizes: np.ndarray) -> Place:
+    """Where the posterior of weights and coefficients is highest; `sizes`: what covariates were divided by."""
+    target = _WithPrior(pose, sizes)
+    start = target.look(np.zeros(pose.n_aspects), np.zeros(pose.n_coefficients))
+    return newton(target, start, _GAIN, damping=1e-3, longest=_LONGEST).point

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from thali.data.pairs.parts import LeftPair
     from thali.data.similarities import Similarities
+    from thali.posterior.dependence import Dependence
     from thali.posterior.stacking import Stacked
     from thali.posterior.verdict import Advice
     from thali.trees.tree import Tree
@@ -63,6 +64,10 @@ class LatentFeatures(RunByChains):
     def _population(self, data: Any) -> Population:
         """Of which people the data are, as `fit` takes them or as `_as_data` makes them."""
         return One()
+
+    def _dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
+        """What a fit by chains of these parts makes of people; None where nobody knows who answered."""
+        return None
 
     def _as_data(self, data: Any) -> Any:
         """What `fit` was given, as the engine takes it."""

@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, Setting
 from thali.inference.chains import checked_run
 from thali.model.base import Job
+from thali.posterior.dependence import INDEPENDENT
+from thali.posterior.view import Posterior
 
 from .base import LatentFeatures
 
@@ -84,7 +86,9 @@ class ChoiceAnswers(LatentFeatures):
         from ..answers.kind import of_choices
         from ..answers.options import ranks_table
 
-        return ranks_table(of_choices(self._fitted(), "ranks"), every_rank)
+        tree = self._fitted()
+        has_common = Posterior(tree).common_worth is not None
+        return ranks_table(tree if has_common else of_choices(tree, "ranks"), every_rank)
 
     def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
         """Posterior mean choice probabilities, lapse included.
@@ -328,7 +332,8 @@ class ChoiceAnswers(LatentFeatures):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If parameters of the model were changed after the fit, or it has no draws.
+            If parameters of the model were changed after the fit, it has no draws, or they allow for the people who
+            answered.
         DataError
             If the new data have an option that the model does not know, or the model was fitted to other data than
             paired comparisons.
@@ -346,6 +351,15 @@ class ChoiceAnswers(LatentFeatures):
             raise ArgumentError("Only a fit that draws from the posterior can be updated; fit to all the data.")
         refuse_changed(self)
         self._population(self._state_.source).refuse_update()
+        dependence = Posterior(self.posterior_).dependence
+        if dependence is not None and dependence.model != INDEPENDENT:
+            raise ArgumentError(
+                "Further comparisons are added without who made them, which ",
+                Setting("people", dependence.model),
+                " needs; fit to all the data, or with ",
+                Setting("people", INDEPENDENT),
+                ".",
+            )
         data = with_more(self._state_.source, new_data)
         kept = self._state_.draws if draws is None else draws
         run = checked_run(kept, max(20, kept // 10), 1, None, cores, None, progressbar)

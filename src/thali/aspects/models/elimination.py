@@ -9,9 +9,11 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, Setting
 from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali.model.engine import Engine, refuse_other_methods
+from thali.posterior.dependence import ADJUSTED, RANDOM, Dependence
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
+from ..dependence import check_people, dependence_of_chains
 from ..likelihoods.best_worst import RANKING
 from ..likelihoods.elimination import Elimination
 from ..likelihoods.elimination_of_groups import for_groups
@@ -95,6 +97,15 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         which say nothing of those of another. "similar": the weights w of the groups vary about a common one,
         w ~ Gamma(kappa, kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many
         people with few choices each. "common": one weight for all, as if all were one person.
+    people : {"independent", "adjusted", "random"}, optional
+        What is made of people who answered more than once, where the data say who did (page: people who are not
+        independent). "independent": their answers count as so many people. "adjusted": intervals hold for new samples
+        of people; by method "laplace", from three people a free parameter on, draws are spread to the covariance
+        H⁻¹VH⁻¹, where V is the variance of people's scores, and otherwise the likelihood is raised to the power
+        1 / max(1, design effect), which also lowers the number of aspects. "random": every person has weights of their
+        own about common ones, as of groups of one person whose `weights` are "similar"; the summary is of the
+        population. None: "adjusted" with method "laplace" where half of two people or more answered at least twice,
+        else "independent"; `verdict` says how many times too narrow that is for statements about people.
 
     Attributes
     ----------
@@ -158,6 +169,7 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         covariates: Any = None,
         weights: Any = None,
         kinds: Any = None,
+        people: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -171,6 +183,7 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         self.covariates = covariates
         self.weights = weights
         self.kinds = kinds
+        self.people = people
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. That of a fitted model stays by the `method` of its fit.
@@ -189,7 +202,17 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
-        return population_of(data, self.weights, self.kinds)
+        check_people(self.people)
+        if self.kinds is not None and self.people == ADJUSTED:
+            raise ArgumentError(
+                Argument("kinds"), " are a model of people by themselves; leave out ", Setting("people", ADJUSTED), "."
+            )
+        return population_of(data, self.weights, self.kinds, self.people == RANDOM)
+
+    def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+        if self.kinds is not None:  # which are a model of people
+            return None
+        return dependence_of_chains(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("unique", self.unique, (True, False))
@@ -279,6 +302,8 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         return self._engine.covariate_effects(self, **self._of_method(ci=ci))
 
     def _quicker(self, data: Any) -> Setting | None:
+        if self.people == RANDOM:
+            return Setting("people", ADJUSTED)
         one = self.kinds is None and isinstance(data, PairedComparisons)
         is_worth = isinstance(self.aspects, str) and self.aspects == "unique"
         return Setting("method", "laplace") if one and is_worth else None

@@ -13,6 +13,8 @@ from thali.model.base import Job
 from thali.model.bound import bounded
 from thali.model.engine import Chains, Prepared
 from thali.model.sampling import Sampling
+from thali.posterior.dependence import Dependence
+from thali.posterior.view import Posterior
 
 from ..answers.stored_layout import TEMPERED_LATER
 from ..likelihoods.elimination import Elimination
@@ -52,8 +54,14 @@ class ByChains(Chains):
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """What a fit to these data runs."""
-        sampling = sampling_of_parts(model._population(source), source, run, model._parts(source))
+        parts = model._parts(source)
+        dependence = model._dependence(source, parts)
+        sampling = sampling_of_parts(model._population(source), source, run, parts, dependence)
         return replace(sampling, quicker=model._quicker(source))
+
+    def verdict(self, model: Any) -> "Verdict":
+        dependence = Posterior(model._fitted()).dependence
+        return replace(super().verdict(model), people=None if dependence is None else dependence.warning)
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from ..answers.fit_quality import noise_sentence, swap_sentence
@@ -124,9 +132,11 @@ class Laplace(ByChains):
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         from ..bradley_terry import sampling_of_worths
+        from ..dependence import worths_of
 
         _refuse_several("laplace", source, model.kinds is not None)
-        return sampling_of_worths(source, run, model._parts(source), model._task(source, run.least_draws, 0, None))
+        task = model._task(source, run.least_draws, 0, None)
+        return sampling_of_worths(source, run, model._parts(source), task, partial(worths_of, model.people))
 
 
 class Point(ByChains):
@@ -160,10 +170,16 @@ def _refuse_several(method: str, source: Any, more: bool = False) -> None:
 
 
 def sampling_of_parts(
-    population: Any, source: Any, run: Run, parts: dict[str, Any], tempered_later: bool = False
+    population: Any,
+    source: Any,
+    run: Run,
+    parts: dict[str, Any],
+    dependence: Dependence | None = None,
+    tempered_later: bool = False,
 ) -> Sampling[Any]:
-    """The run of chains of these parts; `tempered_later`: chains without tempering disagreed."""
-    task = population.task(source, run.least_draws, run.tune, run.thin, parts)
+    """The run of chains of these parts; `dependence`: what is made of people; `tempered_later`: chains disagreed."""
+    power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
+    task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
     bound = bounded(run, task.thin, task.seconds_of_sweep())
     has_pilot = run.thin is None and len(task.temperatures) == 1 and run.tune >= PILOT
     asked, run = run, bound.run
@@ -171,7 +187,8 @@ def sampling_of_parts(
     task.pilot = PILOT if has_pilot and bound.thin > 1 else 0
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
-        attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(tempered_later)}
+        attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
+        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(tempered_later)}
         numbers, count = recorded_of(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
         return population.tree(draws, source, parts, task, attrs)
@@ -185,7 +202,9 @@ def sampling_of_parts(
         found=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
-        tempered=partial(sampling_of_parts, population, source, asked, tempered, True) if task.may_temper else None,
+        tempered=partial(sampling_of_parts, population, source, asked, tempered, dependence, True)
+        if task.may_temper
+        else None,
         settings=bound.asked,
         first_draws=bound.first_draws,
         bound=bound.most,

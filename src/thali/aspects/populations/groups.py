@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +11,15 @@ import numpy as np
 from thali.compile.jit import kernel
 from thali.data import groups
 from thali.data.groups import Groups
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
+from thali.posterior.dependence import ADJUSTED, RANDOM
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
 from ..answers.groups import columns_of_group, group_tree, tree_of_group
+from ..answers.population import with_population
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, Base, empty_base, group_at
 from ..moves.group_densities import SMALLEST
 from ..operations import cache_at, rebuild
@@ -91,6 +93,44 @@ class SeveralGroups(Population):
         apart = copy.copy(model).set_params(weights=None)._as_data(given)
         pooled = model._as_data(given)
         return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
+
+
+@dataclass(frozen=True)
+class EveryPerson(SeveralGroups):
+    """Every person has weights of their own about common ones: groups of one person, whose weights are similar."""
+
+    weights: Any = SIMILAR
+
+    def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
+        random = Setting("people", RANDOM)
+        if not isinstance(given, Mapping):
+            given = convert(given).by_subject()
+        elif any(len(part.subjects) > 1 for part in groups_of(given, SIMILAR).data):
+            raise ArgumentError(
+                random, " is for people of one group, and the data are of several; leave out ", Argument("group"), "."
+            )
+        if len(given) < 2:
+            raise DataError("All answers are of one person, and ", random, " is for several people; leave it out.")
+        return super().data(given, convert)
+
+    def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        return replace(super().task(data, draws, tune, thin, parts), common=True)
+
+    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+        tree = super().tree(draws, data, parts, task, attrs)
+        return with_population(tree, draws, len(data), float(parts["likelihood"].lapse))
+
+    def checked(self, data: Any) -> Any:
+        if any(part.covariate_names for part in data.data):
+            raise ArgumentError(
+                Setting("people", RANDOM),
+                " is not modelled for comparisons with covariates; set ",
+                Setting("people", ADJUSTED),
+                ", or ",
+                Setting("covariates", []),
+                ".",
+            )
+        return data
 
 
 def _refuse_sensitivity(how: "EvidenceRun") -> None:

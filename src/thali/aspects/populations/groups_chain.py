@@ -59,6 +59,7 @@ class GroupTask:
     may_temper: bool = False
     evens: bool = False  # levels are added one by one, and chains are not annealed
     begins: None = None  # chains begin with a prior draw
+    common: bool = False  # whether what the weights vary about is recorded
 
     @property
     def n_groups(self) -> int:
@@ -98,7 +99,8 @@ class GroupChain(Chain):
         self.caches = stack([stack(caches) for _ in levels])
         tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
         self.tunings = stack([tuning for _ in levels])
-        self.record = empty_group_record(task.draws, task.n_options, task.n_groups, len(task.parameters))
+        size = task.draws, task.n_options, task.n_groups, len(task.parameters)
+        self.record = empty_group_record(*size, common=task.common)
 
     def _looked_at(self) -> int:
         return min(self.task.n_groups, LOOKED_AT)

@@ -36,7 +36,9 @@ class Task:
     draws: int
     tune: int
     thin: int
-    temperatures: tuple[float, ...] = (1.0,)  # of the replicas, from 1 upwards
+    temperatures: tuple[float, ...] = (
+        1.0,
+    )  # of the replicas, from 1 upwards; with a power of the likelihood from 1 over it
     lengthens: bool = False  # whether temperatures are added to the ladder during tuning
     evens: bool = False  # whether all of them are then placed by the shares of rejected swaps, and chains are annealed
     parameters: tuple[str, ...] = ()  # names of the likelihood's own

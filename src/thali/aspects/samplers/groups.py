@@ -273,12 +273,17 @@ def swap_groups(rng: Any, model: Any, caches: Any, states: Any, steps: Any) -> N
 # The record of a chain of groups: that of `record`, with a weight for each group wherever that has one ---------------
 
 
-def empty_group_record(draws: int, n: int, groups: int, parameters: int, people: int = 0) -> Record:
-    """Room for all draws; the last of the extra parameters is kappa, those before are group after group."""
+def empty_group_record(
+    draws: int, n: int, groups: int, parameters: int, people: int = 0, common: bool = False
+) -> Record:
+    """Room for all draws; the last of the extra parameters is kappa, those before are group after group.
+
+    `common`: after the weights of the groups stand those that they vary about.
+    """
     made = empty_record(draws, n, people=people)
     return made._replace(
-        unique_weights=np.zeros((draws, groups, n)),
-        weights=np.zeros((made.weights.size, groups)),
+        unique_weights=np.zeros((draws, groups + common, n)),
+        weights=np.zeros((made.weights.size, groups + common)),
         extra=np.zeros((draws, groups * parameters + 1)),
     )
 
@@ -304,6 +309,8 @@ def record(model: Any, caches: Any, states: Any, base: Any, out: Any) -> None:
         if first.m[k] > 0:
             for g in range(groups):
                 out.weights[out.used[FEATURE], g] = states.w[g, k]
+            if out.weights.shape[1] > groups:
+                out.weights[out.used[FEATURE], groups] = base.v[k]
             out.sizes[out.used[FEATURE]] = first.m[k]
             out.used[FEATURE] += 1
             for i in range(n):
@@ -322,5 +329,8 @@ def record(model: Any, caches: Any, states: Any, base: Any, out: Any) -> None:
         note_parameters(likelihood, c, b, out.extra, draw)  # at the front, where those of group 0, the last, stay
         for p in range(each):
             out.extra[draw, g * each + p] = out.extra[draw, p]
+    if out.unique_weights.shape[1] > groups:
+        for i in range(n):
+            out.unique_weights[draw, groups, i] = base.own[i]
     out.extra[draw, out.extra.shape[1] - 1] = base.real[KAPPA]
     out.used[DRAW] = draw + 1

@@ -49,8 +49,9 @@ def build_task(
     tune: int,
     thin: Any,
     tempering: Any = None,
+    power: float = 1.0,
 ) -> Task:
-    """Check everything and put it into the form that the chains read.
+    """Check everything and put it into the form that the chains read; the likelihood is raised to a power.
 
     How the columns that a single option owns are represented is decided here, once for all samplers. Under an infinite
     prior those that the likelihood does not see are drawn from the prior. With exponential weights and a likelihood
@@ -98,6 +99,13 @@ def build_task(
             Setting("sampler", None),
             ".",
         )
+    if sampler == "paper" and power != 1.0:
+        raise ArgumentError(
+            Setting("sampler", "paper"),
+            " knows no power of the likelihood; set ",
+            Setting("people", "independent"),
+            ".",
+        )
     start = alpha if alpha is not None else None if learned else float("nan")
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
@@ -121,7 +129,7 @@ def build_task(
         draws,
         tune,
         thin,
-        temperatures,
+        tuple(each / power for each in temperatures),
         lengthens,
         many and lengthens,
         tuple(likelihood.parameters),

@@ -1,8 +1,9 @@
 """Parallel tempering: replicas of a chain at several temperatures, which are swapped.
 
 The replica on level t of the ladder targets prior x likelihood^beta[t], where beta is the inverse temperature. The
-level beta[0] = 1 is the posterior, and only its draws are recorded. Hot replicas move between families of features,
-and swaps bring these to level 0. A chain that is not tempered has a ladder of one level.
+level beta[0] = 1 is the posterior, and only its draws are recorded; a likelihood that is raised to a power begins at
+that power. Hot replicas move between families of features, and swaps bring these to level 0. A chain that is not
+tempered has a ladder of one level.
 """
 
 import math
@@ -28,14 +29,14 @@ STEP = 10  # sweeps at each temperature of such a run
 class Ladder(NamedTuple):
     """Inverse temperatures, the replica on each level, and swaps since the counts restarted."""
 
-    beta: np.ndarray  # (T,) inverse temperatures, falling from 1
+    beta: np.ndarray  # (T,) inverse temperatures, falling from 1, or from the power of the likelihood
     at: np.ndarray  # (T,) int64 the replica on each level
     tried: np.ndarray  # (T - 1,) attempted swaps between levels t and t + 1
     accepted: np.ndarray  # (T - 1,)
 
 
 def ladder(temperatures: Any) -> Ladder:
-    """A ladder of those temperatures, the first of which is 1."""
+    """A ladder of those temperatures, the first of which is 1, or one over the power of the likelihood."""
     beta = 1.0 / np.asarray(temperatures, float)
     gaps = beta.size - 1
     return Ladder(beta, np.arange(beta.size), np.zeros(gaps), np.zeros(gaps))

@@ -14,6 +14,7 @@ from .words import BESIDE_COLUMNS, Speech
 
 FIRST = ("market", "method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
 OF_GROUPS = "weights"  # not folded where there are groups
+PEOPLE_MODEL = "people"  # not folded where the data say who answered, and not asked elsewhere
 WHO = "respondent"  # the column of who answered
 WHERE = "where"  # a question of the rows, asked above them
 GROUP, COVARIATES = "group", "covariates"
@@ -117,10 +118,13 @@ def fields(
     return found
 
 
-def model_options(spec: ModelSpec, kind: str, has_groups: bool = False) -> tuple[list[Option], list[Option]]:
+def model_options(
+    spec: ModelSpec, kind: str, has_groups: bool = False, has_people: bool = True
+) -> tuple[list[Option], list[Option]]:
     """The options that are asked of everybody who has data of this kind, or groups of people, and the others."""
-    first = (*FIRST, OF_GROUPS) if has_groups else FIRST
+    first = (*FIRST, PEOPLE_MODEL, OF_GROUPS) if has_groups else (*FIRST, PEOPLE_MODEL)
     own = [option for option in spec.options if _is_of_model(option) and option.is_for(kind)]
+    own = [option for option in own if has_people or option.name != PEOPLE_MODEL]
     return [each for each in own if each.name in first], [each for each in own if each.name not in first]
 
 

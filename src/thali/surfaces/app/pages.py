@@ -178,7 +178,8 @@ class Pages:
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
         models = []
         for spec in models_for(reading["kind"]):
-            first, others = model_options(spec, reading["kind"], GROUP in asked.get("typed", {}))
+            has_groups = GROUP in asked.get("typed", {})
+            first, others = model_options(spec, reading["kind"], has_groups, bool(offered[GROUP]))
             typed = before.get("typed", {})
             if before.get("model") != spec.name:  # what is typed about the method holds for it alone
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}

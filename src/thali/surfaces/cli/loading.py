@@ -1,5 +1,6 @@
 """The data that the command line was given: bundled or a file, comparisons, choices or similarities."""
 
+import math
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,6 +98,7 @@ def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
 
 def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
     """The data for that model, and what they were recognised as."""
+    from thali.aspects.dependence import effect_of_data
     from thali.data.judged import Judged
     from thali.data.people import differing_columns
 
@@ -123,8 +125,10 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
     if data.subjects:
         differing = differing_columns(data.people)
         about = f" (columns constant within people: {shorten(differing)})" if differing else ""
-        who = f"{data.answers_in_words} of {len(data.subjects):,} people{about}"
-        sentences.append(f"{who}, whose answers a posterior takes for independent")
+        effect = effect_of_data(data)
+        known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"
+        people = f"{len(data.subjects):,} people" if len(data.subjects) > 1 else "1 person"
+        sentences.append(f"{data.answers_in_words} of {people}{about}{known}")
     if (path := wanted.get("option_covariates")) is not None:
         data = with_option_covariates(data, path)
         sentences.append(f"covariates of options: {shorten(data.covariates.names, 12)}")

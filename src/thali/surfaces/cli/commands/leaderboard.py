@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali.errors import PYTHON, Argument, DataError
+from thali.errors import Argument, DataError
 
 from ...text import text_of
-from ..boundary import notify
+from ..boundary import OptionWords, notify
 from ..files import check_folder, write_findings
 from ..loading import load_pairs
 from ..options import LEADERBOARD
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from thali.paired.leaderboard import Leaderboard, Made
 
 _BOARD = ".nc"  # how the name of a saved leaderboard ends
-_HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0}
+_HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None}
 _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
 
@@ -36,7 +36,7 @@ def run_leaderboard(names: list[str], typed: dict[str, Any], out: Path | None) -
             drawn = write_findings(findings, out, others=others)
             notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
     finally:  # a full disk must not cost the answer
-        print(text_of(findings, PYTHON))
+        print(text_of(findings, OptionWords(LEADERBOARD)))
 
 
 def _board(names: list[str], wanted: dict[str, Any]) -> "Leaderboard":
@@ -75,10 +75,11 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in batches."""
     from thali import datasets
     from thali.paired.counted import Counted, count
-    from thali.paired.leaderboard import Made
+    from thali.paired.leaderboard import Made, check_people_of
     from thali.reading.counting import is_large
 
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()}
+    check_people_of(how["people"], how["method"])
     named = _OF_TABLES | wanted
     is_bundled = name in {record.name for record in datasets.catalogue()}
     if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):

@@ -1,0 +1,90 @@
+"""People of whom each has weights of their own about common ones: what the posterior says of the population."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.kinds import PAIR_GROUPS
+from thali.inference.threads import rectangle
+from thali.posterior.store import tree_of
+from thali.posterior.view import Posterior
+
+from ..draws.columns import Columns
+from ..draws.probabilities import advantages, lapsing
+from ..draws.tree import pair_index, pair_names
+from .groups import _as_shares, columns_of_group
+from .options import utility_draws
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ..samplers.record import ChainDraws
+
+NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
+_DESCRIPTIONS = {
+    "common_worth": "share of an option in the weight of all that options have, by the common weights",
+    "population_probability": "probability that the first of a pair is chosen, mean over new people; lapse included",
+}
+
+
+def with_population(
+    tree: "xarray.DataTree", chains: Sequence["ChainDraws"], people: int, lapse: float
+) -> "xarray.DataTree":
+    """The tree with the common worths, and of pairs the choice probabilities of new people."""
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    kept = [chains[number] for number in numbers]
+    common = columns_of_group(kept, draws, people)
+    posterior = tree["posterior"].to_dataset()
+    shape = len(kept), draws, -1
+    worth = utility_draws(_as_shares(common))
+    worth = (worth / worth.sum(axis=1, keepdims=True)).reshape(shape)
+    found: dict[str, Any] = {"common_worth": (("chain", "draw", "option"), worth)}
+    coordinates: dict[Any, Any] = {}
+    if Posterior(tree).data_kind == PAIR_GROUPS and Posterior(tree).features is not None:
+        kappa = np.concatenate([chain.extra["kappa"][:draws] for chain in kept])
+        found["population_probability"] = ("chain", "draw", "pair"), mean_of_new(common, kappa, lapse).reshape(shape)
+        coordinates = {} if "pair" in posterior.coords else pair_names(posterior["option"].values)
+    posterior = posterior.assign(found).assign_coords(coordinates)
+    for name in found:
+        posterior[name].attrs["description"] = _DESCRIPTIONS[name]
+    groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
+    return tree_of(groups | {"posterior": posterior}, tree.attrs)
+
+
+def mean_of_new(common: Columns, kappa: np.ndarray, lapse: float) -> np.ndarray:
+    r"""The probability that the first of each pair is chosen, mean over new people, draw by draw (draws, pairs).
+
+    Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin hypercube: every weight
+    takes each of as many equally probable values once, in an order that the draw itself decides, so that a longer fit
+    has the same numbers.
+    """
+    from scipy.special import gammaincinv
+
+    n = common.n_options
+    first, second = np.triu_indices(n, 1)
+    people = int(np.clip(AT_ONCE // len(first), LEAST, NEW_PEOPLE))
+    middle = (np.arange(people) + 0.5) / people
+    found = np.empty((common.n_draws, len(first)))
+    for draw in range(common.n_draws):
+        features, weights = common.dense(draw, draw + 1)
+        about = np.concatenate([weights[0], common.unique_weights[draw]])
+        rng = np.random.default_rng(np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64))
+        ratio = gammaincinv(kappa[draw], middle) / kappa[draw]
+        own = about * ratio[np.argsort(rng.random((people, about.size)), axis=0)]
+        shared = weights.shape[1]
+        owned = np.broadcast_to(features, (people, *features.shape[1:]))
+        sides = advantages(owned, own[:, :shared], own[:, shared:], first, second)
+        found[draw] = lapsing(*sides, lapse).mean(axis=0)
+    return found
+
+
+def quantities_of_population(tree: "xarray.DataTree", most: int) -> dict[str, np.ndarray]:
+    """`choice_probability[a, b]` of new people where pairs were compared, up to so many options, or `worth[a]`."""
+    seen = Posterior(tree)
+    labels, worth, p = seen.draws["option"].values, seen.common_worth, seen.population_probability
+    assert worth is not None
+    if p is None or len(labels) > most:
+        return {f"worth[{label}]": worth.values[..., i] for i, label in enumerate(labels)}
+    compared = np.unique(pair_index(seen.fixed["first"].values, seen.fixed["second"].values, len(labels)))
+    return {f"choice_probability[{p['pair'].values[pair]}]": p.values[..., pair] for pair in compared}

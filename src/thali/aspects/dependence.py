@@ -1,0 +1,169 @@
+r"""What posteriors make of the answers of one person being alike: the design effect, and draws that allow for it.
+
+With the information J of the log-likelihood at the mode, the Hessian H there with the prior, and the variance of
+people's scores, :math:`V = \frac{n}{n - 1} \sum_s (g_s - \bar g)(g_s - \bar g)^T`, the mean design effect is
+:math:`\delta = \operatorname{tr}(J^- V) / \operatorname{rank} J`. Either draws are spread to the covariance
+:math:`H^{-1} V H^{-1}` (Müller 2013; Ribatet, Cooley & Davison 2012), or the likelihood is raised to the power
+:math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & Scott 1984).
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._arguments import one_of
+from thali.data.groups import Groups
+from thali.data.pairs import PairedComparisons
+from thali.errors import DataError, Setting
+from thali.posterior.dependence import ADJUSTED, INDEPENDENT, PEOPLE_MODELS, POWER, RANDOM, SCORES, Dependence
+
+from .bradley_terry import Density, NormalWorths, Worths
+from .likelihoods.elimination import Elimination
+from .maximum_likelihood.clusters import Clusters, clusters_of
+from .maximum_likelihood.estimates import covariate_sizes
+from .maximum_likelihood.maximum import mode_of
+from .maximum_likelihood.problem import Pose, problem
+from .priors.given import Given
+
+PEOPLE_A_PARAMETER = 3  # from so many on the variance of people's scores is known well enough to spread draws by it
+FEW = 10  # people; below, the interval of an option that they judged is never narrower than of independent answers
+ALIKE = 0.5  # share of people who answered at least twice, from which on their answers are adjusted for by default
+MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the chains
+NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
+
+
+# The scores of people, and the design effect -------------------------------------------------------------------------
+
+
+class Scores(NamedTuple):
+    """The log-likelihood at a point, by the logarithms of weights and the further coefficients."""
+
+    information: np.ndarray  # J
+    variance: np.ndarray  # V
+
+    def traces(self) -> tuple[float, int]:
+        """The trace of J⁻V, and the rank of J."""
+        values, vectors = np.linalg.eigh(self.information)
+        informed = values > NO_INFORMATION * max(values[-1], 1e-300)
+        inside = vectors[:, informed]
+        along = (inside * (self.variance @ inside)).sum(axis=0)
+        return float((along / values[informed]).sum()), int(informed.sum())
+
+
+def scores_at(pose: Pose, clusters: Clusters, logs: np.ndarray, beta: np.ndarray) -> Scores:
+    """Information and variance of people's scores at a point."""
+    weights = np.exp(logs - logs.max())
+    return Scores(-pose.slopes(weights, beta).hessian, clusters.variance(pose, weights, beta))
+
+
+def effect_of(scores: list[Scores]) -> float:
+    """The mean design effect of the data of all groups; NaN where nothing is known of any weight."""
+    traces = [each.traces() for each in scores]
+    rank = sum(each for _, each in traces)
+    return sum(each for each, _ in traces) / rank if rank else float("nan")
+
+
+# What is made of people, as asked for or by default ------------------------------------------------------------------
+
+
+def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Dependence | None:
+    """What is made of the people who answered, before the design effect is known; None if nobody knows who did."""
+    check_people(asked)
+    parts = data.data if isinstance(data, Groups) else [data]
+    if not clusters:
+        known = max(len(part.subjects) for part in parts)
+        if asked == ADJUSTED:
+            found = "are of one person" if known == 1 else "do not say of every answer who gave it"
+            raise DataError(f"The data {found}, and ", Setting("people", ADJUSTED), " is for several people.")
+        answers = float(data.n_answers)
+        return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan")) if known == 1 else None
+    counts = np.concatenate([each.answers for each in clusters])
+    default = usual if np.mean(counts >= 2.0) >= ALIKE else INDEPENDENT
+    model = default if asked is None else str(asked)
+    if model == ADJUSTED and counts.max() < 2.0:
+        model = INDEPENDENT  # there is nothing to adjust
+    return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
+
+
+def check_people(asked: Any) -> None:
+    """Raise for what no fit makes of people."""
+    one_of("people", asked, (None, *PEOPLE_MODELS))
+
+
+def dependence_of_chains(asked: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
+    """What chains of elimination by aspects make of people: nothing by default, or they take a power of the likelihood.
+
+    The design effect is that of known aspects, or else of the Bradley-Terry-Luce model.
+    """
+    if asked == RANDOM:
+        counts = np.array([part.n_answers for part in data.data], float)
+        return Dependence(RANDOM, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
+    likelihood = parts["likelihood"]
+    told = data.data if isinstance(data, Groups) else [data]
+    known = [(part, found) for part in told if (found := clusters_of(part, likelihood.ties)) is not None]
+    made = chosen(asked, INDEPENDENT, data, [found for _, found in known])
+    if made is None or made.number < 2 or (asked is None and data.n_options > MAX_OPTIONS):
+        return made
+    scores = [_scores_of(part, clusters, likelihood, parts["prior"]) for part, clusters in known]
+    return replace(made, by=POWER if made.model == ADJUSTED else "", effect=effect_of(scores))
+
+
+def effect_of_data(data: Any) -> float:
+    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long."""
+    if not data.are_choices or data.n_options > MAX_OPTIONS:
+        return float("nan")
+    likelihood = Elimination(ties=data.n_ties > 0, shared=False)
+    clusters = clusters_of(data, likelihood.ties)
+    if clusters is None or clusters.answers.max() < 2.0:
+        return float("nan")
+    return effect_of([_scores_of(data, clusters, likelihood, None)])
+
+
+def _scores_of(data: Any, clusters: Clusters, likelihood: Elimination, prior: Any) -> Scores:
+    """The scores of people at the mode of the posterior."""
+    pose = _problem_of(data, likelihood, prior)
+    place = mode_of(pose, covariate_sizes(data))
+    return scores_at(pose, clusters, place.logs, place.beta)
+
+
+def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
+    """The problem of known aspects, where they are; otherwise that of worths."""
+    owners = np.eye(data.n_options, dtype=bool)
+    if isinstance(data, PairedComparisons):
+        if isinstance(prior, Given) and prior.matrix.any():
+            owners = np.hstack([owners, prior.matrix]) if likelihood.unique else prior.matrix
+        extra = data.cells.x / covariate_sizes(data)
+        return problem(data, owners, likelihood.lapse, extra, likelihood.ties)
+    return problem(data, owners, likelihood.lapse, best_worst=likelihood.best_worst)
+
+
+def worths_of(asked: Any, data: PairedComparisons, density: Density) -> tuple[Worths, Dependence | None]:
+    """Draws of worths from their density near its mode, which allow for people unless asked not to."""
+    clusters = clusters_of(data, density.has_ties)
+    made = chosen(asked, ADJUSTED, data, [] if clusters is None else [clusters])
+    normal = NormalWorths(density)
+    if made is None or clusters is None:
+        return normal, made
+    n = data.n_options
+    pose = problem(data, np.eye(n, dtype=bool), density.lapse, data.cells.x, density.has_ties)
+    logs, log_nu, beta = density.parts_of(normal.mode)
+    scores = scores_at(pose, clusters, logs, np.concatenate([beta, log_nu]))
+    made = replace(made, effect=effect_of([scores]))
+    if made.model != ADJUSTED:
+        return normal, made
+    if made.number >= PEOPLE_A_PARAMETER * (density.size - 1):
+        order = np.concatenate([np.arange(n), n + np.roll(np.arange(density.size - n), int(density.has_ties))])
+        return normal.spread(scores.variance[np.ix_(order, order)], _judged_by(data) < FEW), replace(made, by=SCORES)
+    made = replace(made, by=POWER)
+    return NormalWorths(density.raised(made.power)), made
+
+
+def _judged_by(data: PairedComparisons) -> np.ndarray:
+    """How many people judged each option (options,)."""
+    answers, n = data.answers, data.n_options
+    assert answers is not None
+    there = answers.wins + answers.losses + answers.tied > 0
+    who, pair = answers.subject[there].astype(np.int64), answers.pair[there]
+    judged = np.unique(np.concatenate([who * n + side[pair] for side in (data.first, data.second)]))
+    return np.bincount(judged % n, minlength=n)

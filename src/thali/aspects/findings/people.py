@@ -1,0 +1,42 @@
+"""Whether intervals hold for new samples of people."""
+
+from typing import Any
+
+from thali.model.finding import STATISTICS, Finding, Text, finding
+from thali.model.references import Cite
+from thali.model.settings import Settings
+from thali.model.wording import phrase
+from thali.posterior.dependence import POWER, RANDOM, SCORES
+from thali.posterior.view import Posterior
+from thali.trees.tree import Tree
+
+from .english import ENGLISH
+
+
+@finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
+def independence(model: Any, settings: Settings) -> Finding | None:
+    """What was made of the answers of the same people."""
+    found = Posterior(model.posterior_).dependence
+    if found is None or (sentence := found.sentence) is None:
+        return None
+    learned = isinstance(model.aspects, str | int | Tree) and bool(model.posterior_["posterior"]["n_features"].any())
+    notes = (ENGLISH["independence.aspects"],) if found.by == POWER and learned else ()
+    headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
+    return Finding(sentence, notes=notes, verdict=found.is_good, headline=headline)
+
+
+def modelled_people(model: Any) -> tuple[Text, ...]:
+    """How a paper says what was made of them; nothing where nobody knew who answered."""
+    found = Posterior(model.posterior_).dependence
+    if found is None or found.number < 2:
+        return ()
+    facts = {"people": f"{found.number:,}", "answers": f"{found.answers:,.15g}", "effect": f"{found.effect:.2g}"}
+    if found.model == RANDOM:
+        return (phrase(ENGLISH, "independence.methods.random", **facts),)
+    if found.by == SCORES:
+        return (phrase(ENGLISH, "independence.methods.scores", source=Cite("muller2013", "ribatet2012"), **facts),)
+    if found.by == POWER:
+        return (phrase(ENGLISH, "independence.methods.power", source=Cite("pauli2011", "rao1984"), **facts),)
+    if found.most <= 1.0:
+        return (phrase(ENGLISH, "independence.methods.once", **facts),)
+    return (phrase(ENGLISH, "independence.methods.independent", **facts),)

@@ -1,0 +1,109 @@
+"""What a fit made of people who answered more than once: their answers are independent, adjusted for, or modelled."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from thali._labels import plural, short_number
+from thali.errors import Clause, Message, Remedy
+
+INDEPENDENT, ADJUSTED, RANDOM = "independent", "adjusted", "random"
+PEOPLE_MODELS = (INDEPENDENT, ADJUSTED, RANDOM)
+SCORES, POWER = "scores", "power"  # what adjusts: the covariance of people's scores, or a power of the likelihood
+NEGLIGIBLE = 1.1  # a design effect below it is not worth a word
+_PREFIX = "people_"
+
+
+@dataclass(frozen=True)
+class Dependence:
+    r"""What was made of the answers of the same people, and how much less they say than independent ones.
+
+    The design effect is the mean factor by which the variance of an estimate grows,
+
+    .. math:: \delta = \operatorname{tr}(J^- V) / \operatorname{rank} J
+
+    with the information J and the variance V of people's scores at the mode.
+    """
+
+    model: str  # INDEPENDENT, ADJUSTED or RANDOM
+    by: str  # SCORES or POWER, of ADJUSTED; else ""
+    number: int  # of people
+    answers: float
+    most: float  # answers of one person
+    effect: float  # design effect; NaN of one person, and where it was not computed
+
+    @property
+    def power(self) -> float:
+        """Of the likelihood by which it is adjusted."""
+        return 1.0 / max(1.0, self.effect) if self.by == POWER else 1.0
+
+    @property
+    def narrow(self) -> float:
+        """How many times too narrow intervals are for statements about people; 1 if they are not."""
+        is_narrow = self.model == INDEPENDENT and self.most > 1.0 and self.effect >= NEGLIGIBLE
+        return math.sqrt(self.effect) if is_narrow else 1.0
+
+    @property
+    def size(self) -> str:
+        """How many answers of how many people, and the design effect."""
+        return f"{plural(short_number(self.answers), 'answer')} of {self.number:,} people{effect_in_words(self.effect)}"
+
+    @property
+    def warning(self) -> Message | None:
+        """The sentence where intervals are too narrow; None where they are not."""
+        if self.narrow == 1.0:
+            return None
+        return Message(
+            f"Intervals are about {self.narrow:.2g} times too narrow for statements about people, because {self.size},"
+            " count as independent",
+            Clause("; set ", Remedy("people", ADJUSTED), ", or ", Remedy("people", RANDOM)),
+            ".",
+        )
+
+    @property
+    def is_good(self) -> bool | None:
+        """Whether intervals hold for new samples of people; None where there is nothing to say of several people."""
+        return False if self.narrow > 1.0 else True if self.model != INDEPENDENT else None
+
+    @property
+    def sentence(self) -> Message | None:
+        """What was made of people; None where that is not worth a word."""
+        if self.model == RANDOM:
+            return Message(f"Every person has weights of their own about common ones: {self.size}.")
+        if self.by == SCORES:
+            return Message(
+                f"Intervals are for statements about people: {self.size}, the variance of whose scores gives the"
+                " covariance of the draws."
+            )
+        if self.by == POWER:
+            return Message(
+                f"Intervals are for statements about people: {self.size}, so that the likelihood is raised to the power"
+                f" {self.power:.2g}. That is right on average and not in every direction: of an option about which"
+                " people differ while they agree on all others the interval is too narrow."
+            )
+        if self.number == 1:
+            return Message(f"All {self.answers:,.15g} answers are of one person, of whom alone the intervals speak.")
+        if self.most <= 1.0:
+            return Message(f"Each of {self.number:,} people answered once: there is nothing to adjust.")
+        return self.warning
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of the posterior that hold it."""
+        return {f"{_PREFIX}{name}": value for name, value in vars(self).items()}
+
+
+def dependence_in(attributes: Mapping[Any, Any]) -> Dependence | None:
+    """What the attributes of a posterior hold; None if nobody knew who answered, or the file is of a time before."""
+    if f"{_PREFIX}model" not in attributes:
+        return None
+    model, by, number, answers, most, effect = (
+        attributes[f"{_PREFIX}{name}"] for name in ("model", "by", "number", "answers", "most", "effect")
+    )
+    return Dependence(str(model), str(by), int(number), float(answers), float(most), float(effect))
+
+
+def effect_in_words(effect: float) -> str:
+    """The design effect after a comma; "" where it is not known."""
+    return "" if math.isnan(effect) else f", design effect {effect:.2g}"
