@@ -363,8 +363,8 @@ def leaderboard(
         answered at least twice, "independent" by "mcmc".
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
-        take them: first, second, chosen, rejected, count, losses, home, away, result, coding. `where`: conditions on
-        the rows of a file or a data frame, as `read_table` takes them.
+        take them: first, second, chosen, rejected, count, losses, home, away, result, coding; respondent, who judged.
+        `where`: conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
     -------

@@ -40,6 +40,18 @@ def test_options_are_arguments(done, folder):
 
 
 @pytest.mark.fit
+def test_people_who_judged_more_than_once(done, refused, folder):
+    frame = pd.read_csv(folder / "battles.csv").assign(person=[f"p{k % 9}" for k in range(36)])
+    frame.to_csv(folder / "judged.csv", index=False)
+    named = "judged.csv", "--subject", "person"
+    board = th.leaderboard(folder / "judged.csv", respondent="person", progressbar=False)
+    assert str(board.people.sentence) in done("leaderboard", *named).out and board.people.by == "scores"
+    alone = done("leaderboard", *named, "--people-model", "independent").out
+    assert "statements about people:" not in alone
+    assert "--people-model random needs --method mcmc" in refused("leaderboard", *named, "--people-model", "random")
+
+
+@pytest.mark.fit
 def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     frame = pd.read_csv(folder / "battles.csv")
     frame = frame.assign(length=[3, 1, 0, -1] * 9, language=(["de"] * 3 + ["en"] * 2) * 7 + ["en"], row=range(36))

@@ -353,7 +353,8 @@ def leaderboard(
     from .commands.leaderboard import run_leaderboard
 
     with plain_messages(OptionWords(LEADERBOARD)):
-        run_leaderboard(data, {name: value for name, value in typed.items() if value is not None}, out)
+        given = {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
+        run_leaderboard(data, given, out)
 
 
 def ask(
