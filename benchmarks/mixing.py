@@ -64,7 +64,7 @@ where fewer than .12 of swaps were accepted, no memberships drawn together:
 
     Also dropped, on faces, four chains of 200 times 25 sweeps of tuning: chains that begin at the best end of six
     annealed runs of 2,000 sweeps each (other runs for other chains), in place of levels that are annealed together; and
-    two joins or splits of columns (`moves/split_join.py`) for each column and sweep. Seeds differ more than either does.
+    two joins or splits of columns (`moves/split_join.py`) for each column and sweep. Seeds differ more than either.
     R-hat of the log-likelihood; the largest, the 90 % quantile and the median of R-hat of every fourth similarity;
     by how much the log-likelihoods of the chains differ
 
