@@ -1,5 +1,7 @@
 """What a leaderboard finds out."""
 
+from typing import Any
+
 import numpy as np
 
 from thali._labels import shorten
@@ -61,7 +63,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     table["odds"] = np.exp(table["log_odds"])
     factors = [f"{name} by {odds:.3g}" for name, odds in table["odds"].items()]
     sentence = f"One more multiplies the odds of the first option: {shorten_words(factors)}."
-    moved = (board.table["rank_without"] - board.table["rank"]).abs()
+    moved: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
         sentence += (
@@ -79,8 +81,8 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
     table = board.by_part()
     first = [f"{name} {part.table.index[0]!r}" for name, part in board.boards.items()]
     sentence = f"First: {shorten_words(first)}."
-    low, high = (table[f"rating_{end}"].groupby(level="option") for end in ("low", "high"))
-    differ = low.max() > high.min()
+    ends: list[Any] = [table[f"rating_{end}"].groupby(level="option") for end in ("low", "high")]
+    differ = ends[0].max() > ends[1].min()
     options = [option for option in board.table.index if differ.get(option, False)]
     sentence += (
         f" Ratings whose intervals do not overlap between parts: {shorten(options, 8)}."

@@ -137,7 +137,8 @@ class Rows(NamedTuple):
             if (empty := np.flatnonzero(values.isna())).size:
                 line = self.table.frame.index[empty[0]]
                 raise DataError(f"Column {name!r} identifies rows and is empty in row {line}; fill it in.")
-        found = hash_array(values.map(as_label).to_numpy(object), categorize=False)
+        hashes: Any = hash_array  # pandas declares it as an object
+        found = hashes(values.map(as_label).to_numpy(object), categorize=False)
         first = np.zeros(len(found), bool)
         first[np.unique(found, return_index=True)[1]] = True
         new = first & ~np.isin(found, known)
