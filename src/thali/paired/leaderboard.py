@@ -211,7 +211,7 @@ class Leaderboard(Printed):
         Examples
         --------
         >>> import pandas as pd, thali as th
-        >>> rows = [("A", "B", "A", 1), ("A", "B", "B", -1), ("B", "A", "B", 2), ("B", "A", "A", 0)] * 9
+        >>> rows = [("ant", "bee", "ant", 1), ("ant", "bee", "bee", -1), ("ant", "bee", "ant", 0)] * 9
         >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "length"])
         >>> board = th.leaderboard(battles, covariates=["length"])
         >>> bool(board.covariate_effects().loc["length", "low"] > 0.0)

@@ -39,9 +39,9 @@ def boards(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     Examples
     --------
     >>> import pandas as pd, thali as th
-    >>> rows = [("A", "B", "A", "de"), ("A", "B", "B", "de"), ("B", "A", "B", "en"), ("B", "A", "A", "en")] * 9
+    >>> rows = [("ant", "bee", "ant", "de"), ("bee", "ant", "ant", "en"), ("bee", "ant", "bee", "en")] * 9
     >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "language"])
-    >>> [ax.get_title() for ax in boards(th.leaderboard(battles, by="language", progressbar=False))]
+    >>> [ax.get_title(loc="left") for ax in boards(th.leaderboard(battles, by="language", progressbar=False))]
     ['de', 'en']
     """
     parts = board.by_part()
