@@ -189,7 +189,7 @@ def test_what_is_refused(settings, said, data):
 def test_weights_are_for_groups(data):
     with pytest.raises(ArgumentError, match="weights is for several groups of people"):
         th.EliminationByAspects(weights="free").fit(data["men"], **RUN)
-    with pytest.raises(ArgumentError, match="is for choices"):
+    with pytest.raises(ArgumentError, match="is for answers that add up"):
         th.AdditiveClustering(weights="common").fit({"a": th.datasets.numbers()}, **RUN)
 
 

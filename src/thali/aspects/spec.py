@@ -3,7 +3,7 @@
 from functools import partial
 
 from thali._arguments import one_of, positive
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES, OF_KINDS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.model.names import ALIASES_OF_ASPECTS
 from thali.model.options import (
     ALPHA,
@@ -87,7 +87,7 @@ ELIMINATION = ModelSpec(
         BEST_WORST,
         GROUP.but(methods=_DRAWN),
         WEIGHTS.but(methods=_DRAWN),
-        KINDS.but(methods=_DRAWN, data=(PAIRS,)),
+        KINDS.but(methods=_DRAWN, data=tuple(OF_KINDS.values())),
         PEOPLE_MODEL.but(methods=_CHAINS),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
@@ -148,7 +148,7 @@ ADDITIVE = ModelSpec(
         LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random.", data=(TRIPLETS,)),
         WHERE,
         LABELS,
-        *(each.but(data=(TRIPLETS,)) for each in OF_TRIPLETS),
+        *(each.but(data=(TRIPLETS,)) for each in (*OF_TRIPLETS, RESPONDENT)),
         Option(
             "symmetrize",
             "Take the mean of the two sides of a square where they differ.",
@@ -169,6 +169,7 @@ ADDITIVE = ModelSpec(
             data=(SIMILARITIES,),
         ),
         SIMILAR.but(methods=_DRAWN),
+        *(each.but(methods=_DRAWN, data=(TRIPLETS,)) for each in (GROUP, WEIGHTS)),
         TREE,
         LEAF_LENGTH,
         *(each.but(methods=_DRAWN) if each in (SAMPLER, TEMPERING) else each for each in _PRIOR),

@@ -118,3 +118,56 @@ class Answers(Frozen):
         there = wins + losses > 0
         arrays = [array[there] for array in (self.subject, self.pair, wins, losses)]
         return self._made_of(self.subjects, self.people, *arrays, np.zeros(int(there.sum()))) if there.any() else None
+
+
+class ChosenPlaces(Frozen):
+    """How often each person gave each of the possible answers to each question; only those that were given are stored.
+
+    Attributes
+    ----------
+    subjects : tuple of str
+    people : DataFrame or None
+        A row a person: the columns of the table that are constant within everybody.
+    subject, place : int32 arrays, shape (rows,)
+        Positions in `subjects` and among the answers of the data, by person and by place.
+    times : float64 array, shape (rows,)
+    """
+
+    _FIELDS = ("subjects", "people", "subject", "place", "times")
+
+    subjects: tuple[str, ...]
+    people: "pd.DataFrame | None"
+    subject: np.ndarray
+    place: np.ndarray
+    times: np.ndarray
+
+    def __str__(self) -> str:
+        return plural(len(self.subjects), "subject")
+
+    def _details(self) -> Facts:
+        return (("subjects", self.subjects), *column_facts(self.people))
+
+    @classmethod
+    def of_rows(cls, who: Who, place: np.ndarray, times: np.ndarray) -> "ChosenPlaces":
+        """Added up from rows: whose, which answer, and how often."""
+        there = times > 0
+        width = int(place.max()) + 1
+        keys, row = np.unique(who.number[there] * width + place[there], return_inverse=True)
+        sums = np.bincount(row, times[there], len(keys))
+        return cls._made_of(
+            who.names, who.people, (keys // width).astype(np.int32), (keys % width).astype(np.int32), sums
+        )
+
+    def of_places(self, kept: np.ndarray, place: np.ndarray) -> "ChosenPlaces | None":
+        """Some of the answers, which have new places; None if nobody gave any of them."""
+        rows = kept[self.place]
+        arrays = self.subject[rows], place[self.place[rows]].astype(np.int32), self.times[rows]
+        return self._made_of(self.subjects, self.people, *arrays) if rows.any() else None
+
+    def of_subjects(self, members: np.ndarray) -> "ChosenPlaces":
+        """The answers of some people, by their places among all."""
+        rows = np.isin(self.subject, members)
+        subject = np.searchsorted(members, self.subject[rows]).astype(np.int32)
+        people = None if self.people is None else self.people.iloc[members]
+        names = tuple(self.subjects[k] for k in members)
+        return self._made_of(names, people, subject, self.place[rows], self.times[rows])

@@ -51,6 +51,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="unique,ibp",
         compared_by_group="common,free,similar",
         groups="paired comparisons by group",
+        kinds="paired comparisons of kinds of people",
         by_people=True,
     ),
     DataSpec(
@@ -69,6 +70,8 @@ SPECS: tuple[DataSpec, ...] = (
         ((f"{_COMPARISON}.pairs:PairSets", f"{_COMPARISON}.choices:TripletScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
+        compared_by_group="common,free,similar",
+        groups="triplets by group",
     ),
     DataSpec(
         CLASSES,
@@ -83,12 +86,14 @@ SPECS: tuple[DataSpec, ...] = (
 )
 
 # of several groups of people
-GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.groups}
+GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.groups} | {BEST_WORST: "best-worst choices by group"}
 OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}
 PAIR_GROUPS, CHOICE_GROUPS, SIMILARITY_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[SIMILARITIES]
+TRIPLET_GROUPS = GROUPED[TRIPLETS]
 
 # of people whose kinds are not known
-PAIR_KINDS = "paired comparisons of kinds of people"
+OF_KINDS = {spec.kinds: spec.kind for spec in SPECS if spec.kinds}
+PAIR_KINDS = next(name for name, kind in OF_KINDS.items() if kind == PAIRS)
 
 
 def spec_of_kind(kind: str) -> DataSpec:

@@ -126,6 +126,11 @@ _BY_KIND |= {grouped: OfGroups(grouped, _BY_KIND[kind]) for grouped, kind in OF_
 KNOWN = frozenset(_BY_KIND)
 
 
+def of_kind(kind: str) -> OfData:
+    """What goes with data of a kind of `thali.data.kinds`."""
+    return _BY_KIND[kind]
+
+
 def of_data(tree: "xarray.DataTree") -> OfData:
     """What goes with the data of a posterior."""
     return _BY_KIND[Posterior(tree).data_kind]

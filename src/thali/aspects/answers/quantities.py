@@ -50,7 +50,8 @@ def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quan
     seen = Posterior(tree)
     names = seen.groups
     of_first = of_one(tree_of_group(tree, names[0]))
-    shared = {name: values for name, values in of_first.items() if name in SHARED or name.startswith("presence[")}
+    in_common = {*SHARED, *map(parameter, names_in(tree))}
+    shared = {name: values for name, values in of_first.items() if name in in_common or name.startswith("presence[")}
     if (kappa := seen.kappa) is not None:
         shared["kappa"] = kappa.values
     if seen.common_worth is not None:

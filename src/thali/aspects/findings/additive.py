@@ -99,7 +99,7 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
     if model._engine.is_point:
         return OF_A_POINT
     if model.groups_:
-        return (*groups.makers_of("feature", check_of_similarities), *LAST)
+        return (*groups.makers_of("feature", _of(model).check), *LAST)
     owners = picture_of_membership if _similar(model, settings) is None else membership
     return (*_of(model).makers, owners, *LAST)
 
@@ -402,6 +402,7 @@ class _OfData(NamedTuple):
     """Facts of data of one kind."""
 
     makers: tuple[Maker, ...]
+    check: Maker
     counted: str  # keys of sentences
     density: str
     assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
@@ -412,6 +413,7 @@ class _OfData(NamedTuple):
 _OF_DATA = {
     SIMILARITIES: _OfData(
         OF_SIMILARITIES,
+        check_of_similarities,
         "additive.counted",
         "additive.density",
         _assumed_of_similarities,
@@ -420,6 +422,7 @@ _OF_DATA = {
     ),
     TRIPLETS: _OfData(
         OF_TRIPLETS,
+        check,
         "additive.counted.triplets",
         "additive.answers",
         _assumed_of_answers,

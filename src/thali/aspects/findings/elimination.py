@@ -215,11 +215,14 @@ def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model.covariates_
-    return (phrase(ENGLISH, "methods.covariates", names=listed(names)),) if names else ()
+    if not names:
+        return ()
+    common = (ENGLISH["groups.methods.covariates"],) if model.groups_ else ()
+    return phrase(ENGLISH, "methods.covariates", names=listed(names)), *common
 
 
 OF_GROUPS = (
-    *groups.makers_of("aspect", check),
+    *groups.makers_of("aspect", check, covariates),
     methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
     independence,
     verdict,

@@ -109,6 +109,7 @@ ENGLISH = {
     "groups.methods.free": ", independent of those of the other groups.",
     "groups.methods.similar": ", which varied about a common weight v as Gamma(kappa, kappa / v), with kappa learned"
     " under a Gamma(2, 0.1) prior.",
+    "groups.methods.covariates": "The coefficients of covariates were the same in all groups.",
     "kinds.asked": "Which kinds of people are there, who is of the same kind, and what does each kind prefer?",
     "kinds": "The answers come from {number} of the {most} kinds that there may be (probability {probability}).",
     "kinds.each": "Kind {kind} has {sample} % of the people who answered, and {population} % of the population that"

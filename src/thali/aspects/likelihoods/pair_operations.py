@@ -275,6 +275,12 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> 
         draw_tie(pairs, rng, c, b)
 
 
+@of_pairs(operations.draw_parameters_of_group, WITH_COVARIATES.values())
+def _draw_tie_of_group(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    if has_ties(pairs):  # coefficients are common to all groups
+        draw_tie(pairs, rng, c, b)
+
+
 @of_pairs(operations.note_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
 @scalar
 def note_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:

@@ -199,6 +199,28 @@ def _no_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) ->
     return -np.inf
 
 
+# Groups draw the sum of constant and weights with what the weights of each vary about.
+
+
+@operations.draw_parameters_of_group.register(PairSets)
+def _draw_constant_of_group(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    if sets.is_ratio:
+        draw_constant(rng, sets, c, b)
+
+
+@operations.is_scaled_in_groups.register(PairSets)
+def _is_scaled_in_groups(sets: Any) -> Any:
+    return sets.is_ratio
+
+
+@operations.scaled_parameters.register(PairSets)
+def _scaled_parameters(sets: Any, c: Any) -> Any:
+    return sets.shape, sets.rate * c.real[CONSTANT]
+
+
 @operations.apply_scale.register(PairSets)
-def _no_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
-    pass
+def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
+    c.real[CONSTANT] *= factor
+    for p in range(c.shared.shape[0]):
+        c.shared[p] *= factor
+    evaluate(sets, c)

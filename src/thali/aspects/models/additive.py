@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
-from thali.data.kinds import SIMILARITIES, SIMILARITY_GROUPS, TRIPLETS
+from thali.data.kinds import OF_GROUPS, SIMILARITIES, SIMILARITY_GROUPS, TRIPLET_GROUPS, TRIPLETS
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.inference.progress import Progress
@@ -182,6 +182,12 @@ class OfTriplets(OfSimilarities):
         return False
 
 
+class OfTripletsByGroup(OfTriplets):
+    """The same of several groups."""
+
+    called = f"{TRIPLETS} of several groups"
+
+
 class OfOthers(OfSimilarities):
     """Data that the likelihood refuses."""
 
@@ -192,7 +198,12 @@ class OfOthers(OfSimilarities):
         return False
 
 
-_BY_KIND = {SIMILARITIES: OfSimilarities(), SIMILARITY_GROUPS: OfGroups(), TRIPLETS: OfTriplets()}
+_BY_KIND = {
+    SIMILARITIES: OfSimilarities(),
+    SIMILARITY_GROUPS: OfGroups(),
+    TRIPLETS: OfTriplets(),
+    TRIPLET_GROUPS: OfTripletsByGroup(),
+}
 _OTHERS = OfOthers()
 
 
@@ -258,11 +269,12 @@ class AdditiveClustering(AdditiveAnswers):
         tell; with "ratio" only ratios of weights and constant count.
     lapse : float in [0, 1)
         Of triplets, the probability epsilon of naming a pair at random.
-    weights : {"free", "similar"}, optional
-        Of several groups of people who judged the same objects (`fit` takes a mapping from each to its `Similarities`),
-        with features in common, a constant and a sigma of each (individual differences, INDCLUS). "free" (None): each
-        group has weights of its own. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
-        kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2, .1), is learned.
+    weights : {"free", "similar", "common"}, optional
+        Of several groups of people who judged the same objects (`fit` takes a mapping from each to its `Similarities`
+        or its `Triplets`), with features in common, a constant and a sigma of each (individual differences, INDCLUS).
+        "free" (None): each group has weights of its own. "similar": the weights w of the groups vary about a common
+        one, w ~ Gamma(kappa, kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2,
+        .1), is learned. "common", of triplets: the same weights for all.
 
     Attributes
     ----------
@@ -426,7 +438,7 @@ class AdditiveClustering(AdditiveAnswers):
         return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
 
     def _quicker(self, data: Any) -> Setting | None:
-        return None if data.kind == SIMILARITY_GROUPS else Setting("method", "map")
+        return None if data.kind in OF_GROUPS else Setting("method", "map")
 
     def _held_to(self, data: Any) -> LatentFeatureModel:
         return LatentFeatureModel(**self._parts(data))._held_to(data)

@@ -10,6 +10,7 @@ from thali._arguments import whole
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
+from thali.posterior.view import KINDS
 
 from ..group_state import KindModel, Kinds, People, drawn_kinds, people_of
 from ..samplers.groups import empty_group_record, fill_counts, move_people
@@ -20,6 +21,7 @@ from ..samplers.tempering import narrow_gaps
 from ..samplers.work import seconds_in_groups
 from ..state import stack
 from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
+from .modelled import refuse_unmodelled
 from .one import Parts, Population
 
 if TYPE_CHECKING:
@@ -175,9 +177,7 @@ def people_answered(data: Any, number: int) -> PairedComparisons:
     """The comparisons, if it is known who answered, and so many kinds of people can be looked for."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
-    if not isinstance(data, PairedComparisons):
-        got = InPython(type(data).__name__, "other data")
-        raise DataError(Argument("kinds"), " of people are for paired comparisons; got ", got, ".")
+    refuse_unmodelled(KINDS, data)
     if data.answers is None:
         raise DataError(
             Argument("kinds"),
@@ -188,22 +188,6 @@ def people_answered(data: Any, number: int) -> PairedComparisons:
     if number > len(data.subjects):
         raise ArgumentError(
             Setting("kinds", number), f" are more than the people, of whom there are {len(data.subjects):,}."
-        )
-    if data.covariates is not None:
-        raise ArgumentError(
-            Argument("kinds"),
-            " of people are for comparisons without covariates; set ",
-            Setting("covariates", []),
-            " to leave them out.",
-        )
-    if data.n_ties:
-        raise ArgumentError(
-            Argument("kinds"),
-            f" of people are for comparisons without ties, and {data.n_ties:,} are ties; set ",
-            Setting("ties", "half"),
-            " or ",
-            Setting("ties", "drop"),
-            ".",
         )
     return data
 
