@@ -271,7 +271,7 @@ def test_data_that_are_refused(data):
     ("ask", "said"),
     [
         (lambda model: model.ranks(), r"take the model of one, such as of_kind\(1\)"),
-        (lambda model: model.log_evidence(), "evidence of several kinds of people is not computed"),
+        (lambda model: model.log_evidence(sensitivity=True), "sensitivity is for one group of people"),
         (
             lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
             "Simulated data are of people of one kind",

@@ -11,11 +11,22 @@ import pandas as pd
 import pytest
 from numba.core.dispatcher import Dispatcher
 from pages import Page
-from tiny_models import TINY, fitted
+from tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali.aspects.models.base import LatentFeatures
-from thali.data.kinds import CHOICE_GROUPS, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import (
+    BEST_WORST,
+    CHOICE_GROUPS,
+    CLASSES,
+    EXPERIMENTS,
+    GROUPED,
+    PAIR_GROUPS,
+    PAIRS,
+    SIMILARITIES,
+    TRIPLET_GROUPS,
+    TRIPLETS,
+)
 from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
 from thali.inference import threads
 from thali.inference.threads import Sliced
@@ -29,21 +40,26 @@ NAMES = list(TINY)
 SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.partition(",")[0]}
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
+BEST_WORST_GROUPS = GROUPED[BEST_WORST]
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     PAIR_GROUPS: "2 groups: women (13 comparisons), men (12 comparisons); 3 options",
     CHOICE_GROUPS: "2 groups: women (5 choices), men (4 choices); 3 options",
+    BEST_WORST_GROUPS: "2 groups: women (2 choices), men (4 choices); 4 options",
+    TRIPLET_GROUPS: "2 groups: women (5 answers), men (3 answers); 4 objects",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
 }
-_KINDS = {"triplets": TRIPLETS, "groups": PAIR_GROUPS, "choice groups": CHOICE_GROUPS}  # by the end of a row's name
-
-
-def of_models(names):
-    """A check of each of these models."""
-    return pytest.mark.parametrize("name", names)
+_KINDS = {  # by the end of a row's name
+    "triplets": TRIPLETS,
+    "groups": PAIR_GROUPS,
+    "described groups": PAIR_GROUPS,
+    "choice groups": CHOICE_GROUPS,
+    "best-worst groups": BEST_WORST_GROUPS,
+    "triplet groups": TRIPLET_GROUPS,
+}
 
 
 def draws_of(model):

@@ -8,13 +8,17 @@ import pytest
 from group_problems import contents, geweke, mean_and_error, means, small_chain
 from joint_means import LIMIT
 from kind_problems import drawn, of_one_pair, random_answers, task, with_kappa
+from scipy.stats import chi2
 
 import thali as th
+from thali.aspects.draws.counts import log_outcome_coefficient
 from thali.aspects.group_state import KAPPA, group_at, kinds_at
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
-from thali.aspects.populations.kinds import KindChain
+from thali.aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
+from thali.aspects.samplers.prior_ladder import on_ladder
 from thali.aspects.state import replica
+from thali.model.evidence import USUAL, checked_evidence_run
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 
@@ -204,3 +208,48 @@ def test_one_kind_has_the_posterior_of_the_pooled_data():
     for mine, theirs in zip(one, pooled, strict=True):
         (a, error_a), (b, error_b) = (mean_and_error(np.ravel(draws)) for draws in (mine, theirs))
         assert abs(a - b) < ERRORS * math.hypot(error_a, error_b)
+
+
+def evidence_of(people, kinds, **run):
+    """The log evidence of people who compared one pair, without coefficients."""
+    data, model = of_one_pair(*people), th.EliminationByAspects(alpha=1.0, kinds=kinds)
+    how = checked_evidence_run(
+        **USUAL | {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False} | run
+    )
+    found = model._evidence_of(data, how)
+    return found, found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+
+
+@pytest.mark.parametrize(
+    ("people", "kinds", "run"),
+    [
+        pytest.param(THREE, 2, {"draws": 200, "tune": 50, "chains": 6}, marks=pytest.mark.long),
+        pytest.param(THREE, 2, {"draws": 2000}, marks=pytest.mark.long),
+        pytest.param(((3, 0), (0, 3), (2, 2)), 3, {"draws": 2000}, marks=pytest.mark.long),
+        pytest.param(((3, 0), (2, 2)), 1, {"draws": 2000}, marks=pytest.mark.long),
+    ],
+)
+def test_evidence(people, kinds, run):
+    found, value = evidence_of(people, kinds, **run)
+    assert found.usable and found.standard_error < (0.1 if run["draws"] < 1000 else 0.02)
+    assert abs(value - enumerated(people, kinds)[0]) < ERRORS * found.standard_error
+
+
+def test_people_are_of_kinds_by_their_prior():
+    """Sizes are uniform over all ways to divide people: P(z) is proportional to the product of n_g!."""
+    rng = np.random.default_rng(2)
+    sizes = np.array([kinds_from_prior(rng, 3, 2)[1][0] for _ in range(8_000)])
+    times = np.bincount(sizes, minlength=4)
+    assert ((times - 2_000.0) ** 2 / 2_000.0).sum() < chi2.isf(1e-5, 3)
+
+
+def test_a_draw_from_the_prior_has_the_likelihood_of_everybodys_answers(uncompiled):
+    data = random_answers(4, 3, 5, seed=1)
+    (chain,) = on_ladder(task(data, 3, thin=5, draws=2), np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
+    for until in (5, 10):
+        chain.run_to(until)
+        for t, energy in enumerate(chain.energies[until // 5 - 1]):
+            level = chain.ladder.at[t]
+            parts = replica(chain.states, level), None, None, kinds_at(chain.kinds, level)
+            of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
+            assert energy == pytest.approx(log_of_answers(data, parts, 3) - of_kinds, rel=1e-9)

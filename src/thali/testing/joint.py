@@ -348,8 +348,9 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     from thali.aspects.likelihoods.pair_covariates import PairsWithCovariates
 
     n = pairs.start.size - 1
-    owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(WIDTH, np.int64)
     neighbour = pairs.neighbour.astype(np.int64)
+    owner = np.full(neighbour.shape, n)  # of blocks that only other groups have: nobody
+    owner[: pairs.start[-1]] = np.repeat(np.arange(n), np.diff(pairs.start))[:, None]
     first = ((owner < neighbour) & (neighbour < n)).ravel()
     own = np.maximum(cache.block[:, OWN : OWN + WIDTH], MIN_WEIGHT).ravel()[first]
     other = np.maximum(cache.block[:, OTHER : OTHER + WIDTH], MIN_WEIGHT).ravel()[first]

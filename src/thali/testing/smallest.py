@@ -130,6 +130,25 @@ def _similarity_groups():
     return ({"women": _similarities()[0], "men": th.Similarities((values + values.T) / 2, labels=list("abcd"))},)
 
 
+def _triplet_groups():
+    rows = [("a", "b", "c"), ("b", "d", "c"), ("c", "d", "b")]
+    return ({"women": _triplets()[0], "men": th.Triplets(rows, labels=list("abcd"))},)
+
+
+def _described_groups():
+    """Comparisons of two groups, of which it is known which option was first."""
+    rows = {"left": list("abcbcb"), "right": list("bcaaba"), "winner": list("abcbba"), "count": [2, 1, 3, 2, 2, 2]}
+    other = th.PairedComparisons.from_trials(pd.DataFrame(rows), covariates=["order"], labels=list("abc"))
+    return ({"women": _described_pairs()[0], "men": other},)
+
+
+def _best_and_worst_groups():
+    """The best and the worst of four options, and of three of them."""
+    rows = [("a", "b", "c", "d", "a", "c"), ("b", "a", "d", "c", "d", "b")]
+    columns = ["item1", "item2", "item3", "item4", "best", "worst"]
+    return ({"women": th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns)), "men": _best_and_worst()[0]},)
+
+
 @dataclass(frozen=True)
 class Smallest:
     """How to fit one model in a second.
@@ -257,6 +276,18 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _CHAINS,
         lambda model: _first_set(model.of_group("men")),
     ),
+    f"{_EBA}, described groups": Smallest(
+        partial(th.EliminationByAspects, weights="similar"),
+        _described_groups,
+        _CHAINS,
+        lambda model: _first_pair(model.of_group("women")),
+    ),
+    f"{_EBA}, unique, best-worst groups": Smallest(
+        partial(th.EliminationByAspects, aspects="unique", weights="similar"),
+        _best_and_worst_groups,
+        _CHAINS,
+        lambda model: _first_set(model.of_group("men")),
+    ),
     f"{_EBA}, kinds": Smallest(partial(th.EliminationByAspects, kinds=2), _answered_pairs, _CHAINS, _first_pair),
     f"{_EBA}, unique, kinds": Smallest(
         partial(th.EliminationByAspects, aspects="unique", kinds=2), _answered_pairs, _CHAINS, _first_pair
@@ -281,6 +312,12 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     f"{_ADDITIVE}, map": Smallest(partial(th.AdditiveClustering, method="map"), _similarities, _ONCE, _similarity),
     f"{_ADDITIVE}, groups": Smallest(
         partial(th.AdditiveClustering, weights="similar"), _similarity_groups, _CHAINS, _worths
+    ),
+    f"{_ADDITIVE}, triplet groups": Smallest(
+        partial(th.AdditiveClustering, weights="similar"),
+        _triplet_groups,
+        _CHAINS,
+        lambda model: _first_set(model.of_group("men")),
     ),
     f"{_ADDITIVE}, triplets": Smallest(th.AdditiveClustering, _triplets, _CHAINS, _first_set),
     f"{_ADDITIVE}, triplets, map": Smallest(partial(th.AdditiveClustering, method="map"), _triplets, _ONCE, _first_set),

@@ -143,10 +143,16 @@ def answers(folder):
             ("--aspects", "unique"),
             ("by 'sex': 2 groups: m (12 choices), f (12 choices); 5 options", "worth[m][tea]"),
         ),
-        ("answers.csv", ("--aspects", "unique", "--best-worst", "reversed", "--weights", "similar"), ("worth[f][tea]",)),
+        (
+            "answers.csv",
+            ("--aspects", "unique", "--best-worst", "reversed", "--weights", "similar"),
+            ("worth[f][tea]",),
+        ),
     ],
 )
-def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, odd_ones, answers, uncompiled, table, words, said):
+def test_every_likelihood_goes_from_a_table_to_a_report(
+    done, folder, odd_ones, answers, uncompiled, table, words, said
+):
     words = ("--group", "sex", *words, "--tempering", "off", *RUN, "--out", "found", "--report", "report.html")
     result = done("fit", table, *words)
     for each in said:
@@ -162,8 +168,18 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, odd_ones, 
     ("table", "words", "said"),
     [
         ("odd.csv", ["--models", "common,free:2"], "predicts the answers left out best"),
-        ("people.csv", ["--covariate", "order", "--models", "free:unique"], "each without one pair of one group."),
-        ("answers.csv", ["--models", "common:unique,free:unique", "--folds", 2], "predicts the choices left out best"),
+        pytest.param(
+            "people.csv",
+            ["--covariate", "order", "--models", "free:unique"],
+            "each without one pair of one group.",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "answers.csv",
+            ["--models", "common:unique,free:unique", "--folds", 2],
+            "predicts the choices left out best",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompiled, table, words, said):

@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
+from thali.compile.jit import kernel
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 from thali.posterior.view import KINDS
 
-from ..group_state import KindModel, Kinds, People, drawn_kinds, people_of
-from ..samplers.groups import empty_group_record, fill_counts, move_people
+from ..answers.groups import columns_of_group
+from ..group_state import KindModel, Kinds, People, drawn_kinds, group_at, kinds_at, people_of
+from ..moves.kinds import recount
+from ..operations import cache_at
+from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
 from ..samplers.loop import REBUILD
 from ..samplers.record import Record
 from ..samplers.task import build_task
 from ..samplers.tempering import narrow_gaps
 from ..samplers.work import seconds_in_groups
-from ..state import stack
+from ..state import replica, stack
+from .evidence import run_ladders
+from .groups import GroupPriorLadder, rebuild_level, refuse_sensitivity
 from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
 from .modelled import refuse_unmodelled
 from .one import Parts, Population
@@ -71,10 +77,8 @@ class UnknownKinds(Population):
         raise _no_simulation()
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
-        raise ArgumentError(
-            "The evidence of several kinds of people is not computed; compare numbers of kinds by the people that are "
-            "left out."
-        )
+        refuse_sensitivity(how)
+        return evidence_of_kinds(data, self.number, self.weights, parts, how)
 
     def refuse_update(self) -> None:
         raise ArgumentError(
@@ -147,7 +151,57 @@ class KindChain(GroupChain):
         self.kinds = Kinds(*(np.concatenate([a, a[below]]) for a in self.kinds))
 
 
-# Joins a prior, the comparisons of people of unknown kinds, and a sampler of kinds ------------------------------------
+# The evidence: chains of kinds on a ladder from the posterior down to the prior ---------------------------------------
+
+
+@kernel
+def completed_kinds(rng: Any, model: Any, caches: Any, states: Any, kinds: Any, steps: Any, energy: Any) -> Any:
+    """As `completed_groups`, where people have just been dealt out to the kinds of the last level."""
+    last = steps.at[steps.beta.shape[0] - 1]
+    rebuild_level(model.groups, caches, states, last)
+    recount(
+        model,
+        cache_at(group_at(model.groups.likelihood, 0), caches, last),
+        replica(states, last),
+        kinds_at(kinds, last),
+    )
+    for t in range(steps.beta.shape[0]):
+        energy[t] = whole_of_groups(model.groups, caches, states, steps.at[t])
+
+
+class KindPriorLadder(GroupPriorLadder, KindChain):
+    """A ladder of kinds of people."""
+
+    task: KindTask
+
+    def _complete(self) -> None:
+        last = int(self.ladder.at[-1])
+        self.kinds.of[last], self.kinds.size[last] = kinds_from_prior(
+            self.rng, *self.kinds.of.shape[1:], self.task.n_groups
+        )
+        of_kinds = self.task.of_kinds
+        completed_kinds(self.rng, of_kinds, self.caches, self.states, self.kinds, self.ladder, self._seen)
+
+
+def kinds_from_prior(rng: np.random.Generator, people: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Who is of which kind, and how many are of each: shares are Dirichlet(1, ..., 1)."""
+    of = rng.choice(number, people, p=rng.dirichlet(np.ones(number)))
+    return of, np.bincount(of, minlength=number)
+
+
+def evidence_of_kinds(data: Any, number: int, weights: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+    """Of the answers of all people; its constant is that of the comparisons of all together.
+
+    So it can be compared with the evidence of models of people alike, for whom the pooled counts are all that matters.
+    """
+    parts = parts | {"sampler": None, "tempering": False}
+    task = build_kind_task(data, number, how.draws, how.tune, how.thin, weights, **parts)
+
+    def constant(ladder: KindPriorLadder) -> float:
+        columns = columns_of_group([ladder.draws_before(1)], 1, 0)
+        return float(parts["likelihood"].posterior_part(columns, {}, data, (1, 1), False).log_constant)
+
+    return run_ladders(task, constant, how, KindPriorLadder)[0]
 
 
 # What the chains run: a prior, the comparisons of people of unknown kinds, and a sampler of kinds --------------------
@@ -207,6 +261,3 @@ def build_kind_task(
     each = parts["likelihood"].compiled(data, task.model.weights)
     groups = joined(task, [each] * kinds, parts["likelihood"], weights)
     return KindTask(**vars(groups), people=people_of(data, each[0]))
-
-
-# People of kinds that nobody knows: features in common, weights by kind -----------------------------------------------

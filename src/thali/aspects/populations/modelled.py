@@ -66,6 +66,6 @@ def refuse_unmodelled(population: str, data: Any) -> None:
 def refuse_groups_of_own() -> None:
     """Raise where an open combination meets groups of people, which it is not fitted to."""
     raise DataError(
-        "A prior joined with a likelihood is fitted to the data of one group of people, and these are of several; fit it "
-        "to each, or take EliminationByAspects or AdditiveClustering."
+        "A prior joined with a likelihood is fitted to the data of one group of people, and these are of several; fit "
+        "it to each, or take EliminationByAspects or AdditiveClustering."
     )
