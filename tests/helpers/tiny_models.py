@@ -43,6 +43,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, described groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, unique, best-worst groups": {"pictures": ("trace",)},
     "elimination-by-aspects, kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
+    "elimination-by-aspects, choice kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
     "elimination-by-aspects, covariates": {},
     "elimination-by-aspects, laplace": {},
     "elimination-by-aspects, maximum likelihood": {
@@ -63,9 +64,8 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 }
 
 # whose compiled code no other test of the default suite needs: they are met behind `long`
-RARE = tuple(
-    name for name in _SPECIAL if name.rpartition(", ")[2] in ("described groups", "best-worst groups", "triplet groups")
-)
+RARE_ENDS = "described groups", "best-worst groups", "triplet groups", "choice kinds"
+RARE = tuple(name for name in _SPECIAL if name.rpartition(", ")[2] in RARE_ENDS)
 _PEOPLE = Smallest(
     partial(th.EliminationByAspects, aspects="unique", method="laplace"),
     smallest._answered_pairs,

@@ -18,6 +18,7 @@ from thali.aspects.models.base import LatentFeatures
 from thali.data.kinds import (
     BEST_WORST,
     CHOICE_GROUPS,
+    CHOICES,
     CLASSES,
     EXPERIMENTS,
     GROUPED,
@@ -47,6 +48,7 @@ SIZE_OF = {  # of the data of `TINY`
     CHOICE_GROUPS: "2 groups: women (5 choices), men (4 choices); 3 options",
     BEST_WORST_GROUPS: "2 groups: women (2 choices), men (4 choices); 4 options",
     TRIPLET_GROUPS: "2 groups: women (5 answers), men (3 answers); 4 objects",
+    CHOICES: "3 options, 3 sets of 2 to 3, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
@@ -57,6 +59,7 @@ _KINDS = {  # by the end of a row's name
     "groups": PAIR_GROUPS,
     "described groups": PAIR_GROUPS,
     "choice groups": CHOICE_GROUPS,
+    "choice kinds": CHOICES,
     "best-worst groups": BEST_WORST_GROUPS,
     "triplet groups": TRIPLET_GROUPS,
 }
@@ -129,7 +132,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
     kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
     size = SIZE_OF[kind]
-    size += {"covariates": ", 1 covariate", "kinds": ", 4 subjects", "people": ", 4 subjects"}.get(
+    size += {"covariates": ", 1 covariate", "people": ", 4 subjects", "kinds": ", 4 subjects", "choice kinds": ", 4 respondents"}.get(
         name.rpartition(", ")[2], ""
     )
     told = [repr(model), size, str(model.verdict())]

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .group_state import group_at
+from thali.data.answers import given_answers
+
+from .group_state import People, group_at
 from .likelihoods.best_worst_sets import BestWorstSets
 from .likelihoods.pair_blocks import WIDTH, Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 from .likelihoods.pair_covariates import (
@@ -278,3 +280,35 @@ def _with_blocks(pairs: Any, blocks: int) -> Any:
         wins=np.concatenate([pairs.wins, empty]),
         losses=np.concatenate([pairs.losses, empty]),
     )
+
+
+# Where a likelihood finds what people answered ------------------------------------------------------------------------
+
+
+def people_of(data: Any, likelihood: Any) -> People:
+    """What everybody answered; `likelihood` is the compiled one of the answers of all."""
+    given = given_answers(data)
+    start = np.searchsorted(given.subject, np.arange(len(given.subjects) + 1))
+    place = _PLACES[type(likelihood)](data, likelihood)
+    return People(start.astype(np.int64), given.answer.astype(np.int64), given.times, place.astype(np.int64))
+
+
+def _places_of_pairs(data: Any, pairs: Any) -> np.ndarray:
+    """Twice the flat position of each pair among the blocks of its first option, plus 0 and 1."""
+    owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
+    key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
+    order = np.argsort(key, kind="stable")
+    slot = order[np.searchsorted(key, data.first * (data.n_options + 1) + data.second, sorter=order)]
+    return (2 * slot[:, None] + np.arange(2)).ravel()
+
+
+def _sets_of_places(data: Any, sets: Any) -> np.ndarray:
+    """Of each place its set."""
+    return np.repeat(np.arange(sets.start.size - 1), np.diff(sets.start))
+
+
+_PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
+    Pairs: _places_of_pairs,
+    PairsWithoutUnique: _places_of_pairs,
+    Sets: _sets_of_places,
+}

@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.compile.jit import generic, scalar
-from thali.data.pairs import PairedComparisons
 
-from .likelihoods.pair_blocks import WIDTH
 from .state import COLUMNS, State, capacity, remove_column, replica, resized, stack
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
@@ -128,13 +126,12 @@ def group_at(likelihood: Any, g: Any) -> None:
 
 
 class People(NamedTuple):
-    """What everybody answered, a row for each pair that a person compared. Never changed."""
+    """What everybody answered, a row for each answer that a person gave. Never changed."""
 
     start: np.ndarray  # (people + 1,) int64: person p has rows start[p] to start[p + 1] - 1
-    pair: np.ndarray  # (rows,) int64 position in `slot`
-    wins: np.ndarray  # (rows,)
-    losses: np.ndarray
-    slot: np.ndarray  # (pairs,) int64 flat position of a pair among the blocks of its first option
+    answer: np.ndarray  # (rows,) int64 position in `place`
+    times: np.ndarray  # (rows,) how often
+    place: np.ndarray  # (answers,) int64: where the likelihood finds each answer
 
 
 class KindModel(NamedTuple):
@@ -150,7 +147,7 @@ class Kinds(NamedTuple):
     of: np.ndarray  # (people,) int64
     size: np.ndarray  # (kinds,) int64 how many people are of each
     proposed: np.ndarray  # (people,) int64 scratch: the kind that a person would be of
-    logs: np.ndarray  # (kinds, pairs, 2) scratch: log probability of either answer
+    logs: np.ndarray  # (kinds, answers) scratch: log probability of each answer
 
 
 @scalar
@@ -159,20 +156,8 @@ def kinds_at(kinds: Any, t: Any) -> Any:
     return Kinds(kinds.of[t], kinds.size[t], kinds.proposed[t], kinds.logs[t])
 
 
-def people_of(data: PairedComparisons, pairs: Any) -> People:
-    """What everybody answered; `pairs` is the compiled likelihood of the comparisons of all."""
-    answers = data.answers
-    assert answers is not None
-    start = np.searchsorted(answers.subject, np.arange(len(answers.subjects) + 1))
-    owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
-    key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
-    order = np.argsort(key, kind="stable")
-    slot = order[np.searchsorted(key, data.first * (data.n_options + 1) + data.second, sorter=order)]
-    return People(start.astype(np.int64), answers.pair.astype(np.int64), answers.wins, answers.losses, slot)
-
-
 def drawn_kinds(rng: np.random.Generator, people: People, number: int) -> Kinds:
     """Everybody is of a kind at random."""
     of = rng.integers(0, number, people.start.size - 1)
     size = np.bincount(of, minlength=number)
-    return Kinds(of, size, np.zeros_like(of), np.zeros((number, people.slot.size, 2)))
+    return Kinds(of, size, np.zeros_like(of), np.zeros((number, people.place.size)))

@@ -284,6 +284,22 @@ def scaled_parameters(likelihood: Any, c: Any) -> None:
 
 
 @generic
+def look_at_answers(likelihood: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+    """The log probability of each answer that `people` gave into `logs`; it and the next two are for kinds of people
+    alone, whose answers come and go."""
+
+
+@generic
+def add_answer(likelihood: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
+    """Count an answer, whose log probability is `log`, so many times more (fewer if negative) in the cache."""
+
+
+@generic
+def forget_answers(likelihood: Any, c: Any) -> None:
+    """Set all counts in the cache to 0."""
+
+
+@generic
 def note_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the likelihood's own parameters into row `draw` of `extra`; default: it has none."""
 

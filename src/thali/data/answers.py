@@ -1,7 +1,7 @@
 """Who gave which answers, and what is known of these people."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -171,3 +171,39 @@ class ChosenPlaces(Frozen):
         people = None if self.people is None else self.people.iloc[members]
         names = tuple(self.subjects[k] for k in members)
         return self._made_of(names, people, subject, self.place[rows], self.times[rows])
+
+
+class Given(NamedTuple):
+    """Who gave which of the possible answers, of data of any kind: a row for each answer that a person gave."""
+
+    subjects: tuple[str, ...]
+    subject: np.ndarray  # (rows,) ascending positions in `subjects`
+    answer: np.ndarray  # (rows,) of pair e 2 e, a choice of its first option, and 2 e + 1; else a place of the data
+    times: np.ndarray  # (rows,)
+    question: np.ndarray  # (rows,): the pair, or the set, that was asked
+
+
+def given_answers(data: Any) -> Given:
+    """The answers of everybody, of data that say who gave them."""
+    if isinstance(known := data.answers, Answers):
+        answer = (2 * known.pair.astype(np.int64)[:, None] + np.arange(2)).ravel()
+        times = np.column_stack([known.wins, known.losses]).ravel()
+        there = times > 0.0
+        subject, answer = np.repeat(known.subject, 2)[there], answer[there]
+        return Given(known.subjects, subject, answer, times[there], answer // 2)
+    if isinstance(known, ChosenPlaces):
+        return Given(known.subjects, known.subject, known.place, known.times, data.set_of[known.place])
+    order = np.lexsort((data.choice, data.respondent))
+    subject, place, times = (array[order] for array in (data.respondent, data.choice, data.times))
+    return Given(data.respondents, subject, place, times, data.set_of[place])
+
+
+def log_coefficients_of_people(given: Given) -> np.ndarray:
+    """The logarithm of the multinomial coefficients of each person's answers, summed over the questions."""
+    from scipy.special import gammaln
+
+    width = int(given.question.max(initial=0)) + 1
+    keys, row = np.unique(given.subject.astype(np.int64) * width + given.question, return_inverse=True)
+    totals = gammaln(np.bincount(row, given.times, len(keys)) + 1.0)
+    people = len(given.subjects)
+    return np.bincount(keys // width, totals, people) - np.bincount(given.subject, gammaln(given.times + 1.0), people)

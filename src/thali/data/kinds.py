@@ -29,6 +29,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="unique,ibp",
         compared_by_group="common,free,similar",
         groups="choices out of sets by group",
+        kinds="choices out of sets of kinds of people",
     ),
     DataSpec(
         EXPERIMENTS,
@@ -92,8 +93,9 @@ PAIR_GROUPS, CHOICE_GROUPS, SIMILARITY_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES]
 TRIPLET_GROUPS = GROUPED[TRIPLETS]
 
 # of people whose kinds are not known
-OF_KINDS = {spec.kinds: spec.kind for spec in SPECS if spec.kinds}
-PAIR_KINDS = next(name for name, kind in OF_KINDS.items() if kind == PAIRS)
+BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
+OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
+PAIR_KINDS, CHOICE_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES]
 
 
 def spec_of_kind(kind: str) -> DataSpec:

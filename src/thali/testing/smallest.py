@@ -121,6 +121,13 @@ def _best_and_worst():
     return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
 
 
+def _answered_sets():
+    """As many choices, of which it is known who made them."""
+    frame = _sets()[0].to_frame()
+    frame["person"] = [f"p{k % 4}" for k in frame["choice_id"]]
+    return (th.Choices(frame, "choice_id", "alternative", "chosen", respondent="person", count="count"),)
+
+
 def _rankings():
     return (th.Choices.from_rankings([list("abcd"), list("bacd"), list("dabc"), list("cab")]),)
 
@@ -292,6 +299,7 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     f"{_EBA}, unique, kinds": Smallest(
         partial(th.EliminationByAspects, aspects="unique", kinds=2), _answered_pairs, _CHAINS, _first_pair
     ),
+    f"{_EBA}, choice kinds": Smallest(partial(th.EliminationByAspects, kinds=2), _answered_sets, _CHAINS, _first_set),
     f"{_EBA}, laplace": Smallest(
         partial(th.EliminationByAspects, aspects="unique", method="laplace"), _pairs, _DRAWS, _first_pair
     ),

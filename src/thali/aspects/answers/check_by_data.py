@@ -50,7 +50,7 @@ def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas
         "alternative": labels[members].tolist(),
         "offered": observed["set"].values[np.repeat(np.arange(len(sizes)), sizes)].tolist(),
     }
-    counts = _whole_counts(observed["chosen"].values, named)
+    counts = whole_choices(observed["chosen"].values, named)
     start = np.concatenate([[0], np.cumsum(sizes)])
     totals = np.add.reduceat(counts, start[:-1])
     columns = spaced(columns_of(tree), len(counts))
@@ -70,7 +70,8 @@ def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas
     return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
 
 
-def _whole_counts(counts: np.ndarray, named: dict[Any, Any]) -> np.ndarray:
+def whole_choices(counts: np.ndarray, named: dict[Any, Any]) -> np.ndarray:
+    """The counts of choices as whole numbers; a DataError names one that is none."""
     fractional = np.flatnonzero(counts != np.floor(counts))
     if len(fractional):
         k = fractional[0]

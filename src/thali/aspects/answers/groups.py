@@ -75,20 +75,8 @@ def group_tree(
         for name, values in own.items():
             extra[name].append(values)
         parts.append(likelihood.posterior_part(by_group[g], {n: v.ravel() for n, v in own.items()}, data, shape, dense))
-    if not of_kind(parts[0].kind).of_several:
-        by_group = [_as_shares(_with_own(columns, part)) for columns, part in zip(by_group, parts, strict=True)]
-    for g, part in enumerate(parts):
-        if part.scale is not None:
-            by_group[g] = replace(by_group[g], weights=by_group[g].weights / part.scale[by_group[g].draw])
-            for values in extra.values():
-                values[g] = values[g] / part.scale.reshape(shape)
-    middle = Columns(
-        by_group[0].n_features,
-        np.mean([columns.weights for columns in by_group], axis=0),
-        by_group[0].sizes,
-        by_group[0].owners,
-        np.mean([columns.unique_weights for columns in by_group], axis=0),
-    )
+    by_group = comparable_weights(by_group, parts, extra)
+    middle = mean_over(by_group)
     constants = sum(part.log_constant for part in parts)
     variables = {
         "n_features": over_draws([chain.n_features for chain in kept]),
@@ -142,6 +130,30 @@ def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Colu
         each = chain.n_features[:draws], chain.weights[:columns, g], chain.sizes[:columns], chain.owners[:owners]
         parts.append((*each, chain.unique_weights[:draws, g]))
     return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def comparable_weights(
+    by_group: list[Columns], parts: Sequence[Any], extra: dict[str, list[np.ndarray]]
+) -> list[Columns]:
+    """The columns of groups with weights that can be compared: shares, where only ratios of them count; the parameters
+    in `extra` change with them."""
+    if not of_kind(parts[0].kind).of_several:
+        return [_as_shares(_with_own(columns, part)) for columns, part in zip(by_group, parts, strict=True)]
+    found = list(by_group)
+    for g, part in enumerate(parts):
+        if part.scale is not None:
+            found[g] = replace(found[g], weights=found[g].weights / part.scale[found[g].draw])
+            for values in extra.values():
+                values[g] = values[g] / part.scale.reshape(values[g].shape)
+    return found
+
+
+def mean_over(by_group: Sequence[Columns]) -> Columns:
+    """The columns with the mean weights of groups or kinds."""
+    weights, unique = (
+        np.mean([getattr(columns, name) for columns in by_group], axis=0) for name in ("weights", "unique_weights")
+    )
+    return replace(by_group[0], weights=weights, unique_weights=unique)
 
 
 def _with_own(columns: Columns, part: Any) -> Columns:

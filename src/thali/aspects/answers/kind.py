@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIR_KINDS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OF_KINDS, OWN, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 from thali.posterior.view import Posterior
 
@@ -117,7 +117,7 @@ _OF_ONE: tuple[OfData, ...] = (
     OfSimilarities(SIMILARITIES),
     OfTriplets(TRIPLETS),
     OfOwnData(OWN),
-    OfKinds(PAIR_KINDS),
+    *map(OfKinds, OF_KINDS),
 )
 _BY_KIND = {each.kind: each for each in _OF_ONE}
 _BY_KIND |= {grouped: OfGroups(grouped, _BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}

@@ -112,9 +112,15 @@ def of_options(tree: "xarray.DataTree") -> Quantities:
 
 def of_sets(tree: "xarray.DataTree") -> Quantities:
     """`set_probability[a | a, b, ...]` as far as stored; of own weights alone `worth[a]` and `rank[a]` instead."""
-    posterior, observed = tree["posterior"].dataset, tree["observed_data"].dataset
+    posterior = tree["posterior"].dataset
     if not posterior["n_features"].values.any() and posterior.sizes["option"] <= MAX_RANKED:
         return of_options(tree)
+    return of_offered(tree)
+
+
+def of_offered(tree: "xarray.DataTree") -> Quantities:
+    """`set_probability[a | a, b, ...]` as far as stored."""
+    observed = tree["observed_data"].dataset
     if (stored := Posterior(tree).set_probability) is None:
         return {}
     chosen = stored.values
@@ -202,7 +208,7 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
     return Advice(stuck=stuck, longer_if_stuck=True)
 
 
-def of_pairs_by_kinds(tree: "xarray.DataTree") -> Quantities:
-    """Those of kinds of people, and of a new person `choice_probability[a, b]`, as of pairs."""
+def of_people(tree: "xarray.DataTree", of_new: "Callable[[xarray.DataTree], Quantities]") -> Quantities:
+    """Those of kinds of people, and those of a new person up to 60 options."""
     few = tree["posterior"].sizes["option"] <= MAX_OPTIONS
-    return of_kinds(tree) | (of_pairs(tree) if few else {})
+    return of_kinds(tree) | (of_new(tree) if few else {})

@@ -222,8 +222,8 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
         names = data.covariate_names
         likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
-        if isinstance(data, Groups):
-            likelihood = for_groups(likelihood, data.data)
+        if isinstance(data, Groups) or self.kinds is not None:
+            likelihood = for_groups(likelihood, data.data if isinstance(data, Groups) else [data])
         return {
             "prior": prior,
             "likelihood": likelihood,

@@ -14,7 +14,8 @@ from thali.errors import Argument, ArgumentError, DataError, InPython, Message, 
 from thali.posterior.view import KINDS
 
 from ..answers.groups import columns_of_group
-from ..group_state import KindModel, Kinds, People, drawn_kinds, group_at, kinds_at, people_of
+from ..group_likelihoods import people_of
+from ..group_state import KindModel, Kinds, People, drawn_kinds, group_at, kinds_at
 from ..moves.kinds import recount
 from ..operations import cache_at
 from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
@@ -60,7 +61,7 @@ class UnknownKinds(Population):
         return build_kind_task(data, self.number, draws, tune, thin, self.weights, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        from ..answers.kinds_of_people import kinds_tree
+        from ..answers.kinds_tree import kinds_tree
 
         similar, learned = task.model.similar, task.model.learn_alpha
         return kinds_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
@@ -227,15 +228,16 @@ def check_kinds(kinds: Any, weights: Any) -> None:
         )
 
 
-def people_answered(data: Any, number: int) -> PairedComparisons:
-    """The comparisons, if it is known who answered, and so many kinds of people can be looked for."""
+def people_answered(data: Any, number: int) -> Any:
+    """The answers, if it is known who gave them, and so many kinds of people can be looked for."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
     refuse_unmodelled(KINDS, data)
-    if data.answers is None:
+    if not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any()):
+        what = "comparisons" if isinstance(data, PairedComparisons) else "choices"
         raise DataError(
             Argument("kinds"),
-            " of people need comparisons that say who answered; name the column of who did ",
+            f" of people need {what} that say who answered; name the column of who did ",
             InPython("when reading the table", Message("by ", Argument("respondent"))),
             ".",
         )
@@ -246,9 +248,7 @@ def people_answered(data: Any, number: int) -> PairedComparisons:
     return data
 
 
-def build_kind_task(
-    data: PairedComparisons, kinds: int, draws: int, tune: int, thin: Any, weights: Any, **parts: Any
-) -> KindTask:
+def build_kind_task(data: Any, kinds: int, draws: int, tune: int, thin: Any, weights: Any, **parts: Any) -> KindTask:
     """Check everything and put it into the form that the chains read."""
     if parts["sampler"] == "paper":
         raise ArgumentError(

@@ -7,6 +7,7 @@ not have stands here. A new cell is a name in the spec, or a word less in the ta
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
+from thali.data.choices import Choices
 from thali.data.kinds import GROUPED, OF_KINDS, OWN, SPECS
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 from thali.posterior.view import GROUPS, KINDS, ONE
@@ -33,6 +34,14 @@ COVARIATES = Lack(
     lambda data: len(data.covariate_names),
     lambda data: (" without covariates; set ", Setting("covariates", []), " to leave them out."),
 )
+WORST = Lack(
+    lambda data: isinstance(data, Choices) and data.worst is not None,
+    lambda data: (
+        " and choices of one option, and of these the best and the worst are named; leave out ",
+        Argument("kinds"),
+        ".",
+    ),
+)
 
 
 class Modelled(NamedTuple):
@@ -45,7 +54,7 @@ class Modelled(NamedTuple):
 MODELLED = {
     ONE: Modelled([spec.kind for spec in SPECS]),
     GROUPS: Modelled([kind for kind in GROUPED]),
-    KINDS: Modelled([*OF_KINDS.values()], (TIES, COVARIATES)),
+    KINDS: Modelled([*OF_KINDS.values()], (TIES, COVARIATES, WORST)),
 }
 _ASKED = {GROUPS: Argument("group"), KINDS: Argument("kinds")}  # by what a population is asked for
 
