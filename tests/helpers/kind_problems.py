@@ -1,13 +1,16 @@
 """People of unknown kinds: their data, the task of one chain, and what its draws say."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 import thali as th
+from thali.aspects.likelihoods.elimination_of_groups import for_groups
 from thali.aspects.populations.kinds import KindChain, build_kind_task
 from thali.data.answers import given_answers
+from thali.data.kinds import TRIPLETS
 from thali.testing import naive
 
 
@@ -43,6 +46,33 @@ def random_choices(people, n, choices, seed):
     return th.Choices(frame, respondent="person", labels=labels)
 
 
+def random_triplets(people, n, choices, seed):
+    """People who name the odd one out at random, so that every answer to every question is given."""
+    rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
+    sets = list(itertools.combinations(labels, 3))
+    every = [(*three, odd) for three in sets for odd in three]
+    while len(every) < people * choices:
+        three = sets[rng.integers(len(sets))]
+        every.append((*three, rng.choice(three)))
+    rows = [(f"p{number % people}", *row) for number, row in enumerate(every)]
+    frame = pd.DataFrame(rows, columns=["person", "object1", "object2", "object3", "odd"])
+    return th.Triplets.from_frame(frame, labels=labels)
+
+
+def likelihood_of(data, lapse=0.01, link="exp"):
+    """In the form that kinds of people have."""
+    if data.kind == TRIPLETS:
+        return th.likelihoods.MostSimilarPair(link, lapse)
+    return for_groups(th.likelihoods.Elimination(lapse), [data])
+
+
+def naive_log_likelihood(data, features, weights, unique, lapse=0.01, link="exp", constant=0.0):
+    """Of the answers of one person, slow and obvious."""
+    if data.kind == TRIPLETS:
+        return naive.triplet_log_likelihood(data, features, weights, link, constant, lapse)
+    return naive.log_likelihood(data, features, weights, unique, lapse)
+
+
 def as_choices(data):
     """Comparisons as choices out of sets of two."""
     return th.Choices.from_comparisons(data)
@@ -64,9 +94,12 @@ class Asked:
         self.data = data
 
     def members(self, question):
-        """The options of a question."""
+        """The options, or the pairs of objects, of a question."""
         if hasattr(self.data, "wins"):
             return [int(self.data.first[question]), int(self.data.second[question])]
+        if self.data.kind == TRIPLETS:
+            places = slice(self.data.start[question], self.data.start[question + 1])
+            return list(zip(self.data.first[places].tolist(), self.data.second[places].tolist(), strict=True))
         return self.data.members[self.data.start[question] : self.data.start[question + 1]].tolist()
 
     def drawn(self, rng, probabilities):

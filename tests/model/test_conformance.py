@@ -62,6 +62,7 @@ _KINDS = {  # by the end of a row's name
     "choice kinds": CHOICES,
     "best-worst groups": BEST_WORST_GROUPS,
     "triplet groups": TRIPLET_GROUPS,
+    "triplet kinds": TRIPLETS,
 }
 
 
@@ -132,9 +133,13 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
     kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
     size = SIZE_OF[kind]
-    size += {"covariates": ", 1 covariate", "people": ", 4 subjects", "kinds": ", 4 subjects", "choice kinds": ", 4 respondents"}.get(
-        name.rpartition(", ")[2], ""
-    )
+    size += {
+        "covariates": ", 1 covariate",
+        "people": ", 4 subjects",
+        "kinds": ", 4 subjects",
+        "choice kinds": ", 4 respondents",
+        "triplet kinds": ", 4 subjects",
+    }.get(name.rpartition(", ")[2], "")
     told = [repr(model), size, str(model.verdict())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
     assert model.fitted_to_ == size

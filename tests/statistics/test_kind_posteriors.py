@@ -7,13 +7,25 @@ import numpy as np
 import pytest
 from group_problems import contents, geweke, mean_and_error, means, small_chain
 from joint_means import LIMIT
-from kind_problems import Asked, as_choices, drawn, of_one_pair, random_answers, random_choices, task, with_kappa
+from kind_problems import (
+    Asked,
+    as_choices,
+    drawn,
+    likelihood_of,
+    naive_log_likelihood,
+    of_one_pair,
+    random_answers,
+    random_choices,
+    random_triplets,
+    task,
+    with_kappa,
+)
 from scipy.stats import chi2
 
 import thali as th
 from thali.aspects.draws.counts import log_outcome_coefficient
 from thali.aspects.group_state import KAPPA, group_at, kinds_at
-from thali.aspects.likelihoods.elimination_of_groups import OutOfSets, for_groups
+from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
 from thali.aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
@@ -23,6 +35,7 @@ from thali.model.evidence import USUAL, checked_evidence_run
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 
+EVERY = random_answers, random_choices, random_triplets
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse .01, alpha 1, two kinds
 LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
@@ -106,8 +119,7 @@ def hold_against(people, kinds, of_task):
 
 def at_rest(data, kinds, weights, of, kappa=math.nan):
     """A chain in plain Python with two columns, where people are of these kinds; and all that its moves take."""
-    likelihood = for_groups(th.likelihoods.Elimination(0.01), [data])
-    of_task = with_kappa(task(data, kinds, likelihood, alpha=1.5, weights=weights), kappa)
+    of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=1.5, weights=weights), kappa)
     rng = np.random.default_rng(3)
     matrix = [[1, 0], [1, 1], [0, 1]]
     chain = small_chain(of_task, matrix, rng.gamma(2.0, 0.5, (kinds, 2)), rng.gamma(2.0, 0.5, (kinds, 3)), KindChain)
@@ -124,18 +136,18 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     return of_task.of_kinds, (chain.state, chain.cache, base, who)
 
 
-def log_of_answers(data, parts, kinds):
+def log_of_answers(data, parts, kinds, more=lambda g: {}):
     """The naive log-likelihood of all people, each under the weights of the own kind; P(z) included."""
     states, _, _, who = parts
     Z, w, s = contents(states)
     each = data.by_subject()
     total = sum(math.lgamma(n + 1.0) for n in np.bincount(who.of, minlength=kinds))
     for name, g in zip(data.subjects, who.of, strict=True):
-        total += naive.log_likelihood(each[name], Z[g].T.astype(bool), w[g], s[g], 0.01)
+        total += naive_log_likelihood(each[name], Z[g].T.astype(bool), w[g], s[g], **more(g))
     return total
 
 
-@pytest.mark.parametrize("make", [random_answers, random_choices])
+@pytest.mark.parametrize("make", EVERY)
 @pytest.mark.parametrize("kinds", [2, 3])
 def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
     data = make(4, 3, 3, seed=2)
@@ -152,7 +164,7 @@ def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
     assert error < 1e-12
 
 
-@pytest.mark.parametrize("make", [random_answers, random_choices])
+@pytest.mark.parametrize("make", EVERY)
 @pytest.mark.parametrize(("weights", "kappa"), [("free", math.nan), ("similar", 2.0)])
 def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
     """Every normal draw is .7: weights of a kind that nobody is of are integrated out, those of one that has split off
@@ -166,7 +178,10 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
         total = log_of_answers(data, parts, 3)
         if who.size[2] > 0:
             k, (_, w, s) = base.real[KAPPA], contents(states)
-            for value, mean in zip([*w[2], *s[2]], [*base.v[: len(w[2])], *base.own], strict=True):
+            own = model.groups.unique
+            for value, mean in zip(
+                [*w[2], *s[2][: 3 * own]], [*base.v[: len(w[2])], *base.own[: 3 * own]], strict=True
+            ):
                 total += k * math.log(k / mean) - k * value / mean + (k - 1.0) * math.log(value) - math.lgamma(k)
                 step = moves.STEP / math.sqrt(k)
                 total -= -0.5 * number**2 - math.log(math.sqrt(2.0 * math.pi) * step * value)
@@ -186,6 +201,7 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
         (random_answers, 1_500),
         pytest.param(random_answers, 40_000, marks=pytest.mark.long),
         pytest.param(random_choices, 15_000, marks=pytest.mark.long),
+        pytest.param(random_triplets, 15_000, marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize(("kinds", "weights"), [(2, "free"), (3, "similar")])
@@ -193,10 +209,10 @@ def test_joint_distribution(kinds, weights, make, rounds):
     """Prior means, where sweeps and simulations of everybody's answers alternate."""
     lapse, people = 0.05, 5
     data = make(people, 4, 3, seed=kinds)
-    of_task = task(data, kinds, for_groups(th.likelihoods.Elimination(lapse), [data]), weights=weights)
+    of_task = task(data, kinds, likelihood_of(data, lapse), weights=weights)
     chain = KindChain(of_task, np.random.default_rng(77))
     same = 2.0 / (kinds + 1.0)
-    expected = means(4, weights == "similar")
+    expected = means(4, weights == "similar", unique=bool(of_task.model.unique))
     expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
     asked = Asked(of_task, data)
 
@@ -210,6 +226,8 @@ def test_joint_distribution(kinds, weights, make, rounds):
 
         def probabilities(person, members):
             g = of[person]
+            if make is random_triplets:
+                return naive.similar_pair_probabilities(members, Z[g].T.astype(bool), w[g], "exp", 0.0, lapse)
             if len(members) > 2:
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
             (i, j), has = members, Z[g]
@@ -269,16 +287,21 @@ def test_people_are_of_kinds_by_their_prior():
     assert ((times - 2_000.0) ** 2 / 2_000.0).sum() < chi2.isf(1e-5, 3)
 
 
-@pytest.mark.parametrize("make", [random_answers, random_choices])
-def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled):
+@pytest.mark.parametrize(("make", "link"), [*((make, "exp") for make in EVERY), (random_triplets, "ratio")])
+def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, link, uncompiled):
     """At every temperature, the prior's among them."""
     data = make(4, 3, 5, seed=1)
-    likelihood = for_groups(th.likelihoods.Elimination(0.01), [data])
-    (chain,) = on_ladder(task(data, 3, likelihood, thin=5, draws=2), np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
+    of_task = task(data, 3, likelihood_of(data, link=link), thin=5, draws=2)
+    (chain,) = on_ladder(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
     for until in (5, 10):
         chain.run_to(until)
         for t, energy in enumerate(chain.energies[until // 5 - 1]):
             level = chain.ladder.at[t]
             parts = replica(chain.states, level), None, None, kinds_at(chain.kinds, level)
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
-            assert energy == pytest.approx(log_of_answers(data, parts, 3) - of_kinds, rel=1e-9)
+
+            def more(g, level=level):
+                is_asked = make is random_triplets
+                return {"link": link, "constant": float(chain.caches.real[level, g, 0])} if is_asked else {}
+
+            assert energy == pytest.approx(log_of_answers(data, parts, 3, more) - of_kinds, rel=1e-9)

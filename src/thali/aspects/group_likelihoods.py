@@ -22,7 +22,7 @@ from .likelihoods.pair_covariates import (
     PairsWithCovariatesAndTiesWithoutUnique,
     PairsWithCovariatesWithoutUnique,
 )
-from .likelihoods.pair_sets import PairSets
+from .likelihoods.pair_sets import PairSets, answered_places
 from .likelihoods.residuals import Judgements
 from .likelihoods.sets import Sets, empty_cache
 
@@ -159,8 +159,9 @@ def _pair_sets(sets: Any, g: Any) -> Any:
         sets.pair[g],
         sets.times[g],
         sets.lower[g],
-        sets.row_start[g],
-        sets.row[g],
+        sets.upper[g],
+        sets.set_start[g],
+        sets.set_of[g],
         sets.pair_start[g],
         sets.pair_of[g],
         sets.other[g],
@@ -180,7 +181,7 @@ def _best_worst_sets(sets: Any, g: Any) -> Any:
 
 _OF_JUDGEMENTS = ("value", "measured", "share", "pairs", "total", "single", "complete", "variance", "prior_scale")
 _OF_SETS = ("member", "count", "first", "within")
-_OF_PAIR_SETS = ("start", "pair", "times", "lower", "row_start", "row", "pair_start", "pair_of", "other")
+_OF_PAIR_SETS = ("start", "pair", "times", "lower", "upper", "set_start", "set_of", "pair_start", "pair_of", "other")
 _OF_BEST_WORST = ("start", "member", "times", "first", "within")
 _OF_PAIRS = ("start", "neighbour", "transposed", "wins", "losses")
 
@@ -213,10 +214,10 @@ def _joined_best_worst(parts: Sequence[Any]) -> Any:
 
 def _with_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
     """The parts with as many rows in each, whose places are in the field `name`; of a new row they are `row`."""
-    most = max(each.times.size for each in parts)
+    most = max(each.start.size for each in parts)
     found = []
     for each in parts:
-        missing, places = most - each.times.size, getattr(each, name)
+        missing, places = most - each.start.size, getattr(each, name)
         more = {name: np.concatenate([places, np.tile(np.array(row, places.dtype), missing)])}
         ends = each.start[-1] + len(row) * np.arange(1, missing + 1)
         times = np.concatenate([each.times, np.zeros(missing)])
@@ -307,8 +308,17 @@ def _sets_of_places(data: Any, sets: Any) -> np.ndarray:
     return np.repeat(np.arange(sets.start.size - 1), np.diff(sets.start))
 
 
+def _places_of_pair_sets(data: Any, sets: Any) -> np.ndarray:
+    """Of each pair of a set its place, -1 if it was never chosen."""
+    places = answered_places(data)
+    found = np.full(len(data.counts), -1)
+    found[places] = np.arange(len(places))
+    return np.where(data.counts > 0.0, found, -1)
+
+
 _PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
     Pairs: _places_of_pairs,
     PairsWithoutUnique: _places_of_pairs,
     Sets: _sets_of_places,
+    PairSets: _places_of_pair_sets,
 }

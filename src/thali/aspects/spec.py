@@ -3,7 +3,7 @@
 from functools import partial
 
 from thali._arguments import one_of, positive
-from thali.data.kinds import CHOICES, OF_KINDS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 from thali.model.names import ALIASES_OF_ASPECTS
 from thali.model.options import (
     ALPHA,
@@ -87,7 +87,7 @@ ELIMINATION = ModelSpec(
         BEST_WORST,
         GROUP.but(methods=_DRAWN),
         WEIGHTS.but(methods=_DRAWN),
-        KINDS.but(methods=_DRAWN, data=tuple(OF_KINDS.values())),
+        KINDS.but(methods=_DRAWN),
         PEOPLE_MODEL.but(methods=_CHAINS),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
@@ -171,6 +171,7 @@ ADDITIVE = ModelSpec(
         SIMILAR.but(methods=_DRAWN),
         GROUP.but(methods=_DRAWN, data=(TRIPLETS,)),
         WEIGHTS.but(methods=_DRAWN),
+        KINDS.but(methods=_DRAWN, data=(TRIPLETS,)),
         TREE,
         LEAF_LENGTH,
         *(each.but(methods=_DRAWN) if each in (SAMPLER, TEMPERING) else each for each in _PRIOR),

@@ -73,6 +73,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         compared_by_group="common,free,similar",
         groups="triplets by group",
+        kinds="triplets of kinds of people",
     ),
     DataSpec(
         CLASSES,
@@ -95,7 +96,7 @@ TRIPLET_GROUPS = GROUPED[TRIPLETS]
 # of people whose kinds are not known
 BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
 OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
-PAIR_KINDS, CHOICE_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES]
+PAIR_KINDS, CHOICE_KINDS, TRIPLET_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[TRIPLETS]
 
 
 def spec_of_kind(kind: str) -> DataSpec:

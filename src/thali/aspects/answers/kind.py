@@ -104,7 +104,9 @@ class OfGroups(OfData):
 class OfKinds(OfData):
     """People of kinds that nobody knows."""
 
-    word = "aspect"
+    def __init__(self, kind: str, one: OfData) -> None:
+        super().__init__(kind)
+        self.word: str = one.word  # type: ignore[misc]
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
         raise ArgumentError(f"{what} is of people of one kind; take the model of one, such as of_kind(1).")
@@ -117,10 +119,10 @@ _OF_ONE: tuple[OfData, ...] = (
     OfSimilarities(SIMILARITIES),
     OfTriplets(TRIPLETS),
     OfOwnData(OWN),
-    *map(OfKinds, OF_KINDS),
 )
 _BY_KIND = {each.kind: each for each in _OF_ONE}
 _BY_KIND |= {grouped: OfGroups(grouped, _BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
+_BY_KIND |= {of_kinds: OfKinds(of_kinds, _BY_KIND[kind]) for of_kinds, kind in OF_KINDS.items()}
 
 
 KNOWN = frozenset(_BY_KIND)

@@ -14,13 +14,14 @@ from thali.posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.probabilities import probability_draws
+from ..draws.triplets import answered, triplet_blocks
 from ..likelihoods.best_worst import rule_of
 from ..likelihoods.set_draws import set_probability_draws
 from .check import MEMBER, PAIR, blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws, whole_counts
-from .check_by_data import whole_choices
+from .check_by_data import checked_triplets, whole_choices
 from .groups import tree_of_group
 from .kinds_tree import shares_of_new
-from .predict import has_answers, out_of_sets, places_of
+from .predict import has_answers, out_of_sets, places_of, places_of_pairs
 
 if TYPE_CHECKING:
     import pandas
@@ -127,12 +128,11 @@ def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
         new = f"group_{plain}" if plain in ("weights", "unique_weights") else plain
         posterior[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), values
     posterior = posterior.drop_vars(["kind", "n_kinds", "subject"]).assign_coords(group=names)
-    if kept:
+    if "set_probability" in posterior:
         rows = {name: data["observed_data"][name].values for name in ("offered", "alternative", "place_group")}
         labels = [f"{one} | {offered}" for one, offered in zip(rows["alternative"], rows["offered"], strict=True)]
         posterior = posterior.assign_coords(place_group=("place", rows["place_group"]))
-        if "set_probability" in posterior:
-            posterior = posterior.assign_coords(place=np.array(labels, dtype=str))
+        posterior = posterior.assign_coords(place=np.array(labels, dtype=str))
     found = {"posterior": posterior, **data}
     return tree_of(found | {"sample_stats": tree["sample_stats"].to_dataset()}, tree.attrs)
 
@@ -186,19 +186,19 @@ def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tup
     rows = {
         "set_group": ("set", np.repeat(np.arange(len(names)), [len(each) for each in sets])),
         "place_group": ("place", np.repeat(np.arange(len(names)), [len(each) for each in kept])),
-        "set": ("set", observed["set"].values[np.concatenate(sets)]),
     }
-    at = np.concatenate(kept)
-    rows |= {name: ("place", observed[name].values[at]) for name in ("offered", "alternative")}
+    at = {("set",): np.concatenate(sets), ("place",): np.concatenate(kept)}
+    for name, values in observed.coords.items():
+        if values.dims in at:
+            rows[str(name)] = values.dims[0], values.values[at[values.dims]]
+    own = {
+        str(name): (values.dims[0], values.values[at[values.dims]])
+        for name, values in constant.data_vars.items()
+        if values.dims in at
+    }
+    own["log_multinomial_coefficient"] = "set", np.zeros(len(at["set",]))
     chosen = np.concatenate([each[own] for each, own in zip(counts, kept, strict=True)])
-    counted = xr.Dataset(
-        {
-            "set_size": ("set", sizes[np.concatenate(sets)]),
-            "member": ("place", constant["member"].values[at]),
-            "log_multinomial_coefficient": ("set", np.zeros(len(rows["set"][1]))),
-        },
-        {**rows, "option": constant["option"].values, "group": names},
-    )
+    counted = xr.Dataset(own, {**rows, "option": constant["option"].values, "group": names})
     return kept, xr.Dataset({"chosen": ("place", _whole(chosen))}, rows), counted
 
 
@@ -409,3 +409,53 @@ def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "
         rows.append(replicated_rows(x, n, expected / n, replicates))
         discrepancy += [discrepancy_of(x, expected, expected), discrepancy_of(replicates, expected, expected)]
     return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
+
+
+# Triplets: what a new person calls the most similar pair, and the check of all people -------------------------------
+
+
+def most_similar_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
+    """Of each set the probabilities of its pairs for a new person, as `predicted_pairs`."""
+    start, first, second = places_of_pairs(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
+    share = aligned_shares(tree)
+    draws = np.einsum("dg,gdp->dp", share, most_similar_draws(tree, start, first, second))
+    found = np.split(draws.mean(axis=0), start[1:-1])
+    if not return_se:
+        return found
+    errors = mean_errors(draws.T.reshape(len(first), tree["posterior"].sizes["chain"], -1))
+    return found, np.split(errors, start[1:-1])
+
+
+def most_similar_draws(tree: "xarray.DataTree", start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The probability of every pair of every set by common kind, draw by draw (kind, draw, place)."""
+    groups = as_groups(tree)
+    each = [tree_of_group(groups, name) for name in Posterior(groups).groups]
+    blocks_of = [[p for _, p in triplet_blocks(one, start, first, second)] for one in each]
+    return np.stack([np.concatenate(some, axis=1) for some in blocks_of])
+
+
+def kinds_triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `triplet_check_table`; answers to a set are a sum over kinds of Multinomial(n_g, p_g)."""
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    data = answered(tree)
+    of = aligned_members(tree)
+    draws = spaced_draws(len(of), len(data.counts))
+    of, rng = of[draws], streams(random_seed, 1)[0]
+    subject, which = constant["answer_subject"].values, data.set_of[constant["answer_place"].values]
+    times = observed["answers"].values.astype(np.int64)
+
+    def drawn(places: slice, sets: slice) -> tuple[np.ndarray, np.ndarray]:
+        own = data.start[sets.start : sets.stop + 1] - places.start
+        p = most_similar_draws(tree, own, data.first[places], data.second[places])[:, draws]
+        here = np.flatnonzero((which >= sets.start) & (which < sets.stop))
+        replicates, expected = np.zeros((2, places.stop - places.start, len(draws)))
+        for g in range(len(p)):
+            by = np.zeros((sets.stop - sets.start, len(draws)), np.int64)
+            np.add.at(by, which[here] - sets.start, times[here, None] * (of[:, subject[here]] == g).T)
+            for v in range(len(by)):
+                rows = slice(own[v], own[v + 1])
+                replicates[rows] += rng.multinomial(by[v], p[g][:, rows] / p[g][:, rows].sum(1, keepdims=True)).T
+                expected[rows] += by[v] * p[g][:, rows].T
+        return replicates, expected
+
+    return checked_triplets(data, len(draws), drawn)

@@ -6,18 +6,20 @@ mean nothing, and change from draw to draw; `kinds_of_people.order_of_kinds` mak
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali.data.answers import Answers, Given, given_answers, log_coefficients_of_people
-from thali.data.kinds import BY_KINDS, CHOICES, PAIRS
+from thali.data.kinds import BY_KINDS, CHOICES, PAIRS, TRIPLETS
 from thali.errors import DataError
 from thali.inference.threads import rectangle
 from thali.posterior.densities import is_pointwise
 from thali.posterior.store import origin, tree_of
 
+from ..draws.columns import Columns
 from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats, pair_index
+from ..draws.triplets import probabilities_of_draws
 from .groups import _padded_weights, columns_of_group, comparable_weights, mean_over
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ _OF_KINDS = {
     "kind_choice_probability": "probability that a person of each kind chooses the first of a pair; lapse included",
     "set_probability": "probability that a new person chooses the alternative out of those offered; lapse included",
     "kind_set_probability": "probability that a person of each kind chooses the alternative; lapse included",
+    "similarity": "shared weight of a pair to a new person; with the link ratio over the mean of all pairs",
+    "kind_similarity": "shared weight of a pair in each kind; with the link ratio over the mean of all pairs",
+    "kind_constant": "c, part of the value of every pair, in each kind; over the mean of all pairs",
     "kind_weights": "weight of a feature in each kind; padded with 0",
     "kind_unique_weights": "weight of the aspect that an option has alone, in each kind",
     "weights": "weight of a feature, mean over kinds; padded with 0",
@@ -69,9 +74,14 @@ def kinds_tree(
         return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
 
     raw, parts = [columns_of_group(kept, draws, g) for g in range(number)], []
-    for columns in raw:
-        parts.append(likelihood.posterior_part(columns, {}, data, shape, dense))
-    by_kind = comparable_weights(raw, parts, {})
+    own = {
+        name: [over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for g in range(number)]
+        for name in likelihood.parameters
+    }
+    for g, columns in enumerate(raw):
+        flat = {name: values[g].ravel() for name, values in own.items()}
+        parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
+    by_kind = comparable_weights(raw, parts, own)
     middle, part = mean_over(by_kind), parts[0]
     variables = {
         "n_features": over_draws([chain.n_features for chain in kept]),
@@ -87,19 +97,26 @@ def kinds_tree(
         variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
         variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
+    for name, values in own.items():
+        variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), np.stack(values, axis=2)
     shares = shares_of_new(sizes).reshape(*shape, number)
-    for name, (dims, _) in part.variables.items():
-        if name != "unique_weights":
+    for name, (dims, values) in part.variables.items():
+        if len(dims) == 2:  # of the owners, which all kinds share
+            variables[name] = dims, values
+        elif name != "unique_weights":
             each = np.stack([other.variables[name][1] for other in parts], axis=2)
             variables[name] = dims, np.einsum("cdg,cdg...->cd...", shares, each)
             variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), each
     coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "subject": people}
     posterior = xr.Dataset(variables, {**coordinates, **part.coordinates})
     for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = (_DESCRIPTIONS | _OF_KINDS)[str(name)]
+        variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions | _OF_KINDS)[str(name)]
     found = {"posterior": posterior}
     with np.errstate(divide="ignore"):  # a probability of 0
-        logs = [_LOGS[part.kind](each, data) for each in parts]
+        logs = []
+        for g, columns in enumerate(by_kind):
+            kind = _Kind(parts[g], columns, {name: values[g].ravel() for name, values in own.items()})
+            logs.append(_LOGS[part.kind](kind, data))
     if logs[0] is not None and is_pointwise(len(people), len(of)):
         terms = _log_of_people(np.maximum(np.stack(logs, axis=1), LEAST), given, of) + coefficients
         variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)
@@ -120,23 +137,44 @@ def shares_of_new(sizes: np.ndarray) -> np.ndarray:
     return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)
 
 
-def _of_pairs(part: DataPart, data: Any) -> np.ndarray | None:
+class _Kind(NamedTuple):
+    """What draws say of one kind: the part of the data, columns, and parameters draw by draw."""
+
+    part: DataPart
+    columns: Columns
+    own: dict[str, np.ndarray]
+
+
+def _of_pairs(kind: _Kind, data: Any) -> np.ndarray | None:
     """Of each answer, a choice of the first of each compared pair and one of the second."""
-    if "choice_probability" not in part.variables:
+    if "choice_probability" not in kind.part.variables:
         return None
-    p = part.variables["choice_probability"][1][..., pair_index(data.first, data.second, data.n_options)]
+    p = kind.part.variables["choice_probability"][1][..., pair_index(data.first, data.second, data.n_options)]
     return np.stack([np.log(p), np.log1p(-p)], axis=-1).reshape(p.shape[0] * p.shape[1], -1)
 
 
-def _of_places(part: DataPart, data: Any) -> np.ndarray | None:
+def _of_places(kind: _Kind, data: Any) -> np.ndarray | None:
     """Of each member of each set."""
-    if "set_probability" not in part.variables:
+    if "set_probability" not in kind.part.variables:
         return None
-    return np.log(part.variables["set_probability"][1].reshape(-1, len(data.members)))
+    return np.log(kind.part.variables["set_probability"][1].reshape(-1, len(data.members)))
+
+
+def _of_pair_sets(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each pair of each set."""
+    if len(data.first) > MAX_PAIRS:
+        return None
+    fixed = kind.part.constants["link"], kind.part.constants["lapse"]
+    constant = kind.own.get("constant")
+    return np.log(probabilities_of_draws(kind.columns, constant, data.start, data.first, data.second, *fixed))
 
 
 # Of a kind of data: the log probability of every answer, draw by draw (draws, answers); None where it is not stored.
-_LOGS: dict[str, Callable[[DataPart, Any], np.ndarray | None]] = {PAIRS: _of_pairs, CHOICES: _of_places}
+_LOGS: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
+    PAIRS: _of_pairs,
+    CHOICES: _of_places,
+    TRIPLETS: _of_pair_sets,
+}
 
 
 def _stored(data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:

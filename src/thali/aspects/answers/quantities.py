@@ -137,8 +137,12 @@ def of_similarities(tree: "xarray.DataTree") -> Quantities:
 
 def of_triplets(tree: "xarray.DataTree") -> Quantities:
     """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a, b, ...]`."""
-    has_constant = bool(tree["constant_data"].dataset["has_constant"])
-    return constant_share(tree) | of_presence(tree, sees_single=False, sees_full=has_constant)
+    return constant_share(tree) | of_answered(tree)
+
+
+def of_answered(tree: "xarray.DataTree") -> Quantities:
+    """`presence[a, b, ...]` of probable features that answers depend on."""
+    return of_presence(tree, sees_single=False, sees_full=bool(tree["constant_data"].dataset["has_constant"]))
 
 
 def constant_share(tree: "xarray.DataTree") -> Quantities:

@@ -232,7 +232,11 @@ _OF_POPULATION = {
     "ranks": ranks,
 }
 OF_PEOPLE = tuple(_OF_POPULATION.get(maker.key, maker) for maker in OF_GROUPS)
-OF_KINDS = (*kinds.MAKERS, methods(lambda model: (*modelled(model), *kinds.modelled(model))), verdict)
+OF_KINDS = (
+    *kinds.makers_of("aspect", kinds.preferred, check, kinds.ranks),
+    methods(lambda model: (*modelled(model), *kinds.modelled(model, "aspect"))),
+    verdict,
+)
 MAKERS = (
     asked(_asked),
     aspects,

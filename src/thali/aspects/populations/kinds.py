@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import whole
 from thali.compile.jit import kernel
 from thali.data.choices import Choices
-from thali.data.pairs import PairedComparisons
+from thali.data.kinds import CHOICES, PAIRS, TRIPLETS
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
 from thali.posterior.view import KINDS
 
@@ -199,8 +199,9 @@ def evidence_of_kinds(data: Any, number: int, weights: Any, parts: Parts, how: "
     task = build_kind_task(data, number, how.draws, how.tune, how.thin, weights, **parts)
 
     def constant(ladder: KindPriorLadder) -> float:
-        columns = columns_of_group([ladder.draws_before(1)], 1, 0)
-        return float(parts["likelihood"].posterior_part(columns, {}, data, (1, 1), False).log_constant)
+        drawn, likelihood = ladder.draws_before(1), parts["likelihood"]
+        own = {name: drawn.extra[f"{name} 0"] for name in likelihood.parameters}
+        return float(likelihood.posterior_part(columns_of_group([drawn], 1, 0), own, data, (1, 1), False).log_constant)
 
     return run_ladders(task, constant, how, KindPriorLadder)[0]
 
@@ -228,16 +229,19 @@ def check_kinds(kinds: Any, weights: Any) -> None:
         )
 
 
+_ANSWERED = {PAIRS: "comparisons that say who answered", CHOICES: "choices that say who answered"}
+_ANSWERED |= {TRIPLETS: "answers that say who gave them"}
+
+
 def people_answered(data: Any, number: int) -> Any:
     """The answers, if it is known who gave them, and so many kinds of people can be looked for."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
     refuse_unmodelled(KINDS, data)
     if not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any()):
-        what = "comparisons" if isinstance(data, PairedComparisons) else "choices"
         raise DataError(
             Argument("kinds"),
-            f" of people need {what} that say who answered; name the column of who did ",
+            f" of people need {_ANSWERED[data.kind]}; name the column of who did ",
             InPython("when reading the table", Message("by ", Argument("respondent"))),
             ".",
         )
