@@ -328,7 +328,7 @@ def test_posterior_and_evidence_of_triplets(link, weights, kappa):
     assert evidence.usable and abs(value - log_z[0]) < ERRORS * math.hypot(evidence.standard_error, log_z[1])
 
 
-# How often A and B were chosen where A stood first, and where it stood second; of each group.
+# How often the first and the second of two were chosen where the first stood first, and where it stood second.
 ONE_GROUP = [((6, 2, 3, 5),), ((9, 1, 4, 6),)]
 EXACT = [(-11.88975184, 0.56243424, 0.68536092, 0.71567623, 1.55785248)]
 EXACT += [(-12.60780402, 0.66798822, 1.04879695, 1.35172700, 1.53748456)]
@@ -371,10 +371,11 @@ def test_the_quadrature_gives_the_known_values_of_one_group(groups, known):
 
 
 def in_order(a, b, c, d):
-    """So often A and B were chosen where A stood first, and where it stood second."""
-    rows = [("A", "B", "A", a), ("A", "B", "B", b), ("B", "A", "A", c), ("B", "A", "B", d)]
+    """So often tea and milk were chosen where tea stood first, and where it stood second."""
+    tea, milk = labels = ["tea", "milk"]
+    rows = [(tea, milk, tea, a), (tea, milk, milk, b), (milk, tea, tea, c), (milk, tea, milk, d)]
     frame = pd.DataFrame(rows, columns=["left", "right", "chosen", "n"])
-    return th.PairedComparisons.from_trials(frame, count="n", covariates=["order"], labels=["A", "B"])
+    return th.PairedComparisons.from_trials(frame, count="n", covariates=["order"], labels=labels)
 
 
 @pytest.mark.long
