@@ -4,7 +4,7 @@ The kinds of data of a population are those whose `DataSpec` has a name for them
 not have stands here. A new cell is a name in the spec, or a word less in the table.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from thali.data.choices import Choices
@@ -47,13 +47,13 @@ WORST = Lack(
 class Modelled(NamedTuple):
     """The data that a population is modelled of."""
 
-    kinds: Collection[str]  # of `thali.data.kinds`
+    kinds: Sequence[str]  # of `thali.data.kinds`
     lacks: tuple[Lack, ...] = ()
 
 
 MODELLED = {
     ONE: Modelled([spec.kind for spec in SPECS]),
-    GROUPS: Modelled([kind for kind in GROUPED]),
+    GROUPS: Modelled([*GROUPED]),
     KINDS: Modelled([*OF_KINDS.values()], (TIES, COVARIATES, WORST)),
 }
 _ASKED = {GROUPS: Argument("group"), KINDS: Argument("kinds")}  # by what a population is asked for
@@ -64,7 +64,8 @@ def refuse_unmodelled(population: str, data: Any) -> None:
     modelled = MODELLED[population]
     kind = getattr(data, "kind", OWN)
     if kind not in modelled.kinds:
-        wanted = " or ".join(modelled.kinds)
+        *first, last = modelled.kinds
+        wanted = f"{', '.join(first)} or {last}"
         got = InPython(type(data).__name__, kind)
         raise DataError(_ASKED[population], f" of people are for {wanted}; got ", got, ".")
     for lack in modelled.lacks:
