@@ -113,6 +113,11 @@ class Groups(Judged, Mapping[str, Any]):
         return GROUPED[self.data[0].kind]
 
     @property
+    def are_choices(self) -> bool:  # type: ignore[override]
+        """Whether they have chosen."""
+        return self.data[0].are_choices
+
+    @property
     def add_up(self) -> bool:  # type: ignore[override]
         """Whether the answers of several groups add up."""
         return self.data[0].add_up

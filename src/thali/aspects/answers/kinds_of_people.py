@@ -187,16 +187,11 @@ def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tup
         "set_group": ("set", np.repeat(np.arange(len(names)), [len(each) for each in sets])),
         "place_group": ("place", np.repeat(np.arange(len(names)), [len(each) for each in kept])),
     }
-    at = {("set",): np.concatenate(sets), ("place",): np.concatenate(kept)}
-    for name, values in observed.coords.items():
-        if values.dims in at:
-            rows[str(name)] = values.dims[0], values.values[at[values.dims]]
-    own = {
-        str(name): (values.dims[0], values.values[at[values.dims]])
-        for name, values in constant.data_vars.items()
-        if values.dims in at
-    }
-    own["log_multinomial_coefficient"] = "set", np.zeros(len(at["set",]))
+    own: dict[str, Any] = {}
+    for dim, at in (("set", np.concatenate(sets)), ("place", np.concatenate(kept))):
+        rows |= {str(name): (dim, each.values[at]) for name, each in observed.coords.items() if each.dims == (dim,)}
+        own |= {str(name): (dim, each.values[at]) for name, each in constant.data_vars.items() if each.dims == (dim,)}
+    own["log_multinomial_coefficient"] = "set", np.zeros(len(own["set_size"][1]))
     chosen = np.concatenate([each[own] for each, own in zip(counts, kept, strict=True)])
     counted = xr.Dataset(own, {**rows, "option": constant["option"].values, "group": names})
     return kept, xr.Dataset({"chosen": ("place", _whole(chosen))}, rows), counted

@@ -134,10 +134,12 @@ class KindAnswers(LatentFeatures):
         return self._of_part(tree_of_group(as_groups(tree), str(number)), f"kind {number}")
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        """Compare each observed proportion with replicates of it that the fitted model draws.
+        """Posterior predictive check: what was observed against replicates that the fitted model draws.
 
-        As for models without `kinds`. With `kinds` the people are those of the data,
-        and in every draw each answers as the kind that the draw says.
+        Of choices as `LatentFeatureModel.check`. Of similarities each measured one is replicated once a draw,
+        Normal(mu, sigma^2 / n), n the number of its judgements; of triplets the answers to every set. With `kinds` the
+        people are those of the data, and in every draw each answers as the kind that the draw says. `thali.plots.check`
+        draws the table.
 
         Parameters
         ----------
@@ -147,7 +149,12 @@ class KindAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            As there.
+            Of choices as there. Of similarities one row a measured pair (object, other), the worst first: n
+            (judgements), observed, predicted (posterior mean), low and high (the 89 % interval of a replicated
+            similarity), p_value (two-sided) and missed (whether observed lies outside the interval). Of triplets one
+            row a pair that occurs (a, b): sets (that hold it), n (their answers), observed, the proportion in which it
+            was called the most similar, and the others alike. ``attrs["p_value"]`` is that of all together. The model
+            has seen these very data, so that p-values gather around one half.
 
         Raises
         ------
@@ -160,4 +167,4 @@ class KindAnswers(LatentFeatures):
             raise ArgumentError(
                 "The check is of all people together, since nobody's kind is known; ask the whole model."
             )
-        return super().check(random_seed)
+        return super().check(random_seed)  # type: ignore[misc]

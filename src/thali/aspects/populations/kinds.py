@@ -177,10 +177,8 @@ class KindPriorLadder(GroupPriorLadder, KindChain):
 
     def _complete(self) -> None:
         last = int(self.ladder.at[-1])
-        self.kinds.of[last], self.kinds.size[last] = kinds_from_prior(
-            self.rng, *self.kinds.of.shape[1:], self.task.n_groups
-        )
-        of_kinds = self.task.of_kinds
+        of_kinds, people = self.task.of_kinds, self.kinds.of.shape[1]
+        self.kinds.of[last], self.kinds.size[last] = kinds_from_prior(self.rng, people, self.task.n_groups)
         completed_kinds(self.rng, of_kinds, self.caches, self.states, self.kinds, self.ladder, self._seen)
 
 

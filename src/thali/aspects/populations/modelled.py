@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from thali.data.choices import Choices
-from thali.data.kinds import GROUPED, OF_KINDS, OWN, SPECS
+from thali.data.kinds import GROUPED, OF_KINDS, SPECS
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 from thali.posterior.view import GROUPS, KINDS, ONE
 
@@ -62,11 +62,10 @@ _ASKED = {GROUPS: Argument("group"), KINDS: Argument("kinds")}  # by what a popu
 def refuse_unmodelled(population: str, data: Any) -> None:
     """Raise for data, of one group, that are not modelled of this population."""
     modelled = MODELLED[population]
-    kind = getattr(data, "kind", OWN)
-    if kind not in modelled.kinds:
+    if data.kind not in modelled.kinds:
         *first, last = modelled.kinds
         wanted = f"{', '.join(first)} or {last}"
-        got = InPython(type(data).__name__, kind)
+        got = InPython(type(data).__name__, data.kind)
         raise DataError(_ASKED[population], f" of people are for {wanted}; got ", got, ".")
     for lack in modelled.lacks:
         if lack.has(data):

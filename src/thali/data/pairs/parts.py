@@ -428,7 +428,8 @@ def together(
         return found
     keys = found.first * len(labels) + found.second
     pairs = [np.searchsorted(keys, part.first * len(labels) + part.second) for part in parts]
-    return with_known(found, None, None, data.covariates.together([part.covariates for part in parts], pairs))
+    every = [part.covariates for part in parts if part.covariates is not None]
+    return with_known(found, None, None, data.covariates.together(every, pairs))
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
