@@ -89,7 +89,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChoiceAnswers):
         Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
         `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
         every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
-        times their own, are for ``aspects="unique"``.
+        times their own, are for ``aspects="unique"``. Several groups of people have the coefficients in common.
     weights : {"free", "similar", "common"}, optional
         Of several groups of people who judged the same options (`fit` takes a mapping from each to its
         `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own,
@@ -105,6 +105,10 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChoiceAnswers):
         own about common ones, as of groups of one person whose `weights` are "similar"; the summary is of the
         population. None: "adjusted" with method "laplace" where half of two people or more answered at least twice,
         else "independent"; `verdict` says how many times too narrow that is for statements about people.
+    kinds : int, optional
+        Of comparisons (without covariates and ties) or choices out of sets that say who answered: how many kinds of
+        people there may be, of whom nobody knows who is of which, with aspects in common and weights of each ("free" or
+        "similar"). None: people are alike.
 
     Attributes
     ----------
