@@ -60,6 +60,13 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, un
     assert "Which kinds of people are there" in (folder / "report.html").read_text()
 
 
+@pytest.mark.fit
+@pytest.mark.long
+def test_kinds_of_triplets_are_compared_with_people_alike(done, others, uncompiled):
+    result = done("compare", "odd.csv", "--models", "two=kinds:2:1,alike=1", *RUN)
+    assert "predicts the answers left out best" in result.out
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
