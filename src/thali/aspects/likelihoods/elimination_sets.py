@@ -82,7 +82,6 @@ def _is_scale_free(sets: Any) -> Any:
 @operations.cache_at.register(Sets)
 def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
     return SetCache(
-        caches.count[t],
         caches.value[t],
         caches.kept[t],
         caches.share[t],
@@ -93,6 +92,7 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
         caches.node[t],
         caches.head[t],
         caches.slot[t],
+        caches.count[t],
     )
 
 

@@ -42,7 +42,6 @@ class Sets(NamedTuple):
 class SetCache(NamedTuple):
     """The cache of a chain for each set, and scratch space."""
 
-    count: np.ndarray  # type: ignore[override]  # (places,) choices: those of the sets, or of the people of a kind
     value: np.ndarray  # (sets,) log-likelihood
     kept: np.ndarray  # (n,) the unique weights while a change of them is evaluated
     share: np.ndarray  # (largest size,) probability of each member
@@ -53,6 +52,7 @@ class SetCache(NamedTuple):
     node: np.ndarray  # (3, nodes) int64: mask, next node of the same size, slot
     head: np.ndarray  # (largest size + 1,) int64 first node of each size, -1 if none
     slot: np.ndarray  # (slots,) int64 node by hash, -1 where empty
+    count: np.ndarray  # type: ignore[override]  # (places,) choices: those of the sets, or of the people of a kind
 
 
 def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Sets:

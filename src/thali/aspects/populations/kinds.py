@@ -11,6 +11,7 @@ from thali.compile.jit import kernel
 from thali.data.choices import Choices
 from thali.data.kinds import CHOICES, PAIRS, TRIPLETS
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
+from thali.inference.arrays import Arrays
 from thali.posterior.view import KINDS
 
 from ..answers.groups import columns_of_group
@@ -145,6 +146,11 @@ class KindChain(GroupChain):
                 move_people(self.rng, self.task.of_kinds, self.caches, self.states, self.bases, self.kinds, self.ladder)
             if self.sweeps >= until:
                 return
+
+    def restore(self, arrays: Arrays) -> None:
+        kinds = self.kinds
+        super().restore(arrays)
+        self.kinds = self.kinds._replace(logs=np.zeros((len(self.kinds.of), *kinds.logs.shape[1:])))  # once by pair
 
     def _lengthen(self) -> None:
         below = self.ladder.at[narrow_gaps(self.ladder)]
