@@ -157,11 +157,14 @@ def test_common_choices_are_those_of_all():
     )
 
 
-def test_best_and_worst_of_four_are_for_one_group():
+def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     data = th.Choices.from_best_worst(pd.DataFrame(rows))
-    with pytest.raises(DataError, match="Group 'a': Best and worst of more than three options"):
-        th.EliminationByAspects("unique").fit({"a": data, "b": data}, **RUN)
+    with pytest.raises(DataError, match="with shared aspects this is for sets of three at most"):
+        th.EliminationByAspects().fit({"a": data, "b": data}, **RUN)
+    model = th.EliminationByAspects("unique").fit({"a": data, "b": data}, **RUN)
+    (found,) = model.of_group("a").predict_proba(data)
+    assert found.shape == (12,) and found.sum() == pytest.approx(1.0)
     with pytest.raises(DataError, match="In some groups best and worst were chosen"):
         th.EliminationByAspects(weights="common").fit({"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN)
 
@@ -189,7 +192,7 @@ def test_what_is_refused(settings, said, data):
 def test_weights_are_for_groups(data):
     with pytest.raises(ArgumentError, match="weights is for several groups of people"):
         th.EliminationByAspects(weights="free").fit(data["men"], **RUN)
-    with pytest.raises(ArgumentError, match="is for choices"):
+    with pytest.raises(ArgumentError, match="is for answers that add up"):
         th.AdditiveClustering(weights="common").fit({"a": th.datasets.numbers()}, **RUN)
 
 

@@ -4,7 +4,7 @@ import arviz_stats
 import numpy as np
 import pandas as pd
 import pytest
-from kind_problems import answered, random_answers
+from kind_problems import answered, of_new_person, random_answers
 from problems import random_comparisons
 from scipy import stats
 from xarray import Dataset
@@ -137,8 +137,8 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
     assert both[0] == pytest.approx(p[0]) and 0.0 < errors[0] < 0.5
     (two,) = model.predict_proba(th.Choices.from_comparisons(th.PairedComparisons([[0, 1], [0, 0]], list("ab"))))
     np.testing.assert_allclose(two, [p[0], 1.0 - p[0]])
-    with pytest.raises(ArgumentError, match=r"for larger sets ask the model of a kind, of_kind\(1\)"):
-        model.predict_proba([("a", "b", "c")])
+    (three,) = model.predict_proba([("a", "b", "c")])
+    np.testing.assert_allclose(three, of_new_person(model, ["a", "b", "c"]), rtol=1e-9)
 
 
 def test_the_model_of_one_kind(model, data):
@@ -249,8 +249,12 @@ def test_data_that_are_refused(data):
         two.fit(random_comparisons(3, 1), **RUN)
     with pytest.raises(ArgumentError, match="looked for in people of one group"):
         two.fit({"women": data, "men": data}, **RUN)
-    with pytest.raises(DataError, match="kinds of people are for paired comparisons; got Choices"):
-        two.fit(th.Choices.from_rankings([list("abc"), list("bca")]), **RUN)
+    with pytest.raises(DataError, match="kinds of people need choices that say who answered"):
+        two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)
+    answers = pd.DataFrame([("p", "a", "b", "c", "a", "c"), ("q", "a", "b", "c", "b", "c")])
+    answers.columns = ["person", "item1", "item2", "item3", "best", "worst"]
+    with pytest.raises(ArgumentError, match="the best and the worst are named"):
+        two.fit(th.Choices.from_best_worst(answers), **RUN)
     rows = pd.DataFrame([("p", "a", "b", "tie"), ("q", "a", "b", "a")], columns=["who", "first", "second", "chosen"])
     ties = th.PairedComparisons.from_trials(rows, "first", "second", "chosen", subject="who")
     with pytest.raises(ArgumentError, match=r"1 are ties; set ties='half' or ties='drop'"):
@@ -271,7 +275,7 @@ def test_data_that_are_refused(data):
     ("ask", "said"),
     [
         (lambda model: model.ranks(), r"take the model of one, such as of_kind\(1\)"),
-        (lambda model: model.log_evidence(), "evidence of several kinds of people is not computed"),
+        (lambda model: model.log_evidence(sensitivity=True), "sensitivity is for one group of people"),
         (
             lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
             "Simulated data are of people of one kind",

@@ -44,7 +44,7 @@ def test_similarities_keep_their_judgements():
     [
         ([WOMEN], "must be a mapping"),
         ({}, "There is no group"),
-        ({"a": None}, "Group 'a' must have PairedComparisons, Choices or Similarities; got NoneType"),
+        ({"a": None}, "Group 'a' must have PairedComparisons, Choices, Similarities or Triplets; got NoneType"),
         ({"a": WOMEN, "b": th.datasets.numbers()}, "'a' has PairedComparisons, and 'b' Similarities"),
         ({1: WOMEN, "1": WOMEN}, "different names"),
         ({"": WOMEN}, "not empty"),

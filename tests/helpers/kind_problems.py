@@ -1,12 +1,17 @@
 """People of unknown kinds: their data, the task of one chain, and what its draws say."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 import thali as th
+from thali.aspects.likelihoods.elimination_of_groups import for_groups
 from thali.aspects.populations.kinds import KindChain, build_kind_task
+from thali.data.answers import given_answers
+from thali.data.kinds import TRIPLETS
+from thali.testing import naive
 
 
 def answered(rows, labels=None):
@@ -28,6 +33,85 @@ def random_answers(people, n, choices, seed):
             pair = rng.choice(labels, 2, replace=False)
             rows.append((f"p{person}", *pair, rng.choice(pair)))
     return answered(rows, labels)
+
+
+def random_choices(people, n, choices, seed):
+    """People who choose at random out of random sets of two and more."""
+    rng, rows, labels = np.random.default_rng(seed), [], list("abcdefghij"[:n])
+    for number in range(people * choices):
+        offered = rng.choice(labels, rng.integers(2, n + 1), replace=False)
+        chosen = rng.choice(offered)
+        rows += [(f"p{number % people}", number, each, int(each == chosen)) for each in offered]
+    frame = pd.DataFrame(rows, columns=["person", "task", "item", "chosen"])
+    return th.Choices(frame, respondent="person", labels=labels)
+
+
+def random_triplets(people, n, choices, seed):
+    """People who name the odd one out at random, so that every answer to every question is given."""
+    rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
+    sets = list(itertools.combinations(labels, 3))
+    every = [(*three, odd) for three in sets for odd in three]
+    while len(every) < people * choices:
+        three = sets[rng.integers(len(sets))]
+        every.append((*three, rng.choice(three)))
+    rows = [(f"p{number % people}", *row) for number, row in enumerate(every)]
+    frame = pd.DataFrame(rows, columns=["person", "object1", "object2", "object3", "odd"])
+    return th.Triplets.from_frame(frame, labels=labels)
+
+
+def likelihood_of(data, lapse=0.01, link="exp"):
+    """In the form that kinds of people have."""
+    if data.kind == TRIPLETS:
+        return th.likelihoods.MostSimilarPair(link, lapse)
+    return for_groups(th.likelihoods.Elimination(lapse), [data])
+
+
+def naive_log_likelihood(data, features, weights, unique, lapse=0.01, link="exp", constant=0.0):
+    """Of the answers of one person, slow and obvious."""
+    if data.kind == TRIPLETS:
+        return naive.triplet_log_likelihood(data, features, weights, link, constant, lapse)
+    return naive.log_likelihood(data, features, weights, unique, lapse)
+
+
+def as_choices(data):
+    """Comparisons as choices out of sets of two."""
+    return th.Choices.from_comparisons(data)
+
+
+class Asked:
+    """The questions that everybody answers again, with a row of `People` for each possible answer."""
+
+    def __init__(self, of_task, data):
+        given = given_answers(data)
+        question_of = np.arange(of_task.people.place.size) // 2 if hasattr(data, "wins") else data.set_of
+        self.asked, row = np.unique(np.column_stack([given.subject, given.question]), axis=0, return_inverse=True)
+        self.times = np.bincount(row.ravel(), given.times).astype(int)
+        self.answers = [np.flatnonzero(question_of == question) for _, question in self.asked]
+        self.people = of_task.people
+        of_person = np.repeat(self.asked[:, 0], [len(each) for each in self.answers])
+        self.start = np.searchsorted(of_person, np.arange(len(given.subjects) + 1)).astype(np.int64)
+        self.answer = np.concatenate(self.answers).astype(np.int64)
+        self.data = data
+
+    def members(self, question):
+        """The options, or the pairs of objects, of a question."""
+        if hasattr(self.data, "wins"):
+            return [int(self.data.first[question]), int(self.data.second[question])]
+        if self.data.kind == TRIPLETS:
+            places = slice(self.data.start[question], self.data.start[question + 1])
+            return list(zip(self.data.first[places].tolist(), self.data.second[places].tolist(), strict=True))
+        return self.data.members[self.data.start[question] : self.data.start[question + 1]].tolist()
+
+    def drawn(self, rng, probabilities):
+        """`People` with new answers; `probabilities`: of the members of a set for a person."""
+        times = [
+            rng.multinomial(n, probabilities(person, self.members(question)))
+            for (person, question), n in zip(self.asked, self.times, strict=True)
+        ]
+        times = np.concatenate(times).astype(float)
+        for array in (self.start, self.answer, times):
+            array.flags.writeable = False  # as those of data, so that no kernel is compiled twice
+        return self.people._replace(start=self.start, answer=self.answer, times=times)
 
 
 def task(
@@ -55,3 +139,28 @@ def drawn(of_task, random_seed=1):
     chain = KindChain(of_task, np.random.default_rng(random_seed))
     chain.run_to(chain.total)
     return chain.draws
+
+
+def kinds_in(model):
+    """Of each draw who is of which kind, the share of each, and owners, weights and unique weights by kind."""
+    posterior = model.posterior_["posterior"].dataset
+    number = int(model.posterior_["constant_data"].dataset["kinds"])
+
+    def flat(name):
+        shape = posterior[name].shape
+        return posterior[name].values.reshape(shape[0] * shape[1], *shape[2:])
+
+    for draw in zip(*map(flat, ("kind", "features", "kind_weights", "kind_unique_weights")), strict=True):
+        sizes = np.bincount(draw[0], minlength=number) + 1.0
+        yield draw[0], sizes / sizes.sum(), draw[1].T.astype(bool), draw[2], draw[3]
+
+
+def of_new_person(model, labels, lapse=0.01):
+    """The probability of each member of a set for a new person, slow and obvious."""
+    known = [str(label) for label in model.posterior_["posterior"].dataset["option"].values]
+    members = [known.index(label) for label in labels]
+    found = [
+        sum(share[g] * np.array(naive.set_probabilities(members, owners, w[g], s[g], lapse)) for g in range(len(share)))
+        for _, share, owners, w, s in kinds_in(model)
+    ]
+    return np.mean(found, axis=0)

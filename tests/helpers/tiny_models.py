@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
+import pytest
+
 import thali as th
 from thali.testing import smallest
 from thali.testing.smallest import SMALLEST, Smallest
@@ -38,7 +40,10 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects": {},
     "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},
+    "elimination-by-aspects, described groups": {"pictures": _OF_GROUPS},
+    "elimination-by-aspects, unique, best-worst groups": {"pictures": ("trace",)},
     "elimination-by-aspects, kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
+    "elimination-by-aspects, choice kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
     "elimination-by-aspects, covariates": {},
     "elimination-by-aspects, laplace": {},
     "elimination-by-aspects, maximum likelihood": {
@@ -48,6 +53,8 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     },
     "additive-clustering": {},
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},
+    "additive-clustering, triplet groups": {"pictures": _OF_GROUPS},
+    "additive-clustering, triplet kinds": {"pictures": ("same_kind", *_OF_GROUPS)},
     "latent-feature-model": {},
     "product-classes": {"bad_run": {"sweeps": 0}, "keeps_beginning": False},
     "multinomial-logit": {"bad_run": {}, "has_chains": False},
@@ -57,6 +64,9 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "sparse-logit": {"bad_data": (None, None)},
 }
 
+# whose compiled code no other test of the default suite needs: they are met behind `long`
+RARE_ENDS = "described groups", "best-worst groups", "triplet groups", "choice kinds", "triplet kinds"
+RARE = tuple(name for name in _SPECIAL if name.rpartition(", ")[2] in RARE_ENDS)
 _PEOPLE = Smallest(
     partial(th.EliminationByAspects, aspects="unique", method="laplace"),
     smallest._answered_pairs,
@@ -71,3 +81,9 @@ TINY["elimination-by-aspects, people"] = Tiny(**vars(_PEOPLE))
 def fitted(name: str) -> Any:
     """The model after a fit that all tests of a process share: they read it and change nothing."""
     return TINY[name].fitted()
+
+
+def of_models(names):
+    """A check of each of these models."""
+    marks = {name: pytest.mark.long for name in RARE}
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=marks.get(name, ())) for name in names])

@@ -11,11 +11,23 @@ import pandas as pd
 import pytest
 from numba.core.dispatcher import Dispatcher
 from pages import Page
-from tiny_models import TINY, fitted
+from tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali.aspects.models.base import LatentFeatures
-from thali.data.kinds import CHOICE_GROUPS, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import (
+    BEST_WORST,
+    CHOICE_GROUPS,
+    CHOICES,
+    CLASSES,
+    EXPERIMENTS,
+    GROUPED,
+    PAIR_GROUPS,
+    PAIRS,
+    SIMILARITIES,
+    TRIPLET_GROUPS,
+    TRIPLETS,
+)
 from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
 from thali.inference import threads
 from thali.inference.threads import Sliced
@@ -29,21 +41,29 @@ NAMES = list(TINY)
 SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.partition(",")[0]}
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
+BEST_WORST_GROUPS = GROUPED[BEST_WORST]
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     PAIR_GROUPS: "2 groups: women (13 comparisons), men (12 comparisons); 3 options",
     CHOICE_GROUPS: "2 groups: women (5 choices), men (4 choices); 3 options",
+    BEST_WORST_GROUPS: "2 groups: women (2 choices), men (4 choices); 4 options",
+    TRIPLET_GROUPS: "2 groups: women (5 answers), men (3 answers); 4 objects",
+    CHOICES: "3 options, 3 sets of 2 to 3, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
 }
-_KINDS = {"triplets": TRIPLETS, "groups": PAIR_GROUPS, "choice groups": CHOICE_GROUPS}  # by the end of a row's name
-
-
-def of_models(names):
-    """A check of each of these models."""
-    return pytest.mark.parametrize("name", names)
+_KINDS = {  # by the end of a row's name
+    "triplets": TRIPLETS,
+    "groups": PAIR_GROUPS,
+    "described groups": PAIR_GROUPS,
+    "choice groups": CHOICE_GROUPS,
+    "choice kinds": CHOICES,
+    "best-worst groups": BEST_WORST_GROUPS,
+    "triplet groups": TRIPLET_GROUPS,
+    "triplet kinds": TRIPLETS,
+}
 
 
 def draws_of(model):
@@ -113,9 +133,13 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
     kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
     size = SIZE_OF[kind]
-    size += {"covariates": ", 1 covariate", "kinds": ", 4 subjects", "people": ", 4 subjects"}.get(
-        name.rpartition(", ")[2], ""
-    )
+    size += {
+        "covariates": ", 1 covariate",
+        "people": ", 4 subjects",
+        "kinds": ", 4 subjects",
+        "choice kinds": ", 4 respondents",
+        "triplet kinds": ", 4 subjects",
+    }.get(name.rpartition(", ")[2], "")
     told = [repr(model), size, str(model.verdict())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
     assert model.fitted_to_ == size

@@ -8,7 +8,7 @@ import pytest
 from digests import FILE, ROWS, digests_of, fitted, is_same, place_of
 
 import thali as th
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES, GROUPED, OF_KINDS, TRIPLETS
 from thali.errors import ThaliError
 from thali.model.registry import SPECS
 
@@ -20,9 +20,15 @@ REFUSED = {(EBA, "laplace", "one", CHOICES)}
 def wanted():
     """What every model says that it can be fitted to, and by which methods."""
     one = {place for spec in SPECS for place in product([spec.name], spec.methods or ("",), ["one"], spec.data)}
-    groups = {(EBA, "mcmc", "groups", PAIRS), (EBA, "mcmc", "groups", CHOICES)}
-    groups |= {(ADDITIVE, "mcmc", "groups", SIMILARITIES), (EBA, "mcmc", "kinds", PAIRS)}
-    return (one | groups) - REFUSED
+    several = {
+        (spec.name, "mcmc", population, kind)
+        for spec in SPECS
+        if spec.name in (EBA, ADDITIVE)
+        for population, kinds in (("groups", GROUPED), ("kinds", OF_KINDS.values()))
+        for kind in kinds
+        if kind in spec.data
+    }
+    return (one | several) - REFUSED
 
 
 @pytest.mark.fit  # for its imports

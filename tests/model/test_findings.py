@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import PROJECT
-from tiny_models import TINY, fitted
+from tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali.comparison import findings as of_comparisons
@@ -199,7 +199,7 @@ def test_every_model_says_where_its_findings_are():
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-@pytest.mark.parametrize("name", TINY)
+@of_models(TINY)
 def test_keys_are_documented_and_pictures_are_there(name):
     found = list(fitted(name).findings())
     keys = [each.key for each in found]

@@ -230,7 +230,7 @@ def of_pairs(groups, weights):
 def of_sets(groups, weights):
     data = [random_choices(4, (2, 3, 4), seed, most=1, kept=0.4) for seed in range(1, 1 + groups)]
     of_task = task(data, OutOfSets(0.05), weights=weights)
-    return of_task, means(4, weights == "similar"), lambda rng, sets, b, c: simulate_choices(rng, sets, b)
+    return of_task, means(4, weights == "similar"), lambda rng, sets, b, c: simulate_choices(rng, sets, b, c)
 
 
 def of_similarities(groups, weights):

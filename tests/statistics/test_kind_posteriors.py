@@ -7,17 +7,35 @@ import numpy as np
 import pytest
 from group_problems import contents, geweke, mean_and_error, means, small_chain
 from joint_means import LIMIT
-from kind_problems import drawn, of_one_pair, random_answers, task, with_kappa
+from kind_problems import (
+    Asked,
+    as_choices,
+    drawn,
+    likelihood_of,
+    naive_log_likelihood,
+    of_one_pair,
+    random_answers,
+    random_choices,
+    random_triplets,
+    task,
+    with_kappa,
+)
+from scipy.stats import chi2
 
 import thali as th
+from thali.aspects.draws.counts import log_outcome_coefficient
 from thali.aspects.group_state import KAPPA, group_at, kinds_at
+from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
-from thali.aspects.populations.kinds import KindChain
+from thali.aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
+from thali.aspects.samplers.prior_ladder import on_ladder
 from thali.aspects.state import replica
+from thali.model.evidence import USUAL, checked_evidence_run
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 
+EVERY = random_answers, random_choices, random_triplets
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse .01, alpha 1, two kinds
 LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
@@ -69,8 +87,21 @@ def test_the_known_values_are_those_of_quadrature():
     ],
 )
 def test_posterior_means(people, kinds, tempering, draws):
+    hold_against(
+        people, kinds, task(of_one_pair(*people), kinds, alpha=1.0, draws=draws, tune=300, tempering=tempering)
+    )
+
+
+@pytest.mark.long
+def test_posterior_means_of_choices_out_of_sets_of_two():
+    data = as_choices(of_one_pair(*THREE))
+    hold_against(THREE, 2, task(data, 2, OutOfSets(0.01), alpha=1.0, draws=60_000, tune=300))
+
+
+def hold_against(people, kinds, of_task):
+    """The draws of a task are of the posterior that is known."""
     _, same, chosen = enumerated(people, kinds)
-    found = drawn(task(of_one_pair(*people), kinds, alpha=1.0, draws=draws, tune=300, tempering=tempering))
+    found, draws = drawn(of_task), of_task.draws
     for i, j in itertools.combinations(range(len(people)), 2):
         mean, error = mean_and_error(found.kinds[:, i] == found.kinds[:, j])
         assert abs(mean - same[i, j]) < ERRORS * error
@@ -88,7 +119,7 @@ def test_posterior_means(people, kinds, tempering, draws):
 
 def at_rest(data, kinds, weights, of, kappa=math.nan):
     """A chain in plain Python with two columns, where people are of these kinds; and all that its moves take."""
-    of_task = with_kappa(task(data, kinds, alpha=1.5, weights=weights), kappa)
+    of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=1.5, weights=weights), kappa)
     rng = np.random.default_rng(3)
     matrix = [[1, 0], [1, 1], [0, 1]]
     chain = small_chain(of_task, matrix, rng.gamma(2.0, 0.5, (kinds, 2)), rng.gamma(2.0, 0.5, (kinds, 3)), KindChain)
@@ -105,20 +136,21 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     return of_task.of_kinds, (chain.state, chain.cache, base, who)
 
 
-def log_of_answers(data, parts, kinds):
+def log_of_answers(data, parts, kinds, more=lambda g: {}):
     """The naive log-likelihood of all people, each under the weights of the own kind; P(z) included."""
     states, _, _, who = parts
     Z, w, s = contents(states)
     each = data.by_subject()
     total = sum(math.lgamma(n + 1.0) for n in np.bincount(who.of, minlength=kinds))
     for name, g in zip(data.subjects, who.of, strict=True):
-        total += naive.log_likelihood(each[name], Z[g].T.astype(bool), w[g], s[g], 0.01)
+        total += naive_log_likelihood(each[name], Z[g].T.astype(bool), w[g], s[g], **more(g))
     return total
 
 
+@pytest.mark.parametrize("make", EVERY)
 @pytest.mark.parametrize("kinds", [2, 3])
-def test_moves_of_a_person_leave_the_posterior_invariant(kinds):
-    data = random_answers(4, 3, 3, seed=2)
+def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
+    data = make(4, 3, 3, seed=2)
     model, start = at_rest(data, kinds, "free", [0, 1, 0, kinds - 1])
 
     def step(rng, parts):
@@ -132,11 +164,12 @@ def test_moves_of_a_person_leave_the_posterior_invariant(kinds):
     assert error < 1e-12
 
 
+@pytest.mark.parametrize("make", EVERY)
 @pytest.mark.parametrize(("weights", "kappa"), [("free", math.nan), ("similar", 2.0)])
-def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa):
+def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
     """Every normal draw is .7: weights of a kind that nobody is of are integrated out, those of one that has split off
     are a point, whose density under the proposal divides that under the prior."""
-    data, number = random_answers(3, 3, 3, seed=4), 0.7
+    data, number = make(3, 3, 3, seed=4), 0.7
     model, start = at_rest(data, 3, weights, [0, 0, 0], kappa)
     start[3].of[:], start[3].size[:] = 1, [0, 3, 0]
 
@@ -145,7 +178,10 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa):
         total = log_of_answers(data, parts, 3)
         if who.size[2] > 0:
             k, (_, w, s) = base.real[KAPPA], contents(states)
-            for value, mean in zip([*w[2], *s[2]], [*base.v[: len(w[2])], *base.own], strict=True):
+            own = model.groups.unique
+            for value, mean in zip(
+                [*w[2], *s[2][: 3 * own]], [*base.v[: len(w[2])], *base.own[: 3 * own]], strict=True
+            ):
                 total += k * math.log(k / mean) - k * value / mean + (k - 1.0) * math.log(value) - math.lgamma(k)
                 step = moves.STEP / math.sqrt(k)
                 total -= -0.5 * number**2 - math.log(math.sqrt(2.0 * math.pi) * step * value)
@@ -159,20 +195,26 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa):
     assert error < 1e-12
 
 
-@pytest.mark.parametrize("rounds", [1_500, pytest.param(40_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("make", "rounds"),
+    [
+        (random_answers, 1_500),
+        pytest.param(random_answers, 40_000, marks=pytest.mark.long),
+        pytest.param(random_choices, 15_000, marks=pytest.mark.long),
+        pytest.param(random_triplets, 15_000, marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize(("kinds", "weights"), [(2, "free"), (3, "similar")])
-def test_joint_distribution(kinds, weights, rounds):
+def test_joint_distribution(kinds, weights, make, rounds):
     """Prior means, where sweeps and simulations of everybody's answers alternate."""
     lapse, people = 0.05, 5
-    data = random_answers(people, 4, 3, seed=kinds)
-    of_task = task(data, kinds, th.likelihoods.Elimination(lapse), weights=weights)
-    chain, answers = KindChain(of_task, np.random.default_rng(77)), of_task.people
+    data = make(people, 4, 3, seed=kinds)
+    of_task = task(data, kinds, likelihood_of(data, lapse), weights=weights)
+    chain = KindChain(of_task, np.random.default_rng(77))
     same = 2.0 / (kinds + 1.0)
-    expected = means(4, weights == "similar")
+    expected = means(4, weights == "similar", unique=bool(of_task.model.unique))
     expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
-    of_row = np.repeat(np.arange(people), np.diff(answers.start))
-    times = answers.wins + answers.losses
-    i, j = (side[answers.pair] for side in (data.first, data.second))
+    asked = Asked(of_task, data)
 
     def more(chain):
         of = chain.kinds.of[0]
@@ -180,14 +222,20 @@ def test_joint_distribution(kinds, weights, rounds):
         return both | {"first": of[0] == 0, "of the first": (of == 0).sum()}
 
     def simulate(rng, chain):
-        (Z, w, s), g, rows = contents(chain.state), chain.kinds.of[0][of_row], np.arange(len(of_row))
-        has = np.einsum("rk,rki,rkj->rij", w[g], Z[g], 1.0 - Z[g])
-        up, down = has[rows, i, j] + s[g, i], has[rows, j, i] + s[g, j]
-        wins = rng.binomial(times.astype(int), (1.0 - lapse) * up / (up + down) + lapse / 2.0).astype(float)
-        now_said = wins, times - wins
-        for array in now_said:
-            array.flags.writeable = False  # as those of data, so that no kernel is compiled twice
-        of_task.people = answers._replace(wins=now_said[0], losses=now_said[1])
+        (Z, w, s), of = contents(chain.state), chain.kinds.of[0]
+
+        def probabilities(person, members):
+            g = of[person]
+            if make is random_triplets:
+                return naive.similar_pair_probabilities(members, Z[g].T.astype(bool), w[g], "exp", 0.0, lapse)
+            if len(members) > 2:
+                return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
+            (i, j), has = members, Z[g]
+            up, down = (s[g, x] + w[g] @ (has[:, x] * (1.0 - has[:, y])) for x, y in ((i, j), (j, i)))
+            p = (1.0 - lapse) * up / (up + down) + lapse / 2.0
+            return [p, 1.0 - p]
+
+        of_task.people = asked.drawn(rng, probabilities)
 
     scores = geweke(chain, expected, rounds, simulate, more, sweeps=5)
     assert max(abs(z) for z in scores.values()) < LIMIT, scores
@@ -204,3 +252,56 @@ def test_one_kind_has_the_posterior_of_the_pooled_data():
     for mine, theirs in zip(one, pooled, strict=True):
         (a, error_a), (b, error_b) = (mean_and_error(np.ravel(draws)) for draws in (mine, theirs))
         assert abs(a - b) < ERRORS * math.hypot(error_a, error_b)
+
+
+def evidence_of(people, kinds, **run):
+    """The log evidence of people who compared one pair, without coefficients."""
+    data, model = of_one_pair(*people), th.EliminationByAspects(alpha=1.0, kinds=kinds)
+    how = checked_evidence_run(
+        **USUAL | {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False} | run
+    )
+    found = model._evidence_of(data, how)
+    return found, found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+
+
+@pytest.mark.parametrize(
+    ("people", "kinds", "run"),
+    [
+        pytest.param(THREE, 2, {"draws": 200, "tune": 50, "chains": 6}, marks=pytest.mark.long),
+        pytest.param(THREE, 2, {"draws": 2000}, marks=pytest.mark.long),
+        pytest.param(((3, 0), (0, 3), (2, 2)), 3, {"draws": 2000}, marks=pytest.mark.long),
+        pytest.param(((3, 0), (2, 2)), 1, {"draws": 2000}, marks=pytest.mark.long),
+    ],
+)
+def test_evidence(people, kinds, run):
+    found, value = evidence_of(people, kinds, **run)
+    assert found.usable and found.standard_error < (0.1 if run["draws"] < 1000 else 0.02)
+    assert abs(value - enumerated(people, kinds)[0]) < ERRORS * found.standard_error
+
+
+def test_people_are_of_kinds_by_their_prior():
+    """Sizes are uniform over all ways to divide people: P(z) is proportional to the product of n_g!."""
+    rng = np.random.default_rng(2)
+    sizes = np.array([kinds_from_prior(rng, 3, 2)[1][0] for _ in range(8_000)])
+    times = np.bincount(sizes, minlength=4)
+    assert ((times - 2_000.0) ** 2 / 2_000.0).sum() < chi2.isf(1e-5, 3)
+
+
+@pytest.mark.parametrize(("make", "link"), [*((make, "exp") for make in EVERY), (random_triplets, "ratio")])
+def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, link, uncompiled):
+    """At every temperature, the prior's among them."""
+    data = make(4, 3, 5, seed=1)
+    of_task = task(data, 3, likelihood_of(data, link=link), thin=5, draws=2)
+    (chain,) = on_ladder(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
+    for until in (5, 10):
+        chain.run_to(until)
+        for t, energy in enumerate(chain.energies[until // 5 - 1]):
+            level = chain.ladder.at[t]
+            parts = replica(chain.states, level), None, None, kinds_at(chain.kinds, level)
+            of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
+
+            def more(g, level=level):
+                is_asked = make is random_triplets
+                return {"link": link, "constant": float(chain.caches.real[level, g, 0])} if is_asked else {}
+
+            assert energy == pytest.approx(log_of_answers(data, parts, 3, more) - of_kinds, rel=1e-9)

@@ -8,18 +8,12 @@ they are free, v = own = shape / rate and kappa = shape, so that all weights are
 A chain has one such state for every temperature, stacked along a further first axis.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali.compile.jit import generic, scalar
-from thali.data.pairs import PairedComparisons
 
-from .likelihoods.pair_blocks import WIDTH, Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
-from .likelihoods.residuals import Judgements
-from .likelihoods.sets import Sets, empty_cache
 from .state import COLUMNS, State, capacity, remove_column, replica, resized, stack
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
@@ -119,112 +113,9 @@ def set_owner(states: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
         b.log_rate[k] = rate
 
 
-# The likelihoods of several groups as one, of the same class, whose arrays have a group along their first axis --------
-
-
 @generic
 def group_at(likelihood: Any, g: Any) -> None:
     """The likelihood of group g, from the stacked one."""
-
-
-@group_at.register(Pairs)
-def _pairs(pairs: Any, g: Any) -> Any:
-    return Pairs(
-        pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
-    )
-
-
-@group_at.register(PairsWithoutUnique)
-def _pairs_without_unique(pairs: Any, g: Any) -> Any:
-    return PairsWithoutUnique(
-        pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
-    )
-
-
-@group_at.register(PairsWithTies)
-def _pairs_with_ties(pairs: Any, g: Any) -> Any:
-    return PairsWithTies(
-        pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
-    )
-
-
-@group_at.register(PairsWithTiesWithoutUnique)
-def _pairs_with_ties_without_unique(pairs: Any, g: Any) -> Any:
-    return PairsWithTiesWithoutUnique(
-        pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
-    )
-
-
-@group_at.register(Judgements)
-def _judgements(judgements: Any, g: Any) -> Any:
-    return Judgements(
-        judgements.value[g],
-        judgements.measured[g],
-        judgements.share[g],
-        judgements.pairs[g],
-        judgements.total[g],
-        judgements.single[g],
-        judgements.complete[g],
-        judgements.shape,
-        judgements.rate,
-        judgements.has_constant,
-        judgements.learns_variance,
-        judgements.variance[g],
-        judgements.prior_shape,
-        judgements.prior_scale[g],
-    )
-
-
-@group_at.register(Sets)
-def _sets(sets: Any, g: Any) -> Any:
-    return Sets(sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse)
-
-
-_BY_GROUP = ("value", "measured", "share", "pairs", "total", "single", "complete", "variance", "prior_scale")
-_OF_SETS = ("member", "count", "first", "within")
-
-
-def stacked(parts: Sequence[Any]) -> Any:
-    """The stacked likelihood of these, which are of one class."""
-    if isinstance(parts[0], Judgements):
-        return parts[0]._replace(**{name: np.array([getattr(each, name) for each in parts]) for name in _BY_GROUP})
-    if isinstance(parts[0], Sets):
-        arrays = {name: _stacked([getattr(each, name) for each in parts]) for name in _OF_SETS}
-        return parts[0]._replace(**arrays, start=_stacked([each.start for each in parts], ending="edge"))
-    padded = padded_pairs(parts)
-    names = ("start", "neighbour", "transposed", "wins", "losses")
-    return padded[0]._replace(**{name: np.stack([getattr(each, name) for each in padded]) for name in names})
-
-
-def make_caches(compiled: Sequence[tuple[Any, Any]]) -> list[Callable[..., Any]]:
-    """A function for each group that makes its cache, of the same shapes in all, from likelihoods with their own."""
-    if not isinstance(compiled[0][0], Sets):
-        return [make for _, make in compiled]
-    largest = max(int(np.diff(sets.start).max()) for sets, _ in compiled)
-    return [partial(empty_cache, largest=largest) for _ in compiled]
-
-
-def _stacked(arrays: Sequence[np.ndarray], ending: Any = "constant") -> np.ndarray:
-    """Arrays of different lengths, the shorter ones filled up with 0, or with their last element: sets of no option."""
-    most = max(each.size for each in arrays)
-    return np.stack([np.pad(each, (0, most - each.size), mode=ending) for each in arrays])
-
-
-def padded_pairs(parts: Sequence[Any]) -> list[Any]:
-    """Pairs with the same number of blocks in every group: further blocks, which no option has, hold no counts."""
-    most = max(each.neighbour.shape[0] for each in parts)
-    return [_with_blocks(each, most) for each in parts]
-
-
-def _with_blocks(pairs: Any, blocks: int) -> Any:
-    missing, n = blocks - pairs.neighbour.shape[0], pairs.start.size - 1
-    empty, slots = np.zeros((missing, WIDTH)), np.arange(pairs.neighbour.size, blocks * WIDTH, dtype=np.uint64)
-    return pairs._replace(
-        neighbour=np.concatenate([pairs.neighbour, np.full((missing, WIDTH), n, np.uint64)]),
-        transposed=np.concatenate([pairs.transposed, slots.reshape(-1, WIDTH)]),
-        wins=np.concatenate([pairs.wins, empty]),
-        losses=np.concatenate([pairs.losses, empty]),
-    )
 
 
 # Who is of which kind, and what everybody answered --------------------------------------------------------------------
@@ -235,13 +126,12 @@ def _with_blocks(pairs: Any, blocks: int) -> Any:
 
 
 class People(NamedTuple):
-    """What everybody answered, a row for each pair that a person compared. Never changed."""
+    """What everybody answered, a row for each answer that a person gave. Never changed."""
 
     start: np.ndarray  # (people + 1,) int64: person p has rows start[p] to start[p + 1] - 1
-    pair: np.ndarray  # (rows,) int64 position in `slot`
-    wins: np.ndarray  # (rows,)
-    losses: np.ndarray
-    slot: np.ndarray  # (pairs,) int64 flat position of a pair among the blocks of its first option
+    answer: np.ndarray  # (rows,) int64 position in `place`
+    times: np.ndarray  # (rows,) how often
+    place: np.ndarray  # (answers,) int64: where the likelihood finds each answer
 
 
 class KindModel(NamedTuple):
@@ -257,7 +147,7 @@ class Kinds(NamedTuple):
     of: np.ndarray  # (people,) int64
     size: np.ndarray  # (kinds,) int64 how many people are of each
     proposed: np.ndarray  # (people,) int64 scratch: the kind that a person would be of
-    logs: np.ndarray  # (kinds, pairs, 2) scratch: log probability of either answer
+    logs: np.ndarray  # (kinds, answers) scratch: log probability of each answer
 
 
 @scalar
@@ -266,20 +156,8 @@ def kinds_at(kinds: Any, t: Any) -> Any:
     return Kinds(kinds.of[t], kinds.size[t], kinds.proposed[t], kinds.logs[t])
 
 
-def people_of(data: PairedComparisons, pairs: Any) -> People:
-    """What everybody answered; `pairs` is the compiled likelihood of the comparisons of all."""
-    answers = data.answers
-    assert answers is not None
-    start = np.searchsorted(answers.subject, np.arange(len(answers.subjects) + 1))
-    owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
-    key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
-    order = np.argsort(key, kind="stable")
-    slot = order[np.searchsorted(key, data.first * (data.n_options + 1) + data.second, sorter=order)]
-    return People(start.astype(np.int64), answers.pair.astype(np.int64), answers.wins, answers.losses, slot)
-
-
 def drawn_kinds(rng: np.random.Generator, people: People, number: int) -> Kinds:
     """Everybody is of a kind at random."""
     of = rng.integers(0, number, people.start.size - 1)
     size = np.bincount(of, minlength=number)
-    return Kinds(of, size, np.zeros_like(of), np.zeros((number, people.slot.size, 2)))
+    return Kinds(of, size, np.zeros_like(of), np.zeros((number, people.place.size)))

@@ -266,6 +266,40 @@ def draw_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 
 
 @generic
+def draw_parameters_of_group(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
+    """Draw those parameters that each of several groups has for itself, where a common factor on the weights and on
+    these is drawn apart; default: draw_parameters."""
+
+
+@generic
+def is_scaled_in_groups(likelihood: Any) -> None:
+    """Whether a common factor on all weights, and on the parameters of `scaled_parameters`, leaves the likelihood
+    unchanged; default: is_scale_free."""
+
+
+@generic
+def scaled_parameters(likelihood: Any, c: Any) -> None:
+    """Of parameters to which `apply_scale` applies the factor, too: the sum of the shapes of their Gamma priors, and of
+    rate times value; default: there are none."""
+
+
+@generic
+def look_at_answers(likelihood: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+    """The log probability of each answer that `people` gave into `logs`; it and the next two are for kinds of people
+    alone, whose answers come and go."""
+
+
+@generic
+def add_answer(likelihood: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
+    """Count an answer, whose log probability is `log`, so many times more (fewer if negative) in the cache."""
+
+
+@generic
+def forget_answers(likelihood: Any, c: Any) -> None:
+    """Set all counts in the cache to 0."""
+
+
+@generic
 def note_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the likelihood's own parameters into row `draw` of `extra`; default: it has none."""
 
@@ -342,6 +376,22 @@ def _apply_no_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> Non
 @draw_parameters.register(object)
 def _draw_nothing(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
     pass
+
+
+@draw_parameters_of_group.register(object)
+@scalar
+def _draw_all_of_group(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
+    draw_parameters(likelihood, rng, c, b)
+
+
+@is_scaled_in_groups.register(object)
+def _is_scaled_in_groups(likelihood: Any) -> Any:
+    return is_scale_free(likelihood)
+
+
+@scaled_parameters.register(object)
+def _no_scaled_parameters(likelihood: Any, c: Any) -> Any:
+    return 0.0, 0.0
 
 
 @note_parameters.register(object)

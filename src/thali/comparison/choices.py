@@ -9,11 +9,11 @@ from thali._labels import plural
 from thali.data.choices import Choices
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.experiment import held_tasks
-from thali.errors import ArgumentError, DataError, Setting
+from thali.errors import DataError
 from thali.model.registry import spec_of
 
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
-from .splitter import Splitter, folds_wanted, hold_out_wanted, lost_group, not_both
+from .splitter import Evenly, Splitter, folds_wanted, not_both
 from .table import Scores
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class OfTasks(Splitter):
     """Data whose units are tasks; a part is a mask of them."""
 
+    level = "respondent"
     tasks: Any  # the data, with the parts of a `ChoiceExperiment` that scores need
 
     def __init__(self, data: ChoiceExperiment) -> None:
@@ -80,8 +81,8 @@ class Respondents(OfTasks):
         return self.tasks.respondent_of_task
 
 
-class ChoicesOutOfSets(OfTasks):
-    """Leaves out random choices; of several groups as evenly of each as can be, and something is left of every one."""
+class ChoicesOutOfSets(Evenly, OfTasks):
+    """Leaves out random choices."""
 
     leave_out = what = "choice"
     alone = "has one choice;"
@@ -91,27 +92,6 @@ class ChoicesOutOfSets(OfTasks):
         Splitter.__init__(self, data)
         self.tasks = Occasions(data)
         self.knows_people: bool = self.tasks.knows_people
-
-    @classmethod
-    def drawn_of_groups(
-        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
-    ) -> list[np.ndarray]:
-        not_both(hold_out, folds)
-        rng, total, first = np.random.default_rng(seed.spawn(1)[0]), sum(counts.values()), 0
-        order = np.empty(total, np.int64)
-        for count in counts.values():
-            order[first : first + count] = first + rng.permutation(count)
-            first += count
-        number = folds_wanted(folds, total, f"{cls.what}s")
-        if number is not None:
-            return [order[k::number] for k in range(number)]
-        wanted = hold_out_wanted(hold_out, total, cls.what)
-        taken = order[((np.arange(wanted) + 0.5) * total / wanted).astype(int)]
-        if lost_group(counts, taken):
-            raise ArgumentError(
-                Setting("hold_out", wanted), f" leaves some group without a {cls.what}; hold out fewer."
-            )
-        return [taken]
 
     @property
     def whole(self) -> Choices:

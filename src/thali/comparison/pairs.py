@@ -20,7 +20,7 @@ from thali.model.registry import spec_of
 from thali.posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
 
 from .scorer import BASE, DIFFERENCE, Scorer
-from .splitter import Splitter, lost_group
+from .splitter import Evenly, Splitter, lost_group
 from .table import Scores
 
 if TYPE_CHECKING:
@@ -164,19 +164,18 @@ class Pairs(Splitter):
     alone = "compared a single pair:"
     data: PairedComparisons
     has_ties: bool
-    has_cells: bool
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
     def __init__(self, data: PairedComparisons) -> None:
         super().__init__(data)
-        self.has_ties, self.has_cells = bool(data.n_ties), True
+        self.has_ties = bool(data.n_ties)
 
     @classmethod
     def of_groups(cls, groups: Groups) -> Mapping[str, Self]:
-        """All are scored alike: with ties if any group has some, and without covariates."""
+        """All are scored alike: with ties if any group has some."""
         found = super().of_groups(groups)
         for each in found.values():
-            each.has_ties, each.has_cells = any(other.n_ties for other in groups.data), False
+            each.has_ties = any(other.n_ties for other in groups.data)
         return found
 
     @classmethod
@@ -211,7 +210,7 @@ class Pairs(Splitter):
 
     def test(self, part: int) -> LeftPair:
         own = self.data.covariates
-        if own is None or own.is_of_options.all() or not self.has_cells:
+        if own is None or own.is_of_options.all():
             return LeftPair(self.options(part), self._counts(self.data, np.array([part])))
         rows = np.flatnonzero(own.pair == part)
         values = {name: own.values[rows, m] for m, name in enumerate(own.names) if not own.is_of_options[m]}
@@ -311,10 +310,11 @@ class ObjectPairs(Splitter):
         return pair_index(self.data, units)
 
 
-class PairSets(Splitter):
+class PairSets(Evenly):
     """Leaves out random sets, a fifth of them by default; a part is a mask of sets, a unit an answer."""
 
-    leave_out = what = "set"
+    leave_out = what = level = "set"
+    alone = "was asked of a single set:"
     data: Triplets
     places: np.ndarray  # of each answer
     set: np.ndarray

@@ -24,6 +24,7 @@ class Splitter(ABC):
     leave_out: ClassVar[str]  # what the user calls this
     what: ClassVar[str]  # what is left out together, in the singular, in messages
     alone: ClassVar[str]  # that a group has only one of them, in messages
+    level: ClassVar[str] = ""  # the column of `labels` that says what is scored together, of each group its own
     part: ClassVar[str] = "part"  # what a part is called, in records and in messages
     knows_people: bool = True  # whether it is known who answered
     usual: ClassVar[dict[str, int | None]] = {}  # draws, tune, chains and thin of fits unless the user says otherwise
@@ -113,14 +114,36 @@ class Splitter(ABC):
         return None
 
 
+class Evenly(Splitter):
+    """Leaves out of several groups as evenly of each as can be, so that something is left of every one."""
+
+    @classmethod
+    def drawn_of_groups(
+        cls, counts: dict[str, int], seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+    ) -> list[np.ndarray]:
+        not_both(hold_out, folds)
+        rng, total, first = np.random.default_rng(seed.spawn(1)[0]), sum(counts.values()), 0
+        order = np.empty(total, np.int64)
+        for count in counts.values():
+            order[first : first + count] = first + rng.permutation(count)
+            first += count
+        number = folds_wanted(folds, total, f"{cls.what}s")
+        if number is not None:
+            return [order[k::number] for k in range(number)]
+        wanted = hold_out_wanted(hold_out, total, cls.what)
+        taken = order[((np.arange(wanted) + 0.5) * total / wanted).astype(int)]
+        if lost_group(counts, taken):
+            raise ArgumentError(
+                Setting("hold_out", wanted), f" leaves some group without a {cls.what}; hold out fewer."
+            )
+        return [taken]
+
+
 class Grouped(Splitter):
     """Leaves out of groups what a splitter leaves out of one; numbers and units count through all groups.
 
     A part is a mapping from each group of which something is left out to the part of its own splitter.
     """
-
-    of_one: type[Splitter]
-    of_group: Mapping[str, Splitter]
 
     of_one: type[Splitter]
     of_group: Mapping[str, Splitter]
@@ -165,8 +188,8 @@ class Grouped(Splitter):
         frames = []
         for name, each in self.of_group.items():
             frame = each.labels(np.arange(len(each.number_of_unit))).to_frame(index=False)
-            if "respondent" in frame:
-                frame["respondent"] = f"{name}: " + frame["respondent"]
+            if level := each.level:
+                frame[level] = f"{name}: " + frame[level].astype(str)
             else:
                 frame.insert(0, "group", name)
             frames.append(frame)

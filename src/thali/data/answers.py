@@ -1,7 +1,7 @@
 """Who gave which answers, and what is known of these people."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -118,3 +118,92 @@ class Answers(Frozen):
         there = wins + losses > 0
         arrays = [array[there] for array in (self.subject, self.pair, wins, losses)]
         return self._made_of(self.subjects, self.people, *arrays, np.zeros(int(there.sum()))) if there.any() else None
+
+
+class ChosenPlaces(Frozen):
+    """How often each person gave each of the possible answers to each question; only those that were given are stored.
+
+    Attributes
+    ----------
+    subjects : tuple of str
+    people : DataFrame or None
+        A row a person: the columns of the table that are constant within everybody.
+    subject, place : int32 arrays, shape (rows,)
+        Positions in `subjects` and among the answers of the data, by person and by place.
+    times : float64 array, shape (rows,)
+    """
+
+    _FIELDS = ("subjects", "people", "subject", "place", "times")
+
+    subjects: tuple[str, ...]
+    people: "pd.DataFrame | None"
+    subject: np.ndarray
+    place: np.ndarray
+    times: np.ndarray
+
+    def __str__(self) -> str:
+        return plural(len(self.subjects), "subject")
+
+    def _details(self) -> Facts:
+        return (("subjects", self.subjects), *column_facts(self.people))
+
+    @classmethod
+    def of_rows(cls, who: Who, place: np.ndarray, times: np.ndarray) -> "ChosenPlaces":
+        """Added up from rows: whose, which answer, and how often."""
+        there = times > 0
+        width = int(place.max()) + 1
+        keys, row = np.unique(who.number[there] * width + place[there], return_inverse=True)
+        sums = np.bincount(row, times[there], len(keys))
+        return cls._made_of(
+            who.names, who.people, (keys // width).astype(np.int32), (keys % width).astype(np.int32), sums
+        )
+
+    def of_places(self, kept: np.ndarray, place: np.ndarray) -> "ChosenPlaces | None":
+        """Some of the answers, which have new places; None if nobody gave any of them."""
+        rows = kept[self.place]
+        arrays = self.subject[rows], place[self.place[rows]].astype(np.int32), self.times[rows]
+        return self._made_of(self.subjects, self.people, *arrays) if rows.any() else None
+
+    def of_subjects(self, members: np.ndarray) -> "ChosenPlaces":
+        """The answers of some people, by their places among all."""
+        rows = np.isin(self.subject, members)
+        subject = np.searchsorted(members, self.subject[rows]).astype(np.int32)
+        people = None if self.people is None else self.people.iloc[members]
+        names = tuple(self.subjects[k] for k in members)
+        return self._made_of(names, people, subject, self.place[rows], self.times[rows])
+
+
+class Given(NamedTuple):
+    """Who gave which of the possible answers, of data of any kind: a row for each answer that a person gave."""
+
+    subjects: tuple[str, ...]
+    subject: np.ndarray  # (rows,) ascending positions in `subjects`
+    answer: np.ndarray  # (rows,) of pair e 2 e, a choice of its first option, and 2 e + 1; else a place of the data
+    times: np.ndarray  # (rows,)
+    question: np.ndarray  # (rows,): the pair, or the set, that was asked
+
+
+def given_answers(data: Any) -> Given:
+    """The answers of everybody, of data that say who gave them."""
+    if isinstance(known := data.answers, Answers):
+        answer = (2 * known.pair.astype(np.int64)[:, None] + np.arange(2)).ravel()
+        times = np.column_stack([known.wins, known.losses]).ravel()
+        there = times > 0.0
+        subject, answer = np.repeat(known.subject, 2)[there], answer[there]
+        return Given(known.subjects, subject, answer, times[there], answer // 2)
+    if isinstance(known, ChosenPlaces):
+        return Given(known.subjects, known.subject, known.place, known.times, data.set_of[known.place])
+    order = np.lexsort((data.choice, data.respondent))
+    subject, place, times = (array[order] for array in (data.respondent, data.choice, data.times))
+    return Given(data.respondents, subject, place, times, data.set_of[place])
+
+
+def log_coefficients_of_people(given: Given) -> np.ndarray:
+    """The logarithm of the multinomial coefficients of each person's answers, summed over the questions."""
+    from scipy.special import gammaln
+
+    width = int(given.question.max(initial=0)) + 1
+    keys, row = np.unique(given.subject.astype(np.int64) * width + given.question, return_inverse=True)
+    totals = gammaln(np.bincount(row, given.times, len(keys)) + 1.0)
+    people = len(given.subjects)
+    return np.bincount(keys // width, totals, people) - np.bincount(given.subject, gammaln(given.times + 1.0), people)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from thali._described import Facts
 from thali._labels import as_label, plural, shorten
 from thali.errors import DataError, DataWarning
@@ -20,8 +22,8 @@ class Groups(Judged, Mapping[str, Any]):
     Parameters
     ----------
     data : mapping
-        From the name of each group to its `PairedComparisons`, `Choices` or `Similarities`; `by_group` and `by_subject`
-        make one of comparisons or choices that say who answered.
+        From the name of each group to its `PairedComparisons`, `Choices`, `Similarities` or `Triplets`; `by_group` and
+        `by_subject` make one of comparisons, choices or triplets that say who answered.
 
     Attributes
     ----------
@@ -65,8 +67,8 @@ class Groups(Judged, Mapping[str, Any]):
         for name, part in zip(names, parts, strict=True):
             if not isinstance(part, Judged) or part.kind not in GROUPED:
                 raise DataError(
-                    f"Group {name!r} must have PairedComparisons, Choices or Similarities; got {type(part).__name__}."
-                    " Leave out a group without data."
+                    f"Group {name!r} must have PairedComparisons, Choices, Similarities or Triplets; got "
+                    f"{type(part).__name__}. Leave out a group without data."
                 )
             if type(part) is not type(parts[0]):
                 raise DataError(
@@ -74,6 +76,7 @@ class Groups(Judged, Mapping[str, Any]):
                     f" {type(part).__name__}."
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
+        _refuse_other_covariates(names, parts, labels)
         self._freeze(names, tuple(part if part.labels == labels else part.together([], labels) for part in parts))
 
     def __getitem__(self, name: str) -> Any:
@@ -90,7 +93,7 @@ class Groups(Judged, Mapping[str, Any]):
     def __str__(self) -> str:
         sizes = [f"{name} ({part.answers_in_words})" for name, part in self.items()]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
-        return f"{plural(len(self), 'group')}: {', '.join(shown)}; {plural(self.n_options, 'option')}"
+        return f"{plural(len(self), 'group')}: {', '.join(shown)}; {plural(self.n_options, self.data[0].option_word)}"
 
     def __repr__(self) -> str:
         return f"Groups({self})"
@@ -111,8 +114,13 @@ class Groups(Judged, Mapping[str, Any]):
 
     @property
     def are_choices(self) -> bool:  # type: ignore[override]
-        """Whether they have chosen, so that the answers of several groups add up."""
+        """Whether they have chosen."""
         return self.data[0].are_choices
+
+    @property
+    def add_up(self) -> bool:  # type: ignore[override]
+        """Whether the answers of several groups add up."""
+        return self.data[0].add_up
 
     @property
     def n_answers(self) -> int | float:
@@ -123,6 +131,11 @@ class Groups(Judged, Mapping[str, Any]):
     def n_ties(self) -> int | float:
         """Number of ties in all groups; their total weight when counts are fractional."""
         return sum(part.n_ties for part in self.data)
+
+    @property
+    def covariate_names(self) -> tuple[str, ...]:
+        """Of the covariates of the answers, which all groups have."""
+        return self.data[0].covariate_names
 
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
@@ -155,8 +168,26 @@ class Groups(Judged, Mapping[str, Any]):
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all."""
-        if self.are_choices:
+        if self.add_up:
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
             unjudged = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
             warn(DataWarning(f"Groups judged different options: {unjudged}. What these are to them is a guess."))
+
+
+def _refuse_other_covariates(names: tuple[str, ...], parts: tuple[Any, ...], labels: tuple[str, ...]) -> None:
+    """Raise for groups whose comparisons have not the same covariates, or do not have them for all options."""
+    first = parts[0]
+    for name, part in zip(names, parts, strict=True):
+        if part.covariate_names != first.covariate_names:
+            has, other = (shorten(each.covariate_names) or "none" for each in (first, part))
+            raise DataError(f"Groups must have the same covariates; {names[0]!r} has {has}, and {name!r} {other}.")
+        if not part.covariate_names:
+            continue
+        if part.labels != labels:
+            raise DataError(
+                f"Groups whose comparisons have covariates must have the same labels in one order; {name!r} has "
+                f"{shorten(part.labels)}, and all together have {shorten(labels)}."
+            )
+        if not np.array_equal(part.covariates.options, first.covariates.options):
+            raise DataError(f"Groups must have the same covariates of options; {name!r} has others than {names[0]!r}.")

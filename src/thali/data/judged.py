@@ -92,7 +92,8 @@ class Judged(Frozen):
 
     kind: ClassVar[str]  # of data, of `thali.data.kinds`
     option_word: ClassVar[str] = "option"
-    are_choices: ClassVar[bool] = False  # which add up over people, and of which tables may say who made them
+    are_choices: ClassVar[bool] = False
+    add_up: ClassVar[bool] = False  # over people, so that tables may say who gave them
     _ANSWER: ClassVar[tuple[str, str]] = ("answer", "answers")
     labels: tuple[str, ...]
     people: "pd.DataFrame | None" = None  # what is known of those who answered: a row a person

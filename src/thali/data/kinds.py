@@ -29,6 +29,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="unique,ibp",
         compared_by_group="common,free,similar",
         groups="choices out of sets by group",
+        kinds="choices out of sets of kinds of people",
     ),
     DataSpec(
         EXPERIMENTS,
@@ -51,6 +52,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="unique,ibp",
         compared_by_group="common,free,similar",
         groups="paired comparisons by group",
+        kinds="paired comparisons of kinds of people",
         by_people=True,
     ),
     DataSpec(
@@ -69,6 +71,9 @@ SPECS: tuple[DataSpec, ...] = (
         ((f"{_COMPARISON}.pairs:PairSets", f"{_COMPARISON}.choices:TripletScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
+        compared_by_group="common,free,similar",
+        groups="triplets by group",
+        kinds="triplets of kinds of people",
     ),
     DataSpec(
         CLASSES,
@@ -83,12 +88,15 @@ SPECS: tuple[DataSpec, ...] = (
 )
 
 # of several groups of people
-GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.groups}
+GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.groups} | {BEST_WORST: "best-worst choices by group"}
 OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}
 PAIR_GROUPS, CHOICE_GROUPS, SIMILARITY_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[SIMILARITIES]
+TRIPLET_GROUPS = GROUPED[TRIPLETS]
 
 # of people whose kinds are not known
-PAIR_KINDS = "paired comparisons of kinds of people"
+BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
+OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
+PAIR_KINDS, CHOICE_KINDS, TRIPLET_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[TRIPLETS]
 
 
 def spec_of_kind(kind: str) -> DataSpec:

@@ -71,7 +71,7 @@ def _(data: Groups) -> Facts:
     return (
         ("Groups", f"{len(data):,}: {listed(data.names, _NAMED)}"),
         *((("Options not judged", listed(missing, _NAMED)),) if missing else ()),
-        *(facts_of(data.pooled()) if data.are_choices else ()),
+        *(facts_of(data.pooled()) if data.add_up else ()),
     )
 
 

@@ -104,8 +104,8 @@ LEAF_LENGTH = Option(
 )
 GROUP = Option(
     "group",
-    "Split the people into groups by this column, or tell every person apart by the column of who answered: aspects in"
-    " common, weights by group.",
+    "Split the people into groups by this column, or tell every person apart by the column of who answered: aspects or"
+    " features in common, weights by group.",
     to=DATA,
     default="none",
     metavar="COLUMN",

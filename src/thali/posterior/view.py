@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from thali.data.kinds import OF_GROUPS, PAIR_KINDS
+from thali.data.kinds import OF_GROUPS, OF_KINDS
 
 from .dependence import Dependence, dependence_in
 
@@ -48,7 +48,7 @@ class Posterior:
         """ONE, GROUPS or KINDS."""
         if self.data_kind in OF_GROUPS:
             return GROUPS
-        return KINDS if self.data_kind == PAIR_KINDS else ONE
+        return KINDS if self.data_kind in OF_KINDS else ONE
 
     @property
     def groups(self) -> tuple[str, ...]:

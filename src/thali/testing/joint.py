@@ -193,7 +193,7 @@ def _simulate(rng: np.random.Generator, chain: Any) -> None:
     if isinstance(likelihood, BestWorstSets):
         simulate_answers(rng, likelihood, chain.state.s)
     elif isinstance(likelihood, Sets):
-        simulate_choices(rng, likelihood, chain.state)
+        simulate_choices(rng, likelihood, chain.state, chain.cache)
     elif isinstance(likelihood, PairSets):
         simulate_triplets(rng, likelihood, chain.state, float(chain.cache.real[0]))
     elif isinstance(likelihood, Judgements):
@@ -288,7 +288,7 @@ def _drawn(rng: np.random.Generator, weights: np.ndarray) -> int:
     return int(np.searchsorted(np.cumsum(weights), rng.random() * weights.sum()))
 
 
-def simulate_choices(rng: np.random.Generator, sets: Any, state: Any) -> None:
+def simulate_choices(rng: np.random.Generator, sets: Any, state: Any, cache: Any) -> None:
     """New choices out of every set, drawn at the present aspects and weights.
 
     Every aspect takes effect after an exponential time with its weight as rate, and eliminates all that lack it, unless
@@ -298,8 +298,9 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any) -> None:
     ----------
     rng : numpy.random.Generator
     sets : thali.aspects.likelihoods.sets.Sets
-        Its counts change, so that every cache must be rebuilt afterwards.
     state : thali.aspects.state.State
+    cache : thali.aspects.likelihoods.sets.SetCache
+        Its counts change; it must be rebuilt afterwards.
     """
     from thali.aspects.state import COLUMNS
 
@@ -311,7 +312,7 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any) -> None:
         if start == stop:  # of a group that was offered fewer sets than another
             continue
         owned = owners[:, sets.member[start:stop]]
-        times = int(round(sets.count[start:stop].sum()))
+        times = int(round(cache.count[start:stop].sum()))
         left = np.ones((times, stop - start), bool)
         order = np.argsort(rng.standard_exponential((times, weights.size)) / weights, axis=1)
         for step in range(weights.size):
@@ -319,7 +320,7 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any) -> None:
             left = np.where(fewer.any(1, keepdims=True), fewer, left)
         left[rng.random(times) < sets.lapse] = True
         chosen = np.argmax(left * rng.random(left.shape), axis=1)
-        sets.count[start:stop] = np.bincount(chosen, minlength=stop - start)
+        cache.count[start:stop] = np.bincount(chosen, minlength=stop - start)
 
 
 def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
@@ -348,8 +349,9 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     from thali.aspects.likelihoods.pair_covariates import PairsWithCovariates
 
     n = pairs.start.size - 1
-    owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(WIDTH, np.int64)
     neighbour = pairs.neighbour.astype(np.int64)
+    owner = np.full(neighbour.shape, n)  # of blocks that only other groups have: nobody
+    owner[: pairs.start[-1]] = np.repeat(np.arange(n), np.diff(pairs.start))[:, None]
     first = ((owner < neighbour) & (neighbour < n)).ravel()
     own = np.maximum(cache.block[:, OWN : OWN + WIDTH], MIN_WEIGHT).ravel()[first]
     other = np.maximum(cache.block[:, OTHER : OTHER + WIDTH], MIN_WEIGHT).ravel()[first]

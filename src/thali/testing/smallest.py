@@ -96,6 +96,19 @@ def _triplets():
     return (th.Triplets(rows),)
 
 
+def _answered_triplets():
+    """As many triplets, of which it is known who answered."""
+    rows = [
+        ("a", "b", "c", "c"),
+        ("a", "b", "d", "d"),
+        ("c", "d", "a", "a"),
+        ("b", "c", "d", "d"),
+        ("a", "b", "c", "c"),
+    ]
+    frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd"])
+    return (th.Triplets.from_frame(frame.assign(person=[f"p{k % 4}" for k in range(5)])),)
+
+
 def _rows():
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(20, 2)), columns=["height", "weight"])
@@ -121,6 +134,13 @@ def _best_and_worst():
     return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
 
 
+def _answered_sets():
+    """As many choices, of which it is known who made them."""
+    frame = _sets()[0].to_frame()
+    frame["person"] = [f"p{k % 4}" for k in frame["choice_id"]]
+    return (th.Choices(frame, "choice_id", "alternative", "chosen", respondent="person", count="count"),)
+
+
 def _rankings():
     return (th.Choices.from_rankings([list("abcd"), list("bacd"), list("dabc"), list("cab")]),)
 
@@ -128,6 +148,25 @@ def _rankings():
 def _similarity_groups():
     values = np.random.default_rng(5).random((4, 4))
     return ({"women": _similarities()[0], "men": th.Similarities((values + values.T) / 2, labels=list("abcd"))},)
+
+
+def _triplet_groups():
+    rows = [("a", "b", "c"), ("b", "d", "c"), ("c", "d", "b")]
+    return ({"women": _triplets()[0], "men": th.Triplets(rows, labels=list("abcd"))},)
+
+
+def _described_groups():
+    """Comparisons of two groups, of which it is known which option was first."""
+    rows = {"left": list("abcbcb"), "right": list("bcaaba"), "winner": list("abcbba"), "count": [2, 1, 3, 2, 2, 2]}
+    other = th.PairedComparisons.from_trials(pd.DataFrame(rows), covariates=["order"], labels=list("abc"))
+    return ({"women": _described_pairs()[0], "men": other},)
+
+
+def _best_and_worst_groups():
+    """The best and the worst of four options, and of three of them."""
+    rows = [("a", "b", "c", "d", "a", "c"), ("b", "a", "d", "c", "d", "b")]
+    columns = ["item1", "item2", "item3", "item4", "best", "worst"]
+    return ({"women": th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns)), "men": _best_and_worst()[0]},)
 
 
 @dataclass(frozen=True)
@@ -257,10 +296,23 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _CHAINS,
         lambda model: _first_set(model.of_group("men")),
     ),
+    f"{_EBA}, described groups": Smallest(
+        partial(th.EliminationByAspects, weights="similar"),
+        _described_groups,
+        _CHAINS,
+        lambda model: _first_pair(model.of_group("women")),
+    ),
+    f"{_EBA}, unique, best-worst groups": Smallest(
+        partial(th.EliminationByAspects, aspects="unique", weights="similar"),
+        _best_and_worst_groups,
+        _CHAINS,
+        lambda model: _first_set(model.of_group("men")),
+    ),
     f"{_EBA}, kinds": Smallest(partial(th.EliminationByAspects, kinds=2), _answered_pairs, _CHAINS, _first_pair),
     f"{_EBA}, unique, kinds": Smallest(
         partial(th.EliminationByAspects, aspects="unique", kinds=2), _answered_pairs, _CHAINS, _first_pair
     ),
+    f"{_EBA}, choice kinds": Smallest(partial(th.EliminationByAspects, kinds=2), _answered_sets, _CHAINS, _first_set),
     f"{_EBA}, laplace": Smallest(
         partial(th.EliminationByAspects, aspects="unique", method="laplace"), _pairs, _DRAWS, _first_pair
     ),
@@ -281,6 +333,15 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     f"{_ADDITIVE}, map": Smallest(partial(th.AdditiveClustering, method="map"), _similarities, _ONCE, _similarity),
     f"{_ADDITIVE}, groups": Smallest(
         partial(th.AdditiveClustering, weights="similar"), _similarity_groups, _CHAINS, _worths
+    ),
+    f"{_ADDITIVE}, triplet groups": Smallest(
+        partial(th.AdditiveClustering, weights="similar"),
+        _triplet_groups,
+        _CHAINS,
+        lambda model: _first_set(model.of_group("men")),
+    ),
+    f"{_ADDITIVE}, triplet kinds": Smallest(
+        partial(th.AdditiveClustering, kinds=2), _answered_triplets, _CHAINS, _first_set
     ),
     f"{_ADDITIVE}, triplets": Smallest(th.AdditiveClustering, _triplets, _CHAINS, _first_set),
     f"{_ADDITIVE}, triplets, map": Smallest(partial(th.AdditiveClustering, method="map"), _triplets, _ONCE, _first_set),

@@ -5,6 +5,7 @@ import re
 import pytest
 from pages import Page
 
+from thali.surfaces.app import runs
 from thali.surfaces.app.studies import FIT, READ
 
 pytestmark = pytest.mark.fit  # for their time
@@ -126,11 +127,20 @@ def test_what_is_said_of_any_model_is_said_once(client, children_here, nothing_b
     assert '<option value="decreasing" selected>' in fields["product-classes"]
 
 
-def test_groups_and_covariates_are_refused_where_they_were_chosen(client, children_here):
+def test_groups_and_covariates_go_together(client, children_here, monkeypatch):
     address = client.drop("klasse.csv", trials())
+    monkeypatch.setattr(runs.Runs, "queue", lambda self, study, name: None)
     form = {"model": "elimination-by-aspects", "asked": "yes", "group": "Geschlecht", "covariate": "order"}
-    found = client.post(f"/api{address}/fit", json=form).json()
-    assert found["fields"] == ["covariate"] and "do not go together" in found["problem"]
-    assert client.study(address).read(FIT) == {} and "2 groups" not in client.page(address)
-    german = client.post(f"/api{address}/fit", json=form, headers={"accept-language": "de"}).json()["problem"]
-    assert german.startswith("Gruppen und „Was sonst einen Vergleich entscheiden kann“ gehen nicht zusammen")
+    assert client.post(f"/api{address}/fit", json=form).status_code < 400
+    typed = client.study(address).read(READ)["typed"]
+    assert typed["group"] == "Geschlecht" and typed["covariate"] == ["order"]
+    assert client.study(address).read(FIT)["typed"]["covariate"] == ["order"]
+
+
+def test_triplets_of_people_are_asked_about_groups(client, children_here):
+    rows = [
+        f"p{k % 4},{'fm'[k % 2]},{'abcd'[k % 4]},{'bcda'[k % 4]},{'cdab'[k % 4]},{'abcd'[k % 4]}" for k in range(12)
+    ]
+    table = "\n".join(["person,sex,object1,object2,object3,odd", *rows])
+    address = client.drop("odd.csv", table.encode())
+    assert offered(client.page(f"{address}/ask"), "group") == ["sex", "person"]

@@ -103,6 +103,90 @@ def test_models_are_compared_by_group(done, sets, uncompiled, table, words, said
     assert said in result.out + result.err
 
 
+@pytest.fixture
+def odd_ones(folder):
+    """The odd one out of three foods, by six people of either sex."""
+    rng, rows = np.random.default_rng(3), []
+    for number in range(36):
+        three = rng.choice(["tea", "milk", "beer", "cocoa"], 3, replace=False)
+        rows.append((f"p{number % 6}", "mf"[number % 2], *three, rng.choice(three)))
+    columns = ["person", "sex", "object1", "object2", "object3", "odd"]
+    pd.DataFrame(rows, columns=columns).to_csv("odd.csv", index=False)
+
+
+@pytest.fixture
+def answers(folder):
+    """The best and the worst of four drinks, by six people of either sex."""
+    rng, rows = np.random.default_rng(4), []
+    for number in range(24):
+        four = rng.choice(["tea", "milk", "beer", "cocoa", "water"], 4, replace=False)
+        best, worst = rng.choice(four, 2, replace=False)
+        rows.append((f"p{number % 6}", "mf"[number % 2], *four, best, worst))
+    columns = ["person", "sex", *(f"option{k}" for k in range(1, 5)), "best", "worst"]
+    pd.DataFrame(rows, columns=columns).to_csv("answers.csv", index=False)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    ("table", "words", "said"),
+    [
+        ("odd.csv", (), ("by 'sex': 2 groups: m (18 answers), f (18 answers); 4 objects", "Do m and f attend")),
+        ("odd.csv", ("--link", "ratio", "--weights", "similar"), ("constant[m]", "How similar the groups are, kappa")),
+        ("odd.csv", ("--weights", "common"), ("by 'sex': 2 groups",)),
+        (
+            "people.csv",
+            ("--covariate", "order", "--weights", "similar"),
+            ("by 'sex': 2 groups: m (6 comparisons), f (6 comparisons); 3 options", "What else decides", "order"),
+        ),
+        (
+            "answers.csv",
+            ("--aspects", "unique"),
+            ("by 'sex': 2 groups: m (12 choices), f (12 choices); 5 options", "worth[m][tea]"),
+        ),
+        (
+            "answers.csv",
+            ("--aspects", "unique", "--best-worst", "reversed", "--weights", "similar"),
+            ("worth[f][tea]",),
+        ),
+    ],
+)
+def test_every_likelihood_goes_from_a_table_to_a_report(
+    done, folder, odd_ones, answers, uncompiled, table, words, said
+):
+    words = ("--group", "sex", *words, "--tempering", "off", *RUN, "--out", "found", "--report", "report.html")
+    result = done("fit", table, *words)
+    for each in said:
+        assert each in result.out + result.err + (folder / "report.html").read_text()
+    written = {path.name for path in (folder / "found").iterdir()}
+    assert {"posterior.nc", "summary.csv", "check.csv", "trace.png"} <= written
+    if "common" not in words:
+        assert {"m", "f"} == set(pd.read_csv(folder / "found" / "check.csv")["group"])
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    ("table", "words", "said"),
+    [
+        ("odd.csv", ["--models", "common,free:2"], "predicts the answers left out best"),
+        pytest.param(
+            "people.csv",
+            ["--covariate", "order", "--models", "free:unique"],
+            "each without one pair of one group.",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "answers.csv",
+            ["--models", "common:unique,free:unique", "--folds", 2],
+            "predicts the choices left out best",
+            marks=pytest.mark.long,
+        ),
+    ],
+)
+def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompiled, table, words, said):
+    result = done("compare", table, "--group", "sex", *words, *RUN)
+    assert said in result.out + result.err
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

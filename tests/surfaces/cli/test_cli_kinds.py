@@ -1,5 +1,6 @@
 """`thali fit --kinds`: kinds of people, from words on the command line to files."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -27,6 +28,43 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     assert pd.read_csv(folder / "found" / "assignment.csv").iloc[:, 0].tolist() == ["p0", "p1", "p2", "p3"]
     report = (folder / "report.html").read_text()
     assert "Which kinds of people are there" in report and "Stephens, 2000" in report
+
+
+@pytest.fixture
+def others(folder):
+    """Choices out of three drinks, and the odd one out of three, by the same four people."""
+    rng, sets, odd = np.random.default_rng(2), [], []
+    for number in range(24):
+        three = rng.choice(["tea", "milk", "beer", "cocoa"], 3, replace=False)
+        chosen, person = rng.choice(three), f"p{number % 4}"
+        sets += [(person, number, item, int(item == chosen)) for item in three]
+        odd.append((person, *three, chosen))
+    pd.DataFrame(sets, columns=["person", "task", "item", "chosen"]).to_csv("sets.csv", index=False)
+    pd.DataFrame(odd, columns=["person", "object1", "object2", "object3", "odd"]).to_csv("odd.csv", index=False)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    ("table", "words", "written", "said"),
+    [
+        ("sets.csv", ("--aspects", "unique"), "ranks.csv", "set_probability"),
+        ("sets.csv", ("--weights", "similar"), "ranks.csv", "How similar the kinds are"),
+        ("odd.csv", ("--weights", "similar", "--tempering", "off"), "features.csv", "most alike are"),
+    ],
+)
+def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, said):
+    result = done("fit", table, "--kinds", 2, *words, *RUN, "--out", "found", "--report", "report.html")
+    assert said in result.out + (folder / "report.html").read_text() and "kind_agreement" in result.out
+    found = {path.name for path in (folder / "found").iterdir()}
+    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", written, "same_kind.png"} <= found
+    assert "Which kinds of people are there" in (folder / "report.html").read_text()
+
+
+@pytest.mark.fit
+@pytest.mark.long
+def test_kinds_of_triplets_are_compared_with_people_alike(done, others, uncompiled):
+    result = done("compare", "odd.csv", "--models", "two=kinds:2:1,alike=1", *RUN)
+    assert "predicts the answers left out best" in result.out
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,12 @@ from .check import (
 from .kind import of_triplets
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas
     import xarray
+
+    from thali.data.triplets import Triplets
 
 
 def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
@@ -50,7 +54,7 @@ def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas
         "alternative": labels[members].tolist(),
         "offered": observed["set"].values[np.repeat(np.arange(len(sizes)), sizes)].tolist(),
     }
-    counts = _whole_counts(observed["chosen"].values, named)
+    counts = whole_choices(observed["chosen"].values, named)
     start = np.concatenate([[0], np.cumsum(sizes)])
     totals = np.add.reduceat(counts, start[:-1])
     columns = spaced(columns_of(tree), len(counts))
@@ -70,7 +74,8 @@ def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas
     return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
 
 
-def _whole_counts(counts: np.ndarray, named: dict[Any, Any]) -> np.ndarray:
+def whole_choices(counts: np.ndarray, named: dict[Any, Any]) -> np.ndarray:
+    """The counts of choices as whole numbers; a DataError names one that is none."""
     fractional = np.flatnonzero(counts != np.floor(counts))
     if len(fractional):
         k = fractional[0]
@@ -266,9 +271,31 @@ def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
 
 def triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
     """How often each pair was named, over the sets that hold it, against replicates, by sum (x - E x)² / E x."""
+    data = answered(of_triplets(tree, "check"))
+    posterior = tree["posterior"].sizes
+    kept = spaced_draws(posterior["chain"] * posterior["draw"], len(data.counts))
+    rng = streams(random_seed, 1)[0]
+
+    def drawn(places: slice, sets: slice) -> tuple[np.ndarray, np.ndarray]:
+        own = data.start[sets.start : sets.stop + 1] - places.start
+        each = triplet_blocks(tree, own, data.first[places], data.second[places])
+        p = np.concatenate([p for _, p in each], axis=1)[kept].T
+        totals = np.add.reduceat(data.counts[places], own[:-1]).astype(np.int64)
+        replicates = [
+            rng.multinomial(n, (p[a:z] / p[a:z].sum(axis=0)).T).T
+            for n, a, z in zip(totals, own[:-1], own[1:], strict=True)
+        ]
+        return np.concatenate(replicates), np.repeat(totals, np.diff(own))[:, None] * p
+
+    return checked_triplets(data, len(kept), drawn)
+
+
+def checked_triplets(
+    data: "Triplets", draws: int, drawn: "Callable[[slice, slice], tuple[np.ndarray, np.ndarray]]"
+) -> "pandas.DataFrame":
+    """The table of a check of triplets; `drawn`: of places of some sets replicates of the answers, and their means."""
     import pandas as pd
 
-    data = answered(of_triplets(tree, "check"))
     if not np.array_equal(data.counts, np.floor(data.counts)):
         raise DataError(
             "The check needs whole numbers of answers, of which it draws replicates; these have weights. Fit "
@@ -276,20 +303,12 @@ def triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pa
         )
     keys, pair = np.unique(data.first * data.n_options + data.second, return_inverse=True)
     totals = np.add.reduceat(data.counts, data.start[:-1]).astype(np.int64)
-    posterior = tree["posterior"].sizes
-    kept = spaced_draws(posterior["chain"] * posterior["draw"], len(data.counts))
-    rng = streams(random_seed, 1)[0]
-    expected, replicates = np.zeros((2, len(keys), len(kept)))
-    for places, p in triplet_blocks(tree, data.start, data.first, data.second):
-        p = p[kept].T
-        first, last = np.searchsorted(data.start, [places.start, places.stop])
-        own = data.start[first : last + 1] - places.start
-        for v in range(last - first):
-            rows = slice(own[v], own[v + 1])
-            drawn = rng.multinomial(totals[first + v], (p[rows] / p[rows].sum(axis=0)).T).T
-            at = pair[places.start + own[v] : places.start + own[v + 1]]
-            replicates[at] += drawn
-            expected[at] += totals[first + v] * p[rows]
+    expected, replicates = np.zeros((2, len(keys), draws))
+    for sets in blocks(len(data.sizes), draws * int(data.sizes.max())):
+        places = slice(int(data.start[sets.start]), int(data.start[sets.stop]))
+        found, mean = drawn(places, sets)
+        np.add.at(replicates, pair[places], found)
+        np.add.at(expected, pair[places], mean)
     n = np.bincount(pair, totals[data.set_of])[:, None]
     x = np.bincount(pair, data.counts)[:, None]
     labels = np.asarray(data.labels, dtype=str)

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali.data.groups import Groups
-from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIR_KINDS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import (
+    BEST_WORST,
+    CHOICE_KINDS,
+    CHOICES,
+    OF_GROUPS,
+    OWN,
+    PAIR_KINDS,
+    PAIRS,
+    SIMILARITIES,
+    TRIPLET_KINDS,
+    TRIPLETS,
+)
 from thali.errors import Argument, ArgumentError
 from thali.posterior.stacking import pointwise
 from thali.posterior.verdict import Advice
@@ -32,7 +43,14 @@ from .check_by_data import (
 from .features import add_convergence, features_table
 from .groups import group_check_table, group_features_table, tree_of_group
 from .kind import of_choices, of_known_data
-from .kinds_of_people import as_groups, kinds_check_table, predicted_of_new
+from .kinds_of_people import (
+    as_groups,
+    kinds_check_table,
+    kinds_set_check_table,
+    kinds_triplet_check_table,
+    most_similar_of_new,
+    predicted_of_new,
+)
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import Matched, matched_table
 from .predict import fitted_draws, predicted_pairs, predicted_with_errors
@@ -159,6 +177,9 @@ class OfSimilarities(DataAnswers):
     def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
         return similarity_check_table(tree, random_seed)
 
+    def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+        return predicted_pairs(tree, sets, return_se)  # which refuses them
+
     def data(self, tree: "xarray.DataTree") -> "Similarities":
         return measured_similarities(tree)
 
@@ -226,22 +247,37 @@ class OfGroups(DataAnswers):
 
 
 class OfKinds(DataAnswers):
-    """Paired comparisons by people of kinds that nobody knows."""
+    """Answers of people of kinds that nobody knows: what is of a new person, and checks of all people."""
+
+    def __init__(
+        self,
+        one: DataAnswers,
+        of_new: Callable[["xarray.DataTree"], Quantities],
+        check: Callable[..., "pandas.DataFrame"],
+        predict: Callable[["xarray.DataTree", Any, bool], Any] = predicted_of_new,
+    ) -> None:
+        self.one, self.of_new, self.of_all, self.predict = one, of_new, check, predict
+
+    def _advice(self, tree: "xarray.DataTree") -> Advice:
+        return self.one._advice(tree)
+
+    def data(self, tree: "xarray.DataTree") -> "Judged":
+        return self.one.data(tree)
 
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
-        return quantities.of_pairs_by_kinds(tree)
+        return quantities.of_people(tree, self.of_new)
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
         groups = as_groups(tree)
         return answers_of(groups).judged_besides(groups)
 
     def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-        return kinds_check_table(tree, random_seed)
+        return self.of_all(tree, random_seed)
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
         if covariates is not None:
             raise ArgumentError(Argument("covariates"), " are unknown to models of kinds of people; leave them out.")
-        return predicted_of_new(tree, sets, return_se)
+        return self.predict(tree, sets, return_se)
 
     def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
         return log_predictive_of_kinds(tree, choices)
@@ -263,7 +299,9 @@ _BY_KIND: dict[str, DataAnswers] = {
     SIMILARITIES: OfSimilarities(),
     TRIPLETS: OfTriplets(),
     OWN: OfOwnData(),
-    PAIR_KINDS: OfKinds(),
+    PAIR_KINDS: OfKinds(OfPairs(), quantities.of_pairs, kinds_check_table),
+    CHOICE_KINDS: OfKinds(OfSets(), quantities.of_offered, kinds_set_check_table),
+    TRIPLET_KINDS: OfKinds(OfTriplets(), quantities.of_answered, kinds_triplet_check_table, most_similar_of_new),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
 

@@ -6,12 +6,13 @@ what follows from them. Weights of choices, of which only ratios count, are shar
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import GROUPED, OF_GROUPS, SIMILARITIES
+from thali.data.kinds import GROUPED, OF_GROUPS
 from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.threads import rectangle
 from thali.posterior.interval import INTERVAL, TAILS
@@ -21,7 +22,7 @@ from thali.posterior.view import Posterior
 from ..draws.columns import Columns, columns_of
 from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
 from .features import add_convergence, checked_probability, distinct_owners, features_table
-from .kind import of_data
+from .kind import of_data, of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,29 +75,26 @@ def group_tree(
         for name, values in own.items():
             extra[name].append(values)
         parts.append(likelihood.posterior_part(by_group[g], {n: v.ravel() for n, v in own.items()}, data, shape, dense))
-    if parts[0].kind != SIMILARITIES:
-        by_group = [_as_shares(columns) for columns in by_group]
-    middle = Columns(
-        by_group[0].n_features,
-        np.mean([columns.weights for columns in by_group], axis=0),
-        by_group[0].sizes,
-        by_group[0].owners,
-        np.mean([columns.unique_weights for columns in by_group], axis=0),
-    )
+    by_group = comparable_weights(by_group, parts, extra)
+    middle = mean_over(by_group)
     constants = sum(part.log_constant for part in parts)
     variables = {
         "n_features": over_draws([chain.n_features for chain in kept]),
         "alpha": over_draws([chain.alpha for chain in kept]),
         "log_likelihood": over_draws([chain.log_likelihood + constants for chain in kept]),
         **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
-        **{name: (("chain", "draw", "group"), np.stack(values, axis=2)) for name, values in extra.items()},
+        **{
+            name: (("chain", "draw", "group"), np.stack(values, axis=2))
+            for name, values in extra.items()
+            if name in parts[0].descriptions  # others stand in the parts
+        },
         **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
         "group_weights": (("chain", "draw", "group", "feature"), _padded_weights(by_group, shape)),
     }
-    rows = _dims_of_rows(parts[0])
+    rows = set(parts[0].rows)
     for name, (dims, values) in parts[0].variables.items():
         each = [part.variables[name][1] for part in parts if name in part.variables]
-        if len(dims) == 2:  # of the owners, which all groups share
+        if len(dims) == 2 or name in parts[0].common:  # of the owners, or a parameter, which all groups share
             variables[name] = dims, values
         elif rows & set(dims) and len(each) == len(parts):
             variables[name] = dims, np.concatenate(each, axis=2)
@@ -134,6 +132,37 @@ def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Colu
     return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
+def comparable_weights(
+    by_group: list[Columns], parts: Sequence[Any], extra: dict[str, list[np.ndarray]]
+) -> list[Columns]:
+    """The columns of groups with weights that can be compared: shares, where only ratios of them count; the parameters
+    in `extra` change with them."""
+    if not of_kind(parts[0].kind).of_several:
+        return [_as_shares(_with_own(columns, part)) for columns, part in zip(by_group, parts, strict=True)]
+    found = list(by_group)
+    for g, part in enumerate(parts):
+        if part.scale is not None:
+            found[g] = replace(found[g], weights=found[g].weights / part.scale[found[g].draw])
+            for values in extra.values():
+                values[g] = values[g] / part.scale.reshape(values[g].shape)
+    return found
+
+
+def mean_over(by_group: Sequence[Columns]) -> Columns:
+    """The columns with the mean weights of groups or kinds."""
+    weights, unique = (
+        np.mean([getattr(columns, name) for columns in by_group], axis=0) for name in ("weights", "unique_weights")
+    )
+    return replace(by_group[0], weights=weights, unique_weights=unique)
+
+
+def _with_own(columns: Columns, part: Any) -> Columns:
+    """The columns with the unique weights as they count, with what covariates of options do to them."""
+    if "unique_weights" not in part.variables:
+        return columns
+    return replace(columns, unique_weights=part.variables["unique_weights"][1].reshape(columns.n_draws, -1))
+
+
 def _as_shares(columns: Columns) -> Columns:
     """Weights over the sum of all that choices depend on: features of all options are not counted."""
     seen = columns.weights * (columns.sizes < columns.n_options)
@@ -153,11 +182,6 @@ def _padded_weights(by_group: list[Columns], shape: tuple[int, int]) -> np.ndarr
     return padded.reshape(*shape, *padded.shape[1:])
 
 
-def _dims_of_rows(part: Any) -> set[str]:
-    """The dimensions along which the data of a part stand, of which each group has its own."""
-    return {_placed(name, value)[0] for name, value in part.observed_coordinates.items()}
-
-
 def _placed(name: str, coordinate: Any) -> tuple[str, Any]:
     """The dimension and the values of a coordinate."""
     return coordinate[:2] if isinstance(coordinate, tuple) else (name, coordinate)
@@ -165,7 +189,7 @@ def _placed(name: str, coordinate: Any) -> tuple[str, Any]:
 
 def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
     """The coordinates of the variables of all groups; along data one group after the other, with its number."""
-    rows, found = _dims_of_rows(parts[0]), {}
+    rows, found = set(parts[0].rows), {}
     for name, value in parts[0].coordinates.items():
         dim, _ = _placed(name, value)
         of_rows = dim.removesuffix("_number")
@@ -182,21 +206,28 @@ def _joined(parts: Sequence[Any], what: str, groups: "Groups", axis: int, coordi
     """What the groups' parts hold of their rows, one group after the other; what is not of rows, of the first."""
     import xarray as xr
 
-    each, of_rows = [getattr(part, what) for part in parts], _dims_of_rows(parts[0])
-    variables = {}
+    each, of_rows = [getattr(part, what) for part in parts], set(parts[0].rows)
+    variables, lengths = {}, {}
     for name, value in each[0].items():
         dims, values = _pair(value)
-        if of_rows & set(dims):
-            values = np.concatenate([_pair(part[name])[1] for part in each], axis=axis)
+        if here := of_rows & set(dims):
+            arrays = [np.asarray(_pair(part[name])[1]) for part in each]
+            lengths |= {dim: [array.shape[dims.index(dim)] for array in arrays] for dim in here}
+            values = np.concatenate(arrays, axis=axis)
         elif len({str(_pair(part[name])[1]) for part in each}) > 1:
             dims, values = (("group",), np.array([_pair(part[name])[1] for part in each]))
         variables[name] = dims, values
     rows = {}
     for name, value in parts[0].observed_coordinates.items():
         dim, _ = _placed(name, value)
+        if dim not in of_rows:
+            rows[name] = value
+            continue
         values = [_placed(name, part.observed_coordinates[name])[1] for part in parts]
         rows[name] = dim, np.concatenate(values)
-        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(groups)), [len(each) for each in values])
+        lengths[dim] = [len(each) for each in values]
+    for dim, numbers in lengths.items():
+        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(groups)), numbers)
     return xr.Dataset(variables, {**rows, **coordinates})
 
 

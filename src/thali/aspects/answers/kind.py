@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIR_KINDS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OF_KINDS, OWN, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 from thali.posterior.view import Posterior
 
@@ -104,7 +104,9 @@ class OfGroups(OfData):
 class OfKinds(OfData):
     """People of kinds that nobody knows."""
 
-    word = "aspect"
+    def __init__(self, kind: str, one: OfData) -> None:
+        super().__init__(kind)
+        self.word: str = one.word  # type: ignore[misc]
 
     def refuse(self, tree: "xarray.DataTree", what: str) -> None:
         raise ArgumentError(f"{what} is of people of one kind; take the model of one, such as of_kind(1).")
@@ -117,13 +119,18 @@ _OF_ONE: tuple[OfData, ...] = (
     OfSimilarities(SIMILARITIES),
     OfTriplets(TRIPLETS),
     OfOwnData(OWN),
-    OfKinds(PAIR_KINDS),
 )
 _BY_KIND = {each.kind: each for each in _OF_ONE}
 _BY_KIND |= {grouped: OfGroups(grouped, _BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
+_BY_KIND |= {of_kinds: OfKinds(of_kinds, _BY_KIND[kind]) for of_kinds, kind in OF_KINDS.items()}
 
 
 KNOWN = frozenset(_BY_KIND)
+
+
+def of_kind(kind: str) -> OfData:
+    """What goes with data of a kind of `thali.data.kinds`."""
+    return _BY_KIND[kind]
 
 
 def of_data(tree: "xarray.DataTree") -> OfData:

@@ -1,171 +1,31 @@
-"""People of kinds that nobody knows: their draws as a tree, the kinds made comparable, and their tables.
+"""People of kinds that nobody knows: the kinds made comparable, and their tables, predictions and checks."""
 
-The tree has what that of one group has, where `choice_probability` is that of a new person, and besides who is of which
-kind (`kind`), and by kind the weights and what follows from them, as shares of the kind's total. The numbers of the
-kinds mean nothing, and change from draw to draw; `order_of_kinds` makes them comparable.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import PAIR_GROUPS, PAIR_KINDS
-from thali.errors import ArgumentError, DataError
+from thali.data.kinds import GROUPED, OF_KINDS
 from thali.inference.seeds import streams
-from thali.inference.threads import rectangle
-from thali.posterior.densities import is_pointwise
 from thali.posterior.interval import TAILS
-from thali.posterior.store import origin, tree_of
+from thali.posterior.store import tree_of
 from thali.posterior.summary import mean_errors
 from thali.posterior.view import Posterior
 
-from ..draws.columns import Columns, columns_of
-from ..draws.counts import log_outcome_coefficient
-from ..draws.probabilities import probability_blocks, probability_draws
-from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats, pair_index
-from .check import PAIR, blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws, whole_counts
-from .groups import _as_shares, _padded_weights, columns_of_group, tree_of_group
-from .predict import places_of
+from ..draws.columns import columns_of
+from ..draws.probabilities import probability_draws
+from ..draws.triplets import answered, triplet_blocks
+from ..likelihoods.best_worst import rule_of
+from ..likelihoods.set_draws import set_probability_draws
+from .check import MEMBER, PAIR, blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws, whole_counts
+from .check_by_data import checked_triplets, whole_choices
+from .groups import tree_of_group
+from .kinds_tree import shares_of_new
+from .predict import has_answers, out_of_sets, places_of, places_of_pairs
 
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-    from thali.data.pairs import PairedComparisons
-
-    from ..samplers.record import ChainDraws
-
-_OF_KINDS = {
-    "kind": "of which kind everybody is; the numbers mean nothing and change from draw to draw",
-    "n_kinds": "kinds that somebody is of",
-    "choice_probability": "probability that a new person chooses the first of a pair; lapse included",
-    "kind_choice_probability": "probability that a person of each kind chooses the first of a pair; lapse included",
-    "kind_weights": "weight of a feature in each kind; padded with 0",
-    "kind_unique_weights": "weight of the aspect that an option has alone, in each kind",
-    "weights": "weight of a feature, mean over kinds; padded with 0",
-    "unique_weights": "weight of the aspect that an option has alone, mean over kinds",
-    "kappa": "how similar the kinds are: weights are Gamma(kappa, kappa / v), v what they vary about",
-}
-
-
-def kinds_tree(
-    chains: Sequence["ChainDraws"],
-    data: "PairedComparisons",
-    likelihood: Any,
-    *,
-    learned_alpha: bool,
-    similar: bool,
-    attrs: Mapping[str, object],
-) -> "xarray.DataTree":
-    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
-    import xarray as xr
-
-    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
-    if draws == 0:
-        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
-    kept = [chains[number] for number in numbers]
-    shape, answers = (len(kept), draws), data.answers
-    assert answers is not None
-    number = kept[0].unique_weights.shape[1]
-    by_kind = [_as_shares(columns_of_group(kept, draws, g)) for g in range(number)]
-    of = np.concatenate([chain.kinds[:draws] for chain in kept])
-    sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
-    labels, people = np.asarray(data.labels, dtype=str), np.asarray(answers.subjects, dtype=str)
-    coefficients = log_outcome_coefficient(answers.wins, answers.tied, answers.losses)
-    dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
-
-    def over_draws(values: Any) -> Any:
-        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
-
-    first = by_kind[0]
-    part = likelihood.posterior_part(first.take(np.zeros(1, int)), {}, data, (1, 1), True)
-    middle = Columns(
-        first.n_features,
-        np.mean([columns.weights for columns in by_kind], axis=0),
-        first.sizes,
-        first.owners,
-        np.mean([columns.unique_weights for columns in by_kind], axis=0),
-    )
-    variables = {
-        "n_features": over_draws([chain.n_features for chain in kept]),
-        "alpha": over_draws([chain.alpha for chain in kept]),
-        "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
-        **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
-        "n_kinds": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
-        "kind": (("chain", "draw", "subject"), of.reshape(*shape, -1)),
-        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
-        "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
-    }
-    if likelihood.unique:
-        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
-        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
-        variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
-    coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "subject": people}
-    pairs, p = {}, None
-    if dense:
-        p = np.stack([_probabilities(columns, likelihood.lapse) for columns in by_kind], axis=1)
-        mixed = np.einsum("dg,dgp->dp", shares_of_new(sizes), p)
-        variables["choice_probability"] = (("chain", "draw", "pair"), mixed.reshape(*shape, -1))
-        named = "chain", "draw", "kind_number", "pair"
-        variables["kind_choice_probability"] = (named, p.reshape(*shape, *p.shape[1:]))
-        pairs = part.coordinates
-    posterior = xr.Dataset(variables, {**coordinates, **pairs})
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = (_DESCRIPTIONS | _OF_KINDS)[str(name)]
-    found = {"posterior": posterior}
-    if p is not None and is_pointwise(len(people), len(of)):
-        terms = _log_of_people(p[:, :, pair_index(data.first, data.second, data.n_options)], answers, of)
-        terms += np.bincount(answers.subject, coefficients, len(people))
-        variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)
-        found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "subject": people})
-    rows = {"answer_subject": ("answer", answers.subject), "answer_pair": ("answer", answers.pair)}
-    observed = {"answers": ("answer", answers.wins)}
-    found["observed_data"] = xr.Dataset({**part.observed, **observed}, part.observed_coordinates)
-    found["constant_data"] = xr.Dataset(
-        {**part.constants, **rows, "answer_losses": ("answer", answers.losses)},
-        {**part.observed_coordinates, "option": labels, "subject": people},
-    )
-    found["constant_data"]["kind"], found["constant_data"]["learned_alpha"] = PAIR_KINDS, bool(learned_alpha)
-    found["constant_data"]["similar"], found["constant_data"]["kinds"] = bool(similar), number
-    found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": coordinates["chain"]})
-    return tree_of(found, {**origin(), **attrs})
-
-
-def shares_of_new(sizes: np.ndarray) -> np.ndarray:
-    """The probability that a new person is of each kind, from how many people are (draw, kind)."""
-    return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)
-
-
-def _probabilities(columns: Columns, lapse: float) -> np.ndarray:
-    """p of all pairs, draw by draw."""
-    i, j = np.triu_indices(columns.n_options, k=1)
-    found = np.empty((columns.n_draws, len(i)))
-    for draws, p, _ in probability_blocks(columns, i, j, lapse):
-        found[draws] = p
-    return found
-
-
-def _log_of_people(p: np.ndarray, answers: Any, of: np.ndarray) -> np.ndarray:
-    """log probability of everybody's answers given the kinds of all others; `p` (draw, kind, compared pair)."""
-    # Given are the weights of all kinds too, so that the answers of people who are left out can be predicted by
-    # importance sampling.
-    from scipy.sparse import csr_array
-    from scipy.special import logsumexp
-
-    people, pairs = of.shape[1], p.shape[2]
-    won, lost = (
-        csr_array((times, (answers.pair, answers.subject)), (pairs, people)) for times in (answers.wins, answers.losses)
-    )
-    found = np.empty((len(p), people, p.shape[1]))
-    with np.errstate(divide="ignore"):
-        for g in range(p.shape[1]):
-            own = of == g
-            others = own.sum(axis=1, keepdims=True) - own
-            logs = np.maximum(np.log(p[:, g]), -1e4), np.maximum(np.log1p(-p[:, g]), -1e4)
-            found[:, :, g] = logs[0] @ won + logs[1] @ lost + np.log((others + 1.0) / (people - 1.0 + p.shape[1]))
-    return np.asarray(logsumexp(found, axis=2))
-
 
 # The numbers of kinds of people made comparable across draws ----------------------------------------------------------
 #
@@ -252,26 +112,46 @@ def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
         return tree
     of, number = members(tree), number_of_kinds(tree)
     order = order_of_kinds(of, number)
-    stored = tree["posterior"].to_dataset()
-    shape = stored.sizes["chain"], stored.sizes["draw"]
-    dropped = [name for name in ("choice_probability", "kind", "n_kinds") if name in stored]
-    posterior = stored.drop_vars(dropped)
-    for name in ("kind_weights", "kind_unique_weights", "kind_choice_probability"):
-        if name in posterior:
-            values, dims = posterior[name].values, posterior[name].dims
-            at = order.reshape(*shape, number, *[1] * (values.ndim - 3))
-            sorted_ = np.take_along_axis(values, at, axis=2)
-            new = name.removeprefix("kind_") if name.endswith("probability") else f"group_{name.removeprefix('kind_')}"
-            posterior = posterior.drop_vars(name)
-            posterior[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), sorted_
+    posterior = tree["posterior"].to_dataset()
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
     names = [str(g + 1) for g in range(number)]
-    posterior = posterior.drop_vars("subject").assign_coords(group=names)
-    found = {"posterior": posterior, **_data_of_members(tree, memberships(tree).argmax(axis=1), names)}
+    kept, data = _data_of_members(tree, memberships(tree).argmax(axis=1), names)
+    for name in [str(name) for name in posterior.data_vars if "kind_number" in posterior[name].dims]:
+        values, dims = posterior[name].values, posterior[name].dims
+        at = order.reshape(*shape, number, *[1] * (values.ndim - 3))
+        values, plain = np.take_along_axis(values, at, axis=2), name.removeprefix("kind_")
+        posterior = posterior.drop_vars(name)
+        if dims[3:] == ("place",):  # the sets of the members of each kind
+            posterior = posterior.drop_vars(plain).drop_dims(("place", "place_number"))
+            posterior[plain] = dims[:2] + dims[3:], np.concatenate([values[:, :, g, kept[g]] for g in range(number)], 2)
+            continue
+        new = f"group_{plain}" if plain in ("weights", "unique_weights") else plain
+        posterior[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), values
+    posterior = posterior.drop_vars(["kind", "n_kinds", "subject"]).assign_coords(group=names)
+    if "set_probability" in posterior:
+        rows = {name: data["observed_data"][name].values for name in ("offered", "alternative", "place_group")}
+        labels = [f"{one} | {offered}" for one, offered in zip(rows["alternative"], rows["offered"], strict=True)]
+        posterior = posterior.assign_coords(place_group=("place", rows["place_group"]))
+        posterior = posterior.assign_coords(place=np.array(labels, dtype=str))
+    found = {"posterior": posterior, **data}
     return tree_of(found | {"sample_stats": tree["sample_stats"].to_dataset()}, tree.attrs)
 
 
-def _data_of_members(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> dict[str, Any]:
-    """The comparisons of the people of each kind, one kind after the other."""
+def _data_of_members(
+    tree: "xarray.DataTree", kind: np.ndarray, names: list[str]
+) -> tuple[list[np.ndarray], dict[str, Any]]:
+    """The answers of the people of each kind, one kind after the other; and of sets the places of each."""
+    constant = tree["constant_data"].to_dataset()
+    of_data = OF_KINDS[Posterior(tree).data_kind]
+    kept, observed, counted = (_pairs_of if "answer_pair" in constant else _sets_of)(tree, kind, names)
+    scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds")]
+    counted = counted.assign({name: constant[name] for name in scalars})
+    counted["kind"] = GROUPED[of_data]
+    return kept, {"observed_data": observed, "constant_data": counted}
+
+
+def _pairs_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
+    """The comparisons of the members of each kind."""
     import xarray as xr
 
     constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
@@ -288,13 +168,33 @@ def _data_of_members(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]
     by_pair = {name: ("compared_pair", constant[name].values[pair]) for name in ("first", "second")}
     by_pair["losses"] = "compared_pair", _whole(losses[group, pair])
     by_pair["log_binomial_coefficient"] = "compared_pair", np.zeros(len(pair))
-    scalars = {name: constant[name] for name in ("lapse", "unique", "has_ties", "learned_alpha", "similar")}
-    counted = xr.Dataset({**by_pair, **scalars}, {**rows, "option": constant["option"].values, "group": names})
-    counted["kind"] = PAIR_GROUPS
-    return {
-        "observed_data": xr.Dataset({"wins": ("compared_pair", _whole(wins[group, pair]))}, rows),
-        "constant_data": counted,
+    counted = xr.Dataset(by_pair, {**rows, "option": constant["option"].values, "group": names})
+    return [], xr.Dataset({"wins": ("compared_pair", _whole(wins[group, pair]))}, rows), counted
+
+
+def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
+    """The choices of the members of each kind, out of the sets out of which one of them chose."""
+    import xarray as xr
+
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    sizes, times = constant["set_size"].values, observed["answers"].values
+    set_of, of_answer = np.repeat(np.arange(len(sizes)), sizes), kind[constant["answer_subject"].values]
+    place = constant["answer_place"].values
+    counts = [np.bincount(place, times * (of_answer == g), len(set_of)) for g in range(len(names))]
+    sets = [np.flatnonzero(np.bincount(set_of, each, len(sizes))) for each in counts]
+    kept = [np.flatnonzero(np.isin(set_of, each)) for each in sets]
+    rows = {
+        "set_group": ("set", np.repeat(np.arange(len(names)), [len(each) for each in sets])),
+        "place_group": ("place", np.repeat(np.arange(len(names)), [len(each) for each in kept])),
     }
+    own: dict[str, Any] = {}
+    for dim, at in (("set", np.concatenate(sets)), ("place", np.concatenate(kept))):
+        rows |= {str(name): (dim, each.values[at]) for name, each in observed.coords.items() if each.dims == (dim,)}
+        own |= {str(name): (dim, each.values[at]) for name, each in constant.data_vars.items() if each.dims == (dim,)}
+    own["log_multinomial_coefficient"] = "set", np.zeros(len(own["set_size"][1]))
+    chosen = np.concatenate([each[own] for each, own in zip(counts, kept, strict=True)])
+    counted = xr.Dataset(own, {**rows, "option": constant["option"].values, "group": names})
+    return kept, xr.Dataset({"chosen": ("place", _whole(chosen))}, rows), counted
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
@@ -396,33 +296,34 @@ def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
 
 
 def predicted_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
-    """For pairs the probability that the first is chosen; of `Choices` out of pairs those of both."""
+    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members."""
     places, paired = places_of(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
-    if any(len(each) != 2 for each in places):
-        raise ArgumentError(
-            "Of kinds of people pairs are predicted; for larger sets ask the model of a kind, of_kind(1)."
-        )
-    first, second = np.array(places, np.int64).reshape(-1, 2).T
-    draws = new_person_draws(tree, first, second)
+    if paired:
+        first, second = np.array(places, np.int64).reshape(-1, 2).T
+        draws = new_person_draws(tree, lambda columns, lapse: probability_draws(columns, first, second, lapse))
+        ends = np.zeros(0, np.int64)
+    else:
+        rule, answers = rule_of(tree), has_answers(sets)
+        ends = out_of_sets(columns_of(tree), places, answers, 0.0, rule)[1][1:-1]
+
+        def of_kind(columns: Any, lapse: float) -> np.ndarray:
+            return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
+
+        draws = new_person_draws(tree, of_kind)
     p, chains = draws.mean(axis=0), tree["posterior"].sizes["chain"]
-
-    def as_asked(values: np.ndarray, others: np.ndarray) -> Any:
-        return values if paired else list(np.stack([values, others], axis=1))
-
-    found = as_asked(p, 1.0 - p)
+    found = p if paired else np.split(p, ends)
     if not return_se:
         return found
-    errors = mean_errors(draws.T.reshape(len(first), chains, -1))
-    return found, as_asked(errors, errors)
+    errors = mean_errors(draws.T.reshape(draws.shape[1], chains, -1))
+    return found, errors if paired else np.split(errors, ends)
 
 
-def new_person_draws(tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The probability that a new person chooses the first of each pair, draw by draw."""
+def new_person_draws(tree: "xarray.DataTree", of_kind: "Callable[[Any, float], np.ndarray]") -> np.ndarray:
+    """Probabilities of what a new person chooses, draw by draw; `of_kind`: of the columns of a kind, and lapse."""
     share, lapse = aligned_shares(tree), float(tree["constant_data"].dataset["lapse"])
-    groups, found = as_groups(tree), np.zeros((len(share), len(first)))
-    for g, name in enumerate(Posterior(groups).groups):
-        found += share[:, g, None] * probability_draws(columns_of(tree_of_group(groups, name)), first, second, lapse)
-    return found
+    groups = as_groups(tree)
+    each = [of_kind(columns_of(tree_of_group(groups, name)), lapse) for name in Posterior(groups).groups]
+    return np.sum([share[:, g, None] * p for g, p in enumerate(each)], axis=0)
 
 
 def aligned_shares(tree: "xarray.DataTree") -> np.ndarray:
@@ -465,3 +366,91 @@ def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pand
         discrepancy += [discrepancy_of(x, expected, variance), discrepancy_of(replicates, expected, variance)]
     named = pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()})
     return finished_table(named, rows, discrepancy, PAIR)
+
+
+def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `set_check_table`; x_rep is the sum over kinds of Multinomial(n_g, p_g), n_g choices by those of kind g."""
+    import pandas as pd
+
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    sizes, members_of, labels = constant["set_size"].values, constant["member"].values, constant["option"].values
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    set_of = np.repeat(np.arange(len(sizes)), sizes)
+    named = {"alternative": labels[members_of].tolist(), "offered": observed["set"].values[set_of].tolist()}
+    counts = whole_choices(observed["chosen"].values, named)
+    totals = np.add.reduceat(counts, start[:-1])
+    of, groups = aligned_members(tree), as_groups(tree)
+    draws = spaced_draws(len(of), len(counts))
+    of, rng = of[draws], streams(random_seed, 1)[0]
+    subject, which = constant["answer_subject"].values, set_of[constant["answer_place"].values]
+    times = observed["answers"].values.astype(np.int64)
+    each = [columns_of(tree_of_group(groups, name)).take(draws) for name in Posterior(groups).groups]
+    rows, discrepancy = [], np.zeros((2, len(draws)))
+    for sets in blocks(len(sizes), len(draws) * len(each) * int(sizes.max())):
+        places = slice(start[sets.start], start[sets.stop])
+        first = start[sets.start : sets.stop + 1] - places.start
+        here = np.flatnonzero((which >= sets.start) & (which < sets.stop))
+        replicates, expected = np.zeros((2, places.stop - places.start, len(draws)))
+        for g, columns in enumerate(each):
+            by = np.zeros((sets.stop - sets.start, len(draws)), np.int64)
+            np.add.at(by, which[here] - sets.start, times[here, None] * (of[:, subject[here]] == g).T)
+            p = set_probability_draws(columns, first, members_of[places], float(constant["lapse"]))
+            for v in range(len(by)):
+                own = slice(first[v], first[v + 1])
+                replicates[own] += rng.multinomial(by[v], p[:, own]).T
+            n = by[set_of[places] - sets.start]
+            expected += n * p.T
+        x, n = counts[places, None], totals[set_of[places]][:, None]
+        rows.append(replicated_rows(x, n, expected / n, replicates))
+        discrepancy += [discrepancy_of(x, expected, expected), discrepancy_of(replicates, expected, expected)]
+    return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
+
+
+# Triplets: what a new person calls the most similar pair, and the check of all people -------------------------------
+
+
+def most_similar_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
+    """Of each set the probabilities of its pairs for a new person, as `predicted_pairs`."""
+    start, first, second = places_of_pairs(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
+    share = aligned_shares(tree)
+    draws = np.einsum("dg,gdp->dp", share, most_similar_draws(tree, start, first, second))
+    found = np.split(draws.mean(axis=0), start[1:-1])
+    if not return_se:
+        return found
+    errors = mean_errors(draws.T.reshape(len(first), tree["posterior"].sizes["chain"], -1))
+    return found, np.split(errors, start[1:-1])
+
+
+def most_similar_draws(tree: "xarray.DataTree", start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The probability of every pair of every set by common kind, draw by draw (kind, draw, place)."""
+    groups = as_groups(tree)
+    each = [tree_of_group(groups, name) for name in Posterior(groups).groups]
+    blocks_of = [[p for _, p in triplet_blocks(one, start, first, second)] for one in each]
+    return np.stack([np.concatenate(some, axis=1) for some in blocks_of])
+
+
+def kinds_triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `triplet_check_table`; answers to a set are a sum over kinds of Multinomial(n_g, p_g)."""
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    data = answered(tree)
+    of = aligned_members(tree)
+    draws = spaced_draws(len(of), len(data.counts))
+    of, rng = of[draws], streams(random_seed, 1)[0]
+    subject, which = constant["answer_subject"].values, data.set_of[constant["answer_place"].values]
+    times = observed["answers"].values.astype(np.int64)
+
+    def drawn(places: slice, sets: slice) -> tuple[np.ndarray, np.ndarray]:
+        own = data.start[sets.start : sets.stop + 1] - places.start
+        p = most_similar_draws(tree, own, data.first[places], data.second[places])[:, draws]
+        here = np.flatnonzero((which >= sets.start) & (which < sets.stop))
+        replicates, expected = np.zeros((2, places.stop - places.start, len(draws)))
+        for g in range(len(p)):
+            by = np.zeros((sets.stop - sets.start, len(draws)), np.int64)
+            np.add.at(by, which[here] - sets.start, times[here, None] * (of[:, subject[here]] == g).T)
+            for v in range(len(by)):
+                rows = slice(own[v], own[v + 1])
+                replicates[rows] += rng.multinomial(by[v], p[g][:, rows] / p[g][:, rows].sum(1, keepdims=True)).T
+                expected[rows] += by[v] * p[g][:, rows].T
+        return replicates, expected
+
+    return checked_triplets(data, len(draws), drawn)

@@ -201,7 +201,7 @@ def predicted_pairs(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
     from thali.posterior.summary import mean_errors
 
     tree = of_triplets(tree, "predict_proba")
-    start, first, second = _places_of(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
+    start, first, second = places_of_pairs(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
     mean, errors = np.empty(len(first)), np.empty(len(first))
     for places, draws in triplet_blocks(tree, start, first, second):
         mean[places] = draws.mean(axis=0)
@@ -211,7 +211,7 @@ def predicted_pairs(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
     return (found, np.split(errors, start[1:-1])) if return_se else found
 
 
-def _places_of(sets: Any, labels: list[str]) -> Places:
+def places_of_pairs(sets: Any, labels: list[str]) -> Places:
     """The pairs of sets of labels, set after set."""
     where = {label: k for k, label in enumerate(labels)}
     if isinstance(sets, Triplets):

@@ -50,7 +50,8 @@ def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quan
     seen = Posterior(tree)
     names = seen.groups
     of_first = of_one(tree_of_group(tree, names[0]))
-    shared = {name: values for name, values in of_first.items() if name in SHARED or name.startswith("presence[")}
+    in_common = {*SHARED, *map(parameter, names_in(tree))}
+    shared = {name: values for name, values in of_first.items() if name in in_common or name.startswith("presence[")}
     if (kappa := seen.kappa) is not None:
         shared["kappa"] = kappa.values
     if seen.common_worth is not None:
@@ -111,9 +112,15 @@ def of_options(tree: "xarray.DataTree") -> Quantities:
 
 def of_sets(tree: "xarray.DataTree") -> Quantities:
     """`set_probability[a | a, b, ...]` as far as stored; of own weights alone `worth[a]` and `rank[a]` instead."""
-    posterior, observed = tree["posterior"].dataset, tree["observed_data"].dataset
+    posterior = tree["posterior"].dataset
     if not posterior["n_features"].values.any() and posterior.sizes["option"] <= MAX_RANKED:
         return of_options(tree)
+    return of_offered(tree)
+
+
+def of_offered(tree: "xarray.DataTree") -> Quantities:
+    """`set_probability[a | a, b, ...]` as far as stored."""
+    observed = tree["observed_data"].dataset
     if (stored := Posterior(tree).set_probability) is None:
         return {}
     chosen = stored.values
@@ -130,8 +137,12 @@ def of_similarities(tree: "xarray.DataTree") -> Quantities:
 
 def of_triplets(tree: "xarray.DataTree") -> Quantities:
     """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a, b, ...]`."""
-    has_constant = bool(tree["constant_data"].dataset["has_constant"])
-    return constant_share(tree) | of_presence(tree, sees_single=False, sees_full=has_constant)
+    return constant_share(tree) | of_answered(tree)
+
+
+def of_answered(tree: "xarray.DataTree") -> Quantities:
+    """`presence[a, b, ...]` of probable features that answers depend on."""
+    return of_presence(tree, sees_single=False, sees_full=bool(tree["constant_data"].dataset["has_constant"]))
 
 
 def constant_share(tree: "xarray.DataTree") -> Quantities:
@@ -201,7 +212,7 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
     return Advice(stuck=stuck, longer_if_stuck=True)
 
 
-def of_pairs_by_kinds(tree: "xarray.DataTree") -> Quantities:
-    """Those of kinds of people, and of a new person `choice_probability[a, b]`, as of pairs."""
+def of_people(tree: "xarray.DataTree", of_new: "Callable[[xarray.DataTree], Quantities]") -> Quantities:
+    """Those of kinds of people, and those of a new person up to 60 options."""
     few = tree["posterior"].sizes["option"] <= MAX_OPTIONS
-    return of_kinds(tree) | (of_pairs(tree) if few else {})
+    return of_kinds(tree) | (of_new(tree) if few else {})

@@ -66,6 +66,7 @@ def similarities_part(
         },
         pointwise=pointwise,
         observed_coordinates=pair_coordinates("measured_pair", labels, data.first, data.second),
+        rows=("measured_pair",),
     )
 
 

@@ -56,6 +56,9 @@ class DataPart:
     constants: dict[Any, Any] = field(default_factory=dict)  # group constant_data
     pointwise: dict[Any, Any] = field(default_factory=dict)  # group log_likelihood; empty above 2,000 pairs
     observed_coordinates: dict[Any, Any] = field(default_factory=dict)  # of these three groups
+    rows: tuple[str, ...] = ()  # the dimensions along which data stand, of which each group of people has its own
+    scale: np.ndarray | None = None  # (draws,) of weights and constant, where only their ratios count
+    common: tuple[str, ...] = ()  # variables of parameters that groups of people have in common
 
 
 def to_datatree(

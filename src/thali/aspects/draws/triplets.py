@@ -77,6 +77,8 @@ def triplets_part(
             "has_constant": constant is not None,
         },
         pointwise=pointwise,
+        rows=("set", "place"),
+        scale=None if constant is None else mean_value(columns, constant),
     )
 
 
@@ -100,9 +102,13 @@ def pair_similarities(
     shared = shared_draws(columns, constant, first, second, link)
     if constant is None:
         return shared
+    return shared / mean_value(columns, constant)[:, None]
+
+
+def mean_value(columns: Columns, constant: np.ndarray) -> np.ndarray:
+    """The mean of s + c over all pairs in each draw."""
     n, sizes = columns.n_options, columns.sizes
-    mean = columns.summed(columns.weights * sizes * (sizes - 1)) / (n * (n - 1))
-    return shared / (mean + constant)[:, None]
+    return columns.summed(columns.weights * sizes * (sizes - 1)) / (n * (n - 1)) + constant
 
 
 def probabilities_of_draws(
@@ -154,4 +160,4 @@ def answered(tree: "xarray.DataTree") -> "Triplets":
     fixed, counts = tree["constant_data"].dataset, tree["observed_data"].dataset["chosen"].values
     labels = tuple(str(label) for label in tree["posterior"].dataset["option"].values)
     start = np.concatenate([[0], np.cumsum(fixed["set_size"].values)])
-    return Triplets._made_of(labels, start, fixed["first"].values, fixed["second"].values, counts)
+    return Triplets._made_of(labels, start, fixed["first"].values, fixed["second"].values, counts, None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import plural
-from thali.data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import OF_GROUPS, OF_KINDS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 from thali.model.common_findings import asked, check_of, data, describes, methods, summary, verdict
 from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
@@ -17,7 +17,7 @@ from thali.model.settings import Settings
 from thali.model.wording import estimate as in_words
 from thali.model.wording import number, phrase
 from thali.posterior.interval import INTERVAL, TAILS
-from thali.posterior.view import Posterior
+from thali.posterior.view import KINDS, Posterior
 from thali.trees.tree import Tree
 
 from ..answers.check import check_sentence
@@ -28,7 +28,7 @@ from ..draws.columns import columns_of
 from ..draws.similarities import judgements_of, similarity_draws
 from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
-from . import groups
+from . import groups, kinds
 from .english import ENGLISH
 from .features import (
     by_member,
@@ -98,8 +98,10 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
     if model._engine.is_point:
         return OF_A_POINT
+    if Posterior(model.posterior_).population == KINDS:
+        return (*kinds.makers_of("feature", kinds.most_similar, _of(model).check), *LAST)
     if model.groups_:
-        return (*groups.makers_of("feature", check_of_similarities), *LAST)
+        return (*groups.makers_of("feature", _of(model).check), *LAST)
     owners = picture_of_membership if _similar(model, settings) is None else membership
     return (*_of(model).makers, owners, *LAST)
 
@@ -107,7 +109,7 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
 def _of(model: "AdditiveClustering") -> "_OfData":
     """Facts of the data of the fit, or of each of its groups."""
     kind = Posterior(model.posterior_).data_kind
-    return _OF_DATA[OF_GROUPS.get(kind, kind)]
+    return _OF_DATA[(OF_GROUPS | OF_KINDS).get(kind, kind)]
 
 
 def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
@@ -351,6 +353,8 @@ def modelled(model: "AdditiveClustering") -> tuple[Text, ...]:
     shape, rate = model.weight_prior_
     prior = phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
     shared = (groups.modelled(model, "feature"),) if model.groups_ else ()
+    if Posterior(model.posterior_).population == KINDS:
+        shared = kinds.modelled(model, "feature")
     return (*sentences, prior, fixed, *shared)
 
 
@@ -402,6 +406,7 @@ class _OfData(NamedTuple):
     """Facts of data of one kind."""
 
     makers: tuple[Maker, ...]
+    check: Maker
     counted: str  # keys of sentences
     density: str
     assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
@@ -412,6 +417,7 @@ class _OfData(NamedTuple):
 _OF_DATA = {
     SIMILARITIES: _OfData(
         OF_SIMILARITIES,
+        check_of_similarities,
         "additive.counted",
         "additive.density",
         _assumed_of_similarities,
@@ -420,6 +426,7 @@ _OF_DATA = {
     ),
     TRIPLETS: _OfData(
         OF_TRIPLETS,
+        check,
         "additive.counted.triplets",
         "additive.answers",
         _assumed_of_answers,

@@ -215,11 +215,14 @@ def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model.covariates_
-    return (phrase(ENGLISH, "methods.covariates", names=listed(names)),) if names else ()
+    if not names:
+        return ()
+    common = (ENGLISH["groups.methods.covariates"],) if model.groups_ else ()
+    return phrase(ENGLISH, "methods.covariates", names=listed(names)), *common
 
 
 OF_GROUPS = (
-    *groups.makers_of("aspect", check),
+    *groups.makers_of("aspect", check, covariates),
     methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
     independence,
     verdict,
@@ -229,7 +232,11 @@ _OF_POPULATION = {
     "ranks": ranks,
 }
 OF_PEOPLE = tuple(_OF_POPULATION.get(maker.key, maker) for maker in OF_GROUPS)
-OF_KINDS = (*kinds.MAKERS, methods(lambda model: (*modelled(model), *kinds.modelled(model))), verdict)
+OF_KINDS = (
+    *kinds.makers_of("aspect", kinds.preferred, check, kinds.ranks),
+    methods(lambda model: (*modelled(model), *kinds.modelled(model, "aspect"))),
+    verdict,
+)
 MAKERS = (
     asked(_asked),
     aspects,

@@ -24,8 +24,9 @@ _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
-def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
-    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `check`: of the data."""
+def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
+    """The makers of the findings but for the paragraph of a paper; `word`: aspect or feature; `check`: of the data;
+    `besides`: answers that are of all groups together."""
 
     @finding("features", f"Do the groups attend to the same {word}s?")
     def features(model: Any, settings: Settings) -> Finding:
@@ -38,7 +39,8 @@ def makers_of(word: str, check: Maker) -> tuple[Maker, ...]:
         return number_finding(model, number.to_numpy(), word, f"{word}s")
 
     question = asked(lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
-    return (question, features, n_features, *((ranks,) * (word == "aspect")), parameters, check, summary, data)
+    own = (ranks,) * (word == "aspect")
+    return (question, features, n_features, *own, *besides, parameters, check, summary, data)
 
 
 @finding("ranks", "Which options does each group prefer?")

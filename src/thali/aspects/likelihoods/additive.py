@@ -97,6 +97,7 @@ class Additive:
     approximate = None  # chains need no other likelihood to find their start
     # stored with the draws in addition to features and weights
     parameters: ClassVar[tuple[str, ...]] = ("constant", "sigma")
+    common_parameters: ClassVar[tuple[str, ...]] = ()  # of several groups of people
 
     def __post_init__(self) -> None:
         if self.sigma not in (None, LEARNED) and not (

@@ -202,3 +202,23 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     for t in range(c.probability.shape[0]):
         total += sets.times[t] * fast_log(c.probability[t])
     return total
+
+
+# Without columns no sampler calls these.
+
+
+def _no_change(sets: Any, c: Any, b: Any, x: Any, y: Any, d: Any) -> Any:
+    return -np.inf
+
+
+for _operation in (
+    operations.delta_member,
+    operations.apply_member,
+    operations.delta_weight,
+    operations.apply_weight,
+    operations.delta_compensated_member,
+    operations.apply_compensated_member,
+    operations.delta_compensated_weight,
+    operations.apply_compensated_weight,
+):
+    _operation.register(BestWorstSets)(_no_change)

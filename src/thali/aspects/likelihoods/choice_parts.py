@@ -74,6 +74,8 @@ def choices_part(
         },
         pointwise=pointwise,
         observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second) | names,
+        rows=("compared_pair", "cell"),
+        common=("covariate",),
     )
 
 
@@ -178,6 +180,7 @@ def sets_part(
         },
         pointwise=pointwise,
         observed_coordinates={"set": names, "offered": ("place", offered), "alternative": ("place", alternative)},
+        rows=("set", "place"),
     )
 
 
@@ -226,4 +229,5 @@ def answers_part(
         },
         pointwise=pointwise,
         observed_coordinates={"set": names},
+        rows=("set", "place", "answer"),
     )

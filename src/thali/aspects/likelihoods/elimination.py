@@ -123,6 +123,11 @@ class Elimination:
         return (*(("tie",) if self.ties else ()), *map(parameter, self.covariates))
 
     @property
+    def common_parameters(self) -> tuple[str, ...]:
+        """Those of them that several groups of people have in common."""
+        return tuple(map(parameter, self.covariates))
+
+    @property
     def has_published_sampler(self) -> bool:
         """Whether there is a `sampler="paper"`: the papers know neither ties nor covariates."""
         return not self.parameters

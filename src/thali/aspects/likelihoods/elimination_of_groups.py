@@ -15,17 +15,26 @@ class OutOfSets(Elimination):
     def in_form(self, data: Any) -> Any:
         return as_choices(data, self.best_worst)
 
+
+class BestAndWorst(Elimination):
+    """Best and worst out of sets, though those of a group be of three at most, and so rankings."""
+
+    def in_form(self, data: Any) -> Any:
+        return data
+
     def check(self, prior: Any, data: Any) -> None:
-        if self.in_form(data).worst is not None:
-            raise DataError(
-                "Best and worst of more than three options, or by the rule of the greatest difference, are modelled for"
-                " one group of people; fit each group apart."
-            )
+        if data.worst is None:
+            raise DataError("One option was chosen, and in other groups best and worst; fit them apart.")
         super().check(prior, data)
 
 
 def for_groups(likelihood: Elimination, parts: Sequence[Any]) -> Elimination:
     """The likelihood in which the data of all groups have one form."""
-    if all(not isinstance(as_pairs(data, likelihood.best_worst), Choices) for data in parts):
+    rule = likelihood.best_worst
+    if all(not isinstance(as_pairs(data, rule), Choices) for data in parts):
         return likelihood
-    return OutOfSets(likelihood.lapse, likelihood.unique, likelihood.ties, True, likelihood.best_worst)
+    if not likelihood.shared and any(
+        isinstance(data, Choices) and as_choices(data, rule).worst is not None for data in parts
+    ):
+        return BestAndWorst(likelihood.lapse, likelihood.unique, likelihood.ties, False, rule)
+    return OutOfSets(likelihood.lapse, likelihood.unique, likelihood.ties, True, rule)

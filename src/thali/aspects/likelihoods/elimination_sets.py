@@ -10,6 +10,7 @@ from thali._labels import shorten
 from thali.compile.jit import part, scalar
 from thali.data.choices import Choices
 from thali.errors import Argument, DataError, Setting
+from thali.inference.numerics.logarithm import fast_log
 
 from .. import operations
 from ..state import COLUMNS, scratch
@@ -18,6 +19,7 @@ from .sets import (
     BETWEEN,
     CUT,
     LARGEST,
+    MIN_PROBABILITY,
     OF_OPTION,
     SHARED,
     WITHIN,
@@ -26,6 +28,7 @@ from .sets import (
     empty_cache,
     lay_out,
     over_sets,
+    set_shares,
     total_of,
 )
 
@@ -89,6 +92,7 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
         caches.node[t],
         caches.head[t],
         caches.slot[t],
+        caches.count[t],
     )
 
 
@@ -247,3 +251,30 @@ def _rebuild(sets: Any, c: Any, b: Any) -> None:
 @operations.log_likelihood.register(Sets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     return total_of(c)
+
+
+# Choices of people whose kind changes: answer and place are a place among the members of all sets.
+
+
+@operations.look_at_answers.register(Sets)
+def _look_at_answers(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+    for v in range(sets.start.shape[0] - 1):
+        set_shares(sets, c, b, v)
+        first, size = sets.start[v], sets.start[v + 1] - sets.start[v]
+        for x in range(size):
+            p = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size
+            logs[first + x] = fast_log(max(p, MIN_PROBABILITY))
+
+
+@operations.add_answer.register(Sets)
+def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
+    c.count[answer] += times
+    c.value[people.place[answer]] += times * log
+
+
+@operations.forget_answers.register(Sets)
+def _forget_answers(sets: Any, c: Any) -> None:
+    for place in range(c.count.shape[0]):
+        c.count[place] = 0.0
+    for v in range(c.value.shape[0]):
+        c.value[v] = 0.0

@@ -14,6 +14,7 @@ from thali.inference.numerics.logarithm import fast_log
 from .. import operations
 from ..state import BETA, COLUMNS, columns_born, scratch, sum_of_weights
 from .pair_blocks import (
+    LOGLIK,
     LOSSES,
     OTHER,
     OWN,
@@ -275,6 +276,12 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> 
         draw_tie(pairs, rng, c, b)
 
 
+@of_pairs(operations.draw_parameters_of_group, WITH_COVARIATES.values())
+def _draw_tie_of_group(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    if has_ties(pairs):  # coefficients are common to all groups
+        draw_tie(pairs, rng, c, b)
+
+
 @of_pairs(operations.note_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
 @scalar
 def note_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
@@ -289,3 +296,45 @@ def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> Non
     ties = 1 if has_ties(pairs) else 0
     for m in range(pairs.x.shape[0]):
         extra[draw, ties + m] = c.real[COEFFICIENTS + m]
+
+
+# The answers of people whose kind changes: answer 2 e is a choice of the first option of pair e, and 2 e + 1 one of the
+# second; their places are twice the flat position of the pair among the blocks of its first option, plus 0 and 1.
+COUNTED = Pairs, PairsWithoutUnique
+
+
+@of_pairs(operations.look_at_answers, COUNTED)
+def _look_at_answers(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+    for e in range(0, people.place.shape[0], 2):
+        slot = people.place[e] // 2
+        v, t = slot // WIDTH, slot % WIDTH
+        own = first_side(pairs, c, v, t, c.block[v, OWN + t])
+        other = second_side(pairs, c.block[v, OTHER + t])
+        share = pairs.scale / (own + other)
+        logs[e] = fast_log(own * share + pairs.base)
+        logs[e + 1] = fast_log(other * share + pairs.base)
+
+
+@of_pairs(operations.add_answer, COUNTED)
+def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
+    slot = people.place[answer] // 2
+    v, t = slot // WIDTH, slot % WIDTH
+    there = pairs.transposed[v, t]
+    block, lane = there // np.uint64(WIDTH), there % np.uint64(WIDTH)
+    wins = times if people.place[answer] % 2 == 0 else 0.0
+    losses = times - wins
+    c.block[v, WINS + t] += wins
+    c.block[v, LOSSES + t] += losses
+    c.block[v, LOGLIK + t] += times * log
+    c.block[block, np.uint64(WINS) + lane] += losses
+    c.block[block, np.uint64(LOSSES) + lane] += wins
+    c.block[block, np.uint64(LOGLIK) + lane] += times * log
+
+
+@of_pairs(operations.forget_answers, COUNTED)
+def _forget_answers(pairs: Any, c: Any) -> None:
+    for v in range(c.block.shape[0]):
+        for t in range(WIDTH):
+            c.block[v, WINS + t] = 0.0
+            c.block[v, LOSSES + t] = 0.0
+            c.block[v, LOGLIK + t] = 0.0

@@ -56,14 +56,13 @@ class PairSums(NamedTuple):
     touched: np.ndarray  # (pairs,) int32 the pairs that it changes
     term: np.ndarray  # (sets,) log-likelihood
     real: np.ndarray  # (1,) CONSTANT
+    times: np.ndarray  # (places,) how often each pair was chosen: by all, or by the people of a kind
 
 
 def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> PairSets:
     """Sets with answers as the samplers read them."""
-    n, set_of = data.n_options, data.set_of
-    answered = np.bincount(set_of, data.counts) > 0.0
-    places = np.lexsort((-data.counts, set_of))  # by set, and within it the pairs chosen most often first
-    places = places[answered[set_of]]
+    n, places = data.n_options, answered_places(data)
+    answered = np.bincount(data.set_of, data.counts) > 0.0
     start = np.concatenate([[0], np.cumsum(data.sizes[answered])]).astype(np.int64)
     keys, pair = np.unique(data.first * n + data.second, return_inverse=True)
     lower, upper = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
@@ -92,6 +91,13 @@ def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) 
     )
 
 
+def answered_places(data: Any) -> np.ndarray:
+    """Places of sets with answers, by set, and within it the pairs chosen most often first."""
+    places = np.lexsort((-data.counts, data.set_of))
+    answered = np.bincount(data.set_of, data.counts) > 0.0
+    return places[answered[data.set_of[places]]]
+
+
 def _lists(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Where the list of each key begins, and the positions at which the key stands, one list after the other."""
     start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=count))])
@@ -107,6 +113,7 @@ def empty_cache(sets: PairSets) -> PairSums:
         np.zeros(pairs, np.int32),
         np.zeros(len(sets.start) - 1),
         np.array([constant]),
+        np.array(sets.times),
     ]
     return PairSums(*arrays)
 
@@ -134,20 +141,24 @@ def settle_pair(c: Any, p: Any, is_kept: Any) -> None:
 @scalar
 def log_answers(sets: Any, c: Any, r: Any, total: Any) -> Any:
     """Log-probability of the answers to set r, given the trial values, whose sum is `total`."""
-    first, last = sets.start[r], sets.start[r + 1]
-    by_chance = 1.0 / (last - first)
     inverse = 1.0 / total if total > 0.0 else 0.0
     found = 0.0
-    for x in range(first, last):
+    for x in range(sets.start[r], sets.start[r + 1]):
         if sets.times[x] == 0.0:
             break
-        if total >= HUGE:
-            share = share_of_huge(sets, c, r, sets.pair[x])
-        else:
-            share = c.trial[sets.pair[x]] * inverse if total > 0.0 else by_chance
-        probability = (1.0 - sets.lapse) * share + sets.lapse * by_chance
-        found += sets.times[x] * fast_log(max(probability, MIN_PROBABILITY))
+        found += c.times[x] * log_answer(sets, c, r, x, total, inverse)
     return found
+
+
+@scalar
+def log_answer(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse: Any) -> Any:
+    """Log-probability of the pair at place x of set r."""
+    by_chance = 1.0 / (sets.start[r + 1] - sets.start[r])
+    if total >= HUGE:
+        share = share_of_huge(sets, c, r, sets.pair[x])
+    else:
+        share = c.trial[sets.pair[x]] * inverse if total > 0.0 else by_chance
+    return fast_log(max((1.0 - sets.lapse) * share + sets.lapse * by_chance, MIN_PROBABILITY))
 
 
 @scalar

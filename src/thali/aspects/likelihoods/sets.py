@@ -29,7 +29,7 @@ ALL, OF_OPTION, SHARED, CUT, WITHIN, BETWEEN = range(6)  # which sets a change c
 
 
 class Sets(NamedTuple):
-    """The distinct sets that were offered. Only simulated data change the counts."""
+    """The distinct sets that were offered. Never changed."""
 
     start: np.ndarray  # (sets + 1,) int64: the members of set v are at places start[v] to start[v + 1] - 1
     member: np.ndarray  # (places,) int64 options, ascending
@@ -52,6 +52,7 @@ class SetCache(NamedTuple):
     node: np.ndarray  # (3, nodes) int64: mask, next node of the same size, slot
     head: np.ndarray  # (largest size + 1,) int64 first node of each size, -1 if none
     slot: np.ndarray  # (slots,) int64 node by hash, -1 where empty
+    count: np.ndarray  # type: ignore[override]  # (places,) choices: those of the sets, or of the people of a kind
 
 
 def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Sets:
@@ -71,13 +72,15 @@ def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Sets
 
 def empty_cache(sets: Sets, largest: int = 0) -> SetCache:
     """Scratch space for the largest set, and at least for one of `largest` members."""
-    return cache_for(sets.start.size - 1, max(largest, int(np.diff(sets.start).max())), sets.first.size - 1)
+    cache = cache_for(sets.start.size - 1, max(largest, int(np.diff(sets.start).max())), sets.first.size - 1)
+    return cache._replace(count=np.array(sets.count))
 
 
 def cache_for(count: int, largest: int, n: int = 0) -> SetCache:
     """Scratch space for so many sets of up to `largest` members, of n options."""
     dense = largest <= DENSE
     return SetCache(
+        count=np.zeros(0),
         value=np.zeros(count),
         kept=np.zeros(n),
         share=np.zeros(largest),
@@ -219,9 +222,9 @@ def set_log_likelihood(sets: Any, c: Any, b: Any, v: Any) -> Any:
     size = sets.start[v + 1] - first
     total = 0.0
     for x in range(size):
-        if sets.count[first + x] > 0.0:
+        if c.count[first + x] > 0.0:
             p = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size
-            total += sets.count[first + x] * fast_log(max(p, MIN_PROBABILITY))
+            total += c.count[first + x] * fast_log(max(p, MIN_PROBABILITY))
     return total
 
 

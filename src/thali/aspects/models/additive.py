@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
-from thali.data.kinds import SIMILARITIES, SIMILARITY_GROUPS, TRIPLETS
+from thali.data.kinds import OF_GROUPS, SIMILARITIES, SIMILARITY_GROUPS, TRIPLET_GROUPS, TRIPLETS
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.inference.progress import Progress
@@ -35,6 +35,7 @@ from ..spec import ADDITIVE
 from ..state import COLUMNS
 from .additive_answers import AdditiveAnswers
 from .engines import BY_CHAINS, POINT
+from .kind_answers import KindAnswers
 from .open import LatentFeatureModel
 
 if TYPE_CHECKING:
@@ -182,6 +183,12 @@ class OfTriplets(OfSimilarities):
         return False
 
 
+class OfTripletsByGroup(OfTriplets):
+    """The same of several groups."""
+
+    called = f"{TRIPLETS} of several groups"
+
+
 class OfOthers(OfSimilarities):
     """Data that the likelihood refuses."""
 
@@ -192,7 +199,12 @@ class OfOthers(OfSimilarities):
         return False
 
 
-_BY_KIND = {SIMILARITIES: OfSimilarities(), SIMILARITY_GROUPS: OfGroups(), TRIPLETS: OfTriplets()}
+_BY_KIND = {
+    SIMILARITIES: OfSimilarities(),
+    SIMILARITY_GROUPS: OfGroups(),
+    TRIPLETS: OfTriplets(),
+    TRIPLET_GROUPS: OfTripletsByGroup(),
+}
 _OTHERS = OfOthers()
 
 
@@ -204,7 +216,7 @@ def of_data(data: Any) -> OfSimilarities:
 LAPSE = 0.01
 
 
-class AdditiveClustering(AdditiveAnswers):
+class AdditiveClustering(KindAnswers, AdditiveAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
@@ -258,11 +270,15 @@ class AdditiveClustering(AdditiveAnswers):
         tell; with "ratio" only ratios of weights and constant count.
     lapse : float in [0, 1)
         Of triplets, the probability epsilon of naming a pair at random.
-    weights : {"free", "similar"}, optional
-        Of several groups of people who judged the same objects (`fit` takes a mapping from each to its `Similarities`),
-        with features in common, a constant and a sigma of each (individual differences, INDCLUS). "free" (None): each
-        group has weights of its own. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
-        kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2, .1), is learned.
+    weights : {"free", "similar", "common"}, optional
+        Of several groups of people who judged the same objects (`fit` takes a mapping from each to its `Similarities`
+        or its `Triplets`), with features in common, a constant and a sigma of each (individual differences, INDCLUS).
+        "free" (None): each group has weights of its own. "similar": the weights w of the groups vary about a common
+        one, w ~ Gamma(kappa, kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2,
+        .1), is learned. "common", of triplets: the same weights for all.
+    kinds : int, optional
+        Of triplets that say who answered: how many kinds of people there may be, of whom nobody knows who is of which,
+        with features in common and weights of each ("free" or "similar"). None: people are alike.
 
     Attributes
     ----------
@@ -306,6 +322,7 @@ class AdditiveClustering(AdditiveAnswers):
         link: str = EXP,
         lapse: float = LAPSE,
         weights: Any = None,
+        kinds: Any = None,
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -319,6 +336,7 @@ class AdditiveClustering(AdditiveAnswers):
         self.link = link
         self.lapse = lapse
         self.weights = weights
+        self.kinds = kinds
 
     _stored_as = {"features": "_features"}
 
@@ -331,7 +349,10 @@ class AdditiveClustering(AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
-        return population_of(data, self.weights)
+        return population_of(data, self.weights, self.kinds)
+
+    def _as_data(self, data: Any) -> Any:
+        return self._population(data).checked(super()._as_data(data))
 
     def _parts(self, data: Any) -> dict[Any, Any]:
         parts = self._parts_but_sigma(data)
@@ -426,7 +447,7 @@ class AdditiveClustering(AdditiveAnswers):
         return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
 
     def _quicker(self, data: Any) -> Setting | None:
-        return None if data.kind == SIMILARITY_GROUPS else Setting("method", "map")
+        return None if data.kind in OF_GROUPS or self.kinds is not None else Setting("method", "map")
 
     def _held_to(self, data: Any) -> LatentFeatureModel:
         return LatentFeatureModel(**self._parts(data))._held_to(data)

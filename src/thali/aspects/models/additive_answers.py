@@ -107,9 +107,9 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to other data, a label is unknown, or an entry is no set.
         """
-        from ..answers.predict import predicted_pairs
+        from ..answers.data_answers import answers_of
 
-        return predicted_pairs(self._fitted(), sets, return_se)
+        return answers_of(self._fitted()).predicted(self._fitted(), sets, return_se, None)
 
     def pair_ranks(self) -> "pandas.DataFrame":
         """How similar each two objects are, by triplets: what they share, and the rank of the pair among all pairs.

@@ -231,7 +231,7 @@ class LatentFeatures(RunByChains):
         option in the sum of all utilities, and rank[a]) or set_probability[a | a, b, ...] of every member of every set
         (up to 2,000 of them; worth[a] and rank[a] where options share nothing), for similarities sigma (if learned),
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
-        probability above .2, which a likelihood of your own has as well. Of kinds of people choice_probability is that
+        probability above .2, which a likelihood of your own has as well. Of kinds of people probabilities are those
         of a new person, and besides there are kappa (if they are similar), n_kinds (how many are occupied),
         kind_share[1], ... (the share of those who answered in the largest kind of a draw, ...) and kind_agreement (the
         share of pairs of people of whom a draw says as the most typical one whether they are of the same kind).
@@ -473,7 +473,8 @@ class LatentFeatures(RunByChains):
         infinite temperature every state is an independent draw from the prior. The draws at all temperatures are
         combined by the multistate acceptance ratio. The draws of the fit play no part. Of several groups of people the
         data are those of all groups; a fit with ``weights="common"`` is one to the pooled data, and `thali.compare`
-        takes the probability of the data of each group there, too.
+        takes the probability of the data of each group there, too. Of kinds of people they are the answers of
+        everybody, with the constant of the answers of all together, as of people who are alike.
 
         Parameters
         ----------

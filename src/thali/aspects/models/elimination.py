@@ -1,16 +1,15 @@
 """Elimination by aspects with aspects that are learned or given."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from thali._arguments import one_of, whole
+from thali._arguments import one_of
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, Setting
 from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali.model.engine import Engine, refuse_other_methods
 from thali.posterior.dependence import ADJUSTED, RANDOM, Dependence
-from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
 from ..dependence import check_people, dependence_of_chains
@@ -26,13 +25,13 @@ from ..priors.given import Given
 from ..spec import ELIMINATION
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS, LAPLACE
+from .kind_answers import KindAnswers
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 
-class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
+class EliminationByAspects(EstimatedAspects, KindAnswers, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -90,7 +89,7 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
         `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
         every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
-        times their own, are for ``aspects="unique"``.
+        times their own, are for ``aspects="unique"``. Several groups of people have the coefficients in common.
     weights : {"free", "similar", "common"}, optional
         Of several groups of people who judged the same options (`fit` takes a mapping from each to its
         `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own,
@@ -106,6 +105,10 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         own about common ones, as of groups of one person whose `weights` are "similar"; the summary is of the
         population. None: "adjusted" with method "laplace" where half of two people or more answered at least twice,
         else "independent"; `verdict` says how many times too narrow that is for statements about people.
+    kinds : int, optional
+        Of comparisons (without covariates and ties) or choices out of sets that say who answered: how many kinds of
+        people there may be, of whom nobody knows who is of which, with aspects in common and weights of each ("free" or
+        "similar"). None: people are alike.
 
     Attributes
     ----------
@@ -222,8 +225,8 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
         names = data.covariate_names
         likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
-        if isinstance(data, Groups):
-            likelihood = for_groups(likelihood, data.data)
+        if isinstance(data, Groups) or self.kinds is not None:
+            likelihood = for_groups(likelihood, data.data if isinstance(data, Groups) else [data])
         return {
             "prior": prior,
             "likelihood": likelihood,
@@ -344,147 +347,3 @@ class EliminationByAspects(EstimatedAspects, ChoiceAnswers):
         if names and similar is None:
             table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
         return table
-
-    def _of_kinds(self, what: str) -> "xarray.DataTree":
-        """The posterior; an ArgumentError names what was asked for if no kinds of people were looked for."""
-        tree = self._fitted()
-        if Posterior(tree).kinds is None:
-            raise ArgumentError(
-                f"{what} is of models of kinds of people, which are fitted with ", Argument("kinds"), "."
-            )
-        return tree
-
-    def same_kind(self) -> "pandas.DataFrame":
-        """The posterior probability that two people are of the same kind.
-
-        It does not depend on what the kinds are called. `thali.plots.same_kind` draws it.
-
-        Returns
-        -------
-        pandas.DataFrame
-            People by people, 1 on the diagonal.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model has no `kinds`.
-        """
-        from ..answers.kinds_of_people import same_kind_table
-
-        return same_kind_table(self._of_kinds("same_kind"))
-
-    def kind_sizes(self) -> "pandas.DataFrame":
-        r"""How many people are of each kind, in the sample and in the population.
-
-        .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
-            n_g \text{ of the people of the sample being of kind } g
-
-        The numbers of kinds mean nothing within a draw, and are made comparable: the kinds of every draw are assigned
-        to common ones so that the memberships of all people agree best, and these are ordered by size. So are they in
-        `assignment`, `of_kind` and `features`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a kind, numbered from 1: sample_share, the posterior mean of the share of those who answered who are
-            of it, with sample_low and sample_high (89 % interval); population_share, population_low and
-            population_high, those of its share π of the population that they are a sample of; occupied, the
-            probability that anybody of the sample is of it, and people, the names of those who most probably are.
-            ``attrs["n_kinds"]`` has the probability of each number of kinds that somebody is of.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model has no `kinds`.
-
-        References
-        ----------
-        Stephens (2000), Dealing with label switching in mixture models.
-        """
-        from ..answers.kinds_of_people import sizes_table
-
-        return sizes_table(self._of_kinds("kind_sizes"))
-
-    def assignment(self) -> "pandas.DataFrame":
-        """Of which kind everybody most probably is.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a person: kind, its probability, and that of each kind, ``P(1)``, ``P(2)``, ...; the kinds are those
-            of `kind_sizes`.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model has no `kinds`.
-        """
-        from ..answers.kinds_of_people import assignment_table
-
-        return assignment_table(self._of_kinds("assignment"))
-
-    def of_kind(self, number: int) -> Self:
-        """The fitted model of one kind, which answers whatever a model of one group of people does.
-
-        Parameters
-        ----------
-        number : int
-            Of the kind, from 1, as in `kind_sizes`.
-
-        Returns
-        -------
-        model
-            Its draws are those of the common kind, so their agreement between chains is that after numbers were made
-            comparable. Weights are shares of the kind's total. Observed are the comparisons of those who are most
-            probably of it. It cannot go on drawing, and `check` is of all people alone.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model has no `kinds`, or not so many.
-        """
-        from ..answers.groups import tree_of_group
-        from ..answers.kinds_of_people import as_groups, number_of_kinds
-
-        tree = self._of_kinds("of_kind")
-        number, most = whole("number", number, 1), number_of_kinds(tree)
-        if number > most:
-            raise ArgumentError(f"There is no kind {number}; the kinds are numbered from 1 to {most}.")
-        return self._of_part(tree_of_group(as_groups(tree), str(number)), f"kind {number}")
-
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        """Compare each observed proportion with replicates of it that the fitted model draws.
-
-        As for models without `kinds`: see `LatentFeatureModel.check`. With `kinds` the people are those of the data,
-        and in every draw each answers as the kind that the draw says.
-
-        Parameters
-        ----------
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As there.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            Of the model of one kind, whose people are not known.
-        """
-        if self.kinds is not None and Posterior(self._fitted()).kinds is None:
-            raise ArgumentError(
-                "The check is of all people together, since nobody's kind is known; ask the whole model."
-            )
-        return super().check(random_seed)

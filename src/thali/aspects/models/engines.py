@@ -148,7 +148,7 @@ class Point(ByChains):
         from .point import sampling_of_point
 
         parts = model._parts(source)
-        _refuse_several("map", source)
+        _refuse_several("map", source, model.kinds is not None)
         return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
 
     def refuse_to_go_on(self) -> None:

@@ -12,7 +12,16 @@ from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept
 
 from ..group_state import ACCEPTED, KAPPA, KAPPA_RATE, KAPPA_SHAPE, STEP, TRIED, group_at
-from ..operations import apply_own, apply_scale, apply_weight, cache_at, delta_own, delta_weight, is_scale_free
+from ..operations import (
+    apply_own,
+    apply_scale,
+    apply_weight,
+    cache_at,
+    delta_own,
+    delta_weight,
+    is_scaled_in_groups,
+    scaled_parameters,
+)
 from ..state import BETA, COLUMNS, replica
 
 
@@ -151,7 +160,7 @@ def scale_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: A
 @scalar
 def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """The size of everything, weights and what they vary about, where the likelihoods see only proportions."""
-    if not is_scale_free(group_at(model.likelihood, 0)):
+    if not is_scaled_in_groups(group_at(model.likelihood, 0)):
         return
     columns, n = replica(states, 0).whole[COLUMNS], base.own.shape[0]
     count = columns
@@ -164,7 +173,13 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
             total += base.own[i]
     if count == 0:
         return
-    factor = rng.standard_gamma(model.shape * count) / model.rate / total
+    shape, besides = 0.0, 0.0
+    for g in range(states.w.shape[0]):
+        likelihood = group_at(model.likelihood, g)
+        its_shape, its_value = scaled_parameters(likelihood, cache_at(likelihood, caches, g))
+        shape += its_shape
+        besides += its_value / model.rate
+    factor = rng.standard_gamma(model.shape * count + shape) / model.rate / (total + besides)
     for k in range(columns):
         base.v[k] *= factor
     for i in range(n):

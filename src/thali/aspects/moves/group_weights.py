@@ -17,7 +17,8 @@ from ..operations import (
     delta_compensated_weight,
     delta_own,
     delta_weight,
-    is_scale_free,
+    is_scaled_in_groups,
+    scaled_parameters,
     sees_full,
     sees_single,
 )
@@ -95,7 +96,7 @@ def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base:
 @scalar
 def draw_scale_of_group(rng: Any, model: Any, likelihood: Any, c: Any, b: Any, base: Any) -> None:
     """The size of all weights of a group given their proportions, where the likelihood sees only these."""
-    if not is_scale_free(likelihood):
+    if not is_scaled_in_groups(likelihood):
         return
     n, columns, kappa = base.own.shape[0], b.whole[COLUMNS], base.real[KAPPA]
     total = 0.0
@@ -108,7 +109,8 @@ def draw_scale_of_group(rng: Any, model: Any, likelihood: Any, c: Any, b: Any, b
             total += b.s[i] / base.own[i]
     if count == 0:
         return
-    factor = rng.standard_gamma(kappa * count) / (kappa * total)
+    shape, besides = scaled_parameters(likelihood, c)
+    factor = rng.standard_gamma(kappa * count + shape) / (kappa * total + besides)
     for k in range(columns):
         b.w[k] *= factor
     for i in range(n):

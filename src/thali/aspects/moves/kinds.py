@@ -14,8 +14,7 @@ from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, draw_code, index
 
 from ..group_state import KAPPA, group_at
-from ..likelihoods.pair_counts import add_answers, forget_answers, log_answers
-from ..operations import cache_at, rebuild
+from ..operations import add_answer, cache_at, forget_answers, look_at_answers, rebuild
 from ..state import BETA, COLUMNS, replica
 from .group_densities import draw_gamma, log_gamma
 
@@ -54,15 +53,13 @@ def draw_kinds(rng: Any, model: Any, caches: Any, states: Any, base: Any, kinds:
 def look_at(model: Any, caches: Any, states: Any, kinds: Any) -> None:
     """The log probabilities of all answers under all kinds."""
     for g in range(states.w.shape[0]):
-        look_at_kind(model, caches, kinds, g)
+        look_at_kind(model, caches, states, kinds, g)
 
 
 @scalar
-def look_at_kind(model: Any, caches: Any, kinds: Any, g: Any) -> None:
+def look_at_kind(model: Any, caches: Any, states: Any, kinds: Any, g: Any) -> None:
     likelihood = group_at(model.groups.likelihood, g)
-    c = cache_at(likelihood, caches, g)
-    for e in range(model.people.slot.shape[0]):
-        kinds.logs[g, e, 0], kinds.logs[g, e, 1] = log_answers(likelihood, c, model.people.slot[e])
+    look_at_answers(likelihood, cache_at(likelihood, caches, g), replica(states, g), model.people, kinds.logs[g])
 
 
 @scalar
@@ -70,8 +67,7 @@ def log_of_person(people: Any, kinds: Any, p: Any, g: Any) -> Any:
     """The log-likelihood of a person's answers under the weights of kind g."""
     total = 0.0
     for row in range(people.start[p], people.start[p + 1]):
-        e = people.pair[row]
-        total += people.wins[row] * kinds.logs[g, e, 0] + people.losses[row] * kinds.logs[g, e, 1]
+        total += people.times[row] * kinds.logs[g, people.answer[row]]
     return total
 
 
@@ -81,9 +77,8 @@ def count(model: Any, caches: Any, kinds: Any, p: Any, g: Any, sign: Any) -> Non
     likelihood, people = group_at(model.groups.likelihood, g), model.people
     c = cache_at(likelihood, caches, g)
     for row in range(people.start[p], people.start[p + 1]):
-        e = people.pair[row]
-        wins, losses = sign * people.wins[row], sign * people.losses[row]
-        add_answers(likelihood, c, people.slot[e], wins, losses, kinds.logs[g, e, 0], kinds.logs[g, e, 1])
+        answer = people.answer[row]
+        add_answer(likelihood, c, people, answer, sign * people.times[row], kinds.logs[g, answer])
 
 
 @scalar
@@ -130,7 +125,7 @@ def split_or_merge(rng: Any, model: Any, caches: Any, states: Any, base: Any, ki
     first, people = replica(states, 0), model.people
     ratio = weights_about(rng, model, caches, states, base, g, h, splits)
     if splits:
-        look_at_kind(model, caches, kinds, h)
+        look_at_kind(model, caches, states, kinds, h)
     in_g, in_h = 0, 0
     for p in range(kinds.of.shape[0]):
         if kinds.of[p] != g and kinds.of[p] != h:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.compile.jit import kernel
+from thali.compile.jit import kernel, scalar
 from thali.data import groups
 from thali.data.groups import Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
@@ -82,14 +82,14 @@ class SeveralGroups(Population):
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
 
-        _refuse_sensitivity(how)
+        refuse_sensitivity(how)
         return evidence_of_groups(data, self.weights, parts, how)
 
     def evidence_of(self, model: Any, given: Any, how: "EvidenceRun") -> "LogEvidence":
         if self.weights != COMMON:
             return super().evidence_of(model, given, how)
 
-        _refuse_sensitivity(how)
+        refuse_sensitivity(how)
         apart = copy.copy(model).set_params(weights=None)._as_data(given)
         pooled = model._as_data(given)
         return evidence_of_pooled(apart, pooled, model._evidence_parts(pooled), how)
@@ -133,7 +133,7 @@ class EveryPerson(SeveralGroups):
         return data
 
 
-def _refuse_sensitivity(how: "EvidenceRun") -> None:
+def refuse_sensitivity(how: "EvidenceRun") -> None:
     """Refuse other priors, which are for one group."""
     if how.sensitivity:
         raise ArgumentError(Argument("sensitivity"), " is for one group of people; leave it out.")
@@ -145,14 +145,19 @@ def _refuse_sensitivity(how: "EvidenceRun") -> None:
 @kernel
 def completed_groups(rng: Any, model: Any, caches: Any, states: Any, steps: Any, energy: Any) -> Any:
     """Fill in what follows from the draw just put on the last level, and note the log-likelihood of every level."""
-    last = steps.at[steps.beta.shape[0] - 1]
-    prepare_groups(model, replica(states, last))
-    for g in range(states.w.shape[1]):
-        likelihood = group_at(model.likelihood, g)
-        c = cache_at(likelihood, cache_at(likelihood, caches, last), g)
-        rebuild(likelihood, c, replica(replica(states, last), g))
+    rebuild_level(model, caches, states, steps.at[steps.beta.shape[0] - 1])
     for t in range(steps.beta.shape[0]):
         energy[t] = whole_of_groups(model, caches, states, steps.at[t])
+
+
+@scalar
+def rebuild_level(model: Any, caches: Any, states: Any, r: Any) -> None:
+    """The caches of all groups at replica r, from columns and weights."""
+    prepare_groups(model, replica(states, r))
+    for g in range(states.w.shape[1]):
+        likelihood = group_at(model.likelihood, g)
+        c = cache_at(likelihood, cache_at(likelihood, caches, r), g)
+        rebuild(likelihood, c, replica(replica(states, r), g))
 
 
 def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
@@ -181,6 +186,10 @@ class GroupPriorLadder(ToThePrior, GroupChain):
             b.s[:], b.real[ALPHA], b.whole[COLUMNS] = new.s, new.real[ALPHA], columns
         self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
         self.bases.real[last, KAPPA] = base.real[KAPPA]
+        self._complete()
+
+    def _complete(self) -> None:
+        """What follows from the draw on the last level, and the log-likelihoods of all levels."""
         completed_groups(self.rng, self.task.model, self.caches, self.states, self.ladder, self._seen)
 
     def state_of_group(self, t: int, g: int) -> Any:
@@ -232,6 +241,8 @@ def _one_draw(task: GroupTask, likelihood: Any, groups: Groups, rng: np.random.G
         for g, data in enumerate(groups.data)
         for name, value in likelihood.prior_parameters(data, weights, rng).items()
     }
+    for name in likelihood.common_parameters:
+        extra |= {f"{name} {g}": extra[f"{name} 0"] for g in range(len(groups))}
     return ChainDraws(
         alpha=np.array([first.real[ALPHA]]),
         log_likelihood=np.zeros(1),

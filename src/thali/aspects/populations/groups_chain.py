@@ -10,8 +10,10 @@ from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
+from thali.posterior.view import GROUPS
 
-from ..group_state import Base, GroupModel, empty_base, group_at, grown_groups, make_caches, stacked, with_rows
+from ..group_likelihoods import make_caches, stacked
+from ..group_state import Base, GroupModel, empty_base, group_at, grown_groups, with_rows
 from ..moves.group_densities import SMALLEST
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
@@ -35,6 +37,7 @@ from ..state import (
     resized,
     stack,
 )
+from .modelled import refuse_unmodelled
 
 LOOKED_AT = 4  # groups of which the pilot sees the pairs
 
@@ -198,8 +201,8 @@ def check_weights(weights: Any, is_grouped: bool) -> None:
 def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
     groups = data if isinstance(data, Groups) else Groups(data)
-    if weights == COMMON and not groups.are_choices:
-        one = Setting("weights", COMMON), " is for choices; of similarities fit the means of all groups"
+    if weights == COMMON and not groups.add_up:
+        one = Setting("weights", COMMON), " is for answers that add up; of similarities fit the means of all groups"
         raise ArgumentError(*one, " (Similarities.from_subjects).")
     return groups.pooled() if weights == COMMON else groups
 
@@ -211,13 +214,7 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
         )
     for name, data in groups.items():
-        if data.covariate_names:
-            raise ArgumentError(
-                Argument("covariates"),
-                f" of comparisons are for one group of people, and group {name!r} has them; set ",
-                Setting("covariates", []),
-                " to leave them out.",
-            )
+        refuse_unmodelled(GROUPS, data)
         try:
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:

@@ -7,19 +7,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
+from thali.compile.jit import kernel
 from thali.data.choices import Choices
-from thali.data.pairs import PairedComparisons
+from thali.data.kinds import CHOICES, PAIRS, TRIPLETS
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting
+from thali.inference.arrays import Arrays
+from thali.posterior.view import KINDS
 
-from ..group_state import KindModel, Kinds, People, drawn_kinds, people_of
-from ..samplers.groups import empty_group_record, fill_counts, move_people
+from ..answers.groups import columns_of_group
+from ..group_likelihoods import people_of
+from ..group_state import KindModel, Kinds, People, drawn_kinds, group_at, kinds_at
+from ..moves.kinds import recount
+from ..operations import cache_at
+from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
 from ..samplers.loop import REBUILD
 from ..samplers.record import Record
 from ..samplers.task import build_task
 from ..samplers.tempering import narrow_gaps
 from ..samplers.work import seconds_in_groups
-from ..state import stack
+from ..state import replica, stack
+from .evidence import run_ladders
+from .groups import GroupPriorLadder, rebuild_level, refuse_sensitivity
 from .groups_chain import COMMON, GroupChain, GroupTask, check_weights, joined
+from .modelled import refuse_unmodelled
 from .one import Parts, Population
 
 if TYPE_CHECKING:
@@ -52,7 +62,7 @@ class UnknownKinds(Population):
         return build_kind_task(data, self.number, draws, tune, thin, self.weights, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        from ..answers.kinds_of_people import kinds_tree
+        from ..answers.kinds_tree import kinds_tree
 
         similar, learned = task.model.similar, task.model.learn_alpha
         return kinds_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
@@ -69,10 +79,8 @@ class UnknownKinds(Population):
         raise _no_simulation()
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
-        raise ArgumentError(
-            "The evidence of several kinds of people is not computed; compare numbers of kinds by the people that are "
-            "left out."
-        )
+        refuse_sensitivity(how)
+        return evidence_of_kinds(data, self.number, self.weights, parts, how)
 
     def refuse_update(self) -> None:
         raise ArgumentError(
@@ -139,13 +147,67 @@ class KindChain(GroupChain):
             if self.sweeps >= until:
                 return
 
+    def restore(self, arrays: Arrays) -> None:
+        kinds = self.kinds
+        super().restore(arrays)
+        self.kinds = self.kinds._replace(logs=np.zeros((len(self.kinds.of), *kinds.logs.shape[1:])))  # once by pair
+
     def _lengthen(self) -> None:
         below = self.ladder.at[narrow_gaps(self.ladder)]
         super()._lengthen()
         self.kinds = Kinds(*(np.concatenate([a, a[below]]) for a in self.kinds))
 
 
-# Joins a prior, the comparisons of people of unknown kinds, and a sampler of kinds ------------------------------------
+# The evidence: chains of kinds on a ladder from the posterior down to the prior ---------------------------------------
+
+
+@kernel
+def completed_kinds(rng: Any, model: Any, caches: Any, states: Any, kinds: Any, steps: Any, energy: Any) -> Any:
+    """As `completed_groups`, where people have just been dealt out to the kinds of the last level."""
+    last = steps.at[steps.beta.shape[0] - 1]
+    rebuild_level(model.groups, caches, states, last)
+    recount(
+        model,
+        cache_at(group_at(model.groups.likelihood, 0), caches, last),
+        replica(states, last),
+        kinds_at(kinds, last),
+    )
+    for t in range(steps.beta.shape[0]):
+        energy[t] = whole_of_groups(model.groups, caches, states, steps.at[t])
+
+
+class KindPriorLadder(GroupPriorLadder, KindChain):
+    """A ladder of kinds of people."""
+
+    task: KindTask
+
+    def _complete(self) -> None:
+        last = int(self.ladder.at[-1])
+        of_kinds, people = self.task.of_kinds, self.kinds.of.shape[1]
+        self.kinds.of[last], self.kinds.size[last] = kinds_from_prior(self.rng, people, self.task.n_groups)
+        completed_kinds(self.rng, of_kinds, self.caches, self.states, self.kinds, self.ladder, self._seen)
+
+
+def kinds_from_prior(rng: np.random.Generator, people: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Who is of which kind, and how many are of each: shares are Dirichlet(1, ..., 1)."""
+    of = rng.choice(number, people, p=rng.dirichlet(np.ones(number)))
+    return of, np.bincount(of, minlength=number)
+
+
+def evidence_of_kinds(data: Any, number: int, weights: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+    """Of the answers of all people; its constant is that of the comparisons of all together.
+
+    So it can be compared with the evidence of models of people alike, for whom the pooled counts are all that matters.
+    """
+    parts = parts | {"sampler": None, "tempering": False}
+    task = build_kind_task(data, number, how.draws, how.tune, how.thin, weights, **parts)
+
+    def constant(ladder: KindPriorLadder) -> float:
+        drawn, likelihood = ladder.draws_before(1), parts["likelihood"]
+        own = {name: drawn.extra[f"{name} 0"] for name in likelihood.parameters}
+        return float(likelihood.posterior_part(columns_of_group([drawn], 1, 0), own, data, (1, 1), False).log_constant)
+
+    return run_ladders(task, constant, how, KindPriorLadder)[0]
 
 
 # What the chains run: a prior, the comparisons of people of unknown kinds, and a sampler of kinds --------------------
@@ -171,17 +233,19 @@ def check_kinds(kinds: Any, weights: Any) -> None:
         )
 
 
-def people_answered(data: Any, number: int) -> PairedComparisons:
-    """The comparisons, if it is known who answered, and so many kinds of people can be looked for."""
+_ANSWERED = {PAIRS: "comparisons that say who answered", CHOICES: "choices that say who answered"}
+_ANSWERED |= {TRIPLETS: "answers that say who gave them"}
+
+
+def people_answered(data: Any, number: int) -> Any:
+    """The answers, if it is known who gave them, and so many kinds of people can be looked for."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
-    if not isinstance(data, PairedComparisons):
-        got = InPython(type(data).__name__, "other data")
-        raise DataError(Argument("kinds"), " of people are for paired comparisons; got ", got, ".")
-    if data.answers is None:
+    refuse_unmodelled(KINDS, data)
+    if not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise DataError(
             Argument("kinds"),
-            " of people need comparisons that say who answered; name the column of who did ",
+            f" of people need {_ANSWERED[data.kind]}; name the column of who did ",
             InPython("when reading the table", Message("by ", Argument("respondent"))),
             ".",
         )
@@ -189,28 +253,10 @@ def people_answered(data: Any, number: int) -> PairedComparisons:
         raise ArgumentError(
             Setting("kinds", number), f" are more than the people, of whom there are {len(data.subjects):,}."
         )
-    if data.covariates is not None:
-        raise ArgumentError(
-            Argument("kinds"),
-            " of people are for comparisons without covariates; set ",
-            Setting("covariates", []),
-            " to leave them out.",
-        )
-    if data.n_ties:
-        raise ArgumentError(
-            Argument("kinds"),
-            f" of people are for comparisons without ties, and {data.n_ties:,} are ties; set ",
-            Setting("ties", "half"),
-            " or ",
-            Setting("ties", "drop"),
-            ".",
-        )
     return data
 
 
-def build_kind_task(
-    data: PairedComparisons, kinds: int, draws: int, tune: int, thin: Any, weights: Any, **parts: Any
-) -> KindTask:
+def build_kind_task(data: Any, kinds: int, draws: int, tune: int, thin: Any, weights: Any, **parts: Any) -> KindTask:
     """Check everything and put it into the form that the chains read."""
     if parts["sampler"] == "paper":
         raise ArgumentError(
@@ -223,6 +269,3 @@ def build_kind_task(
     each = parts["likelihood"].compiled(data, task.model.weights)
     groups = joined(task, [each] * kinds, parts["likelihood"], weights)
     return KindTask(**vars(groups), people=people_of(data, each[0]))
-
-
-# People of kinds that nobody knows: features in common, weights by kind -----------------------------------------------

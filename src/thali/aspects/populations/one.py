@@ -17,6 +17,7 @@ from ..draws.tree import to_datatree
 from ..samplers.record import ChainDraws
 from ..samplers.task import build_task
 from .groups_chain import check_weights
+from .modelled import refuse_groups_of_own
 
 if TYPE_CHECKING:
     import xarray
@@ -88,6 +89,8 @@ class One(Population):
     weights: Any = None
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
+        if isinstance(given, Mapping):
+            refuse_groups_of_own()
         found = convert(given)
         check_weights(self.weights, False)
         return found

@@ -15,6 +15,7 @@ from thali.inference.numerics.decisions import accept
 from ..group_state import ACCEPTED, KAPPA, STEP, TRIED, base_at, group_at, kinds_at
 from ..moves.group_births import birth_or_death_in_groups
 from ..moves.group_concentration import draw_alpha_of_groups, redraw_silent
+from ..moves.group_covariates import draw_common_parameters
 from ..moves.group_owners import (
     compensated_flip_of_groups,
     flip_columns_of_groups,
@@ -33,7 +34,7 @@ from ..moves.kinds import draw_kinds, recount
 from ..moves.tuning import EVERY, adapt, tuning_at
 from ..operations import (
     cache_at,
-    draw_parameters,
+    draw_parameters_of_group,
     log_likelihood,
     log_rate,
     may_flip,
@@ -149,8 +150,9 @@ def weights_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any,
             if model.unique:
                 walk_unique_of_group(rng, likelihood, c, b, base, tuning)
             walk_weights_of_group(rng, likelihood, c, b, base, tuning)
-        draw_parameters(likelihood, rng, c, b)
+        draw_parameters_of_group(likelihood, rng, c, b)
         draw_scale_of_group(rng, model, likelihood, c, b, base)
+    draw_common_parameters(model.likelihood, rng, model, caches, states, base)
     if model.similar:
         draw_similar(rng, model, caches, states, base)
 

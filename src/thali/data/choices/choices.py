@@ -164,7 +164,7 @@ class Choices(Judged):
 
     kind = CHOICES
     _ANSWER = ("choice", "choices")
-    are_choices = True
+    are_choices = add_up = True
     _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people")
 
     labels: tuple[str, ...]

@@ -89,7 +89,7 @@ class PairedComparisons(Judged):
 
     kind = PAIRS
     _ANSWER = ("comparison", "comparisons")
-    are_choices = True
+    are_choices = add_up = True
     _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates")
 
     labels: tuple[str, ...]

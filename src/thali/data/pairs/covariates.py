@@ -159,6 +159,14 @@ class Covariates(Frozen):
         arrays = self.pair[kept], self.values[kept], self.options, wins[kept], losses[kept], 0.0 * wins[kept]
         return self._made_of(self.names, *arrays, answers)
 
+    def together(self, every: "Sequence[Covariates]", pairs: Sequence[np.ndarray]) -> "Covariates":
+        """The cells of all, of which these are the first; `pairs`: the new places of the pairs of each."""
+        rows = [np.column_stack([place[each.pair], each.values]) for each, place in zip(every, pairs, strict=True)]
+        found, cell = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+        counts = (np.concatenate([getattr(each, side) for each in every]) for side in ("wins", "losses", "tied"))
+        sums = [np.bincount(cell.ravel(), each, len(found)) for each in counts]
+        return self._made_of(self.names, found[:, 0].astype(np.int64), found[:, 1:].copy(), self.options, *sums, None)
+
     def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Covariates":
         """The same cells with other counts, of nobody that is known."""
         return self._made_of(self.names, self.pair, self.values, self.options, wins, losses, tied, None)

@@ -411,7 +411,7 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
 def together(
     data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
-    """The comparisons of all, of these options; who answered is forgotten."""
+    """The comparisons of all, of these options, with covariates if all have them; who answered is forgotten."""
     parts = [data, *others]
     place_of = {label: place for place, label in enumerate(labels)}
     places = [np.array([place_of[label] for label in part.labels]) for part in parts]
@@ -421,8 +421,15 @@ def together(
         np.concatenate([getattr(part, name) for part in parts]) for name in ("wins", "losses", "tied")
     )
     columns = np.append(first, second), np.append(second, first), np.append(wins, losses)
-    found = added_up(len(labels), *columns, np.append(tied, 0.0 * tied))
-    return data._made_of(labels, *found, None, None, None)
+    found = data._made_of(labels, *added_up(len(labels), *columns, np.append(tied, 0.0 * tied)), None, None, None)
+    if data.covariates is None or any(
+        part.labels != labels or part.covariate_names != data.covariate_names for part in parts
+    ):
+        return found
+    keys = found.first * len(labels) + found.second
+    pairs = [np.searchsorted(keys, part.first * len(labels) + part.second) for part in parts]
+    every = [part.covariates for part in parts if part.covariates is not None]
+    return with_known(found, None, None, data.covariates.together(every, pairs))
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":

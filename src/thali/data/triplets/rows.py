@@ -11,7 +11,7 @@ from thali.errors import Argument, DataError
 
 from ..checks import checked_counts
 from ..columns import column, count_column, in_order
-from ..roles import ANCHOR, COUNT, FARTHER, NEARER, ODD, SIMILAR_TWO, by_plain_name, plain
+from ..roles import ANCHOR, COUNT, FARTHER, NEARER, ODD, RESPONDENT, SIMILAR_TWO, by_plain_name, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,9 +55,10 @@ def refuse_repeated(members: np.ndarray, labels: Sequence[str], where: Where) ->
         )
 
 
-def added_up(n: int, parts: Iterable[Questions]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct sets of pairs, small ones first, and how often each of their pairs was chosen."""
-    sizes, keys, counts = [], [], []
+def added_up(n: int, parts: Iterable[Questions]) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
+    """The distinct sets of pairs, small ones first, and how often each of their pairs was chosen; of each part that was
+    asked, small sets first, the places of the pairs that its rows chose."""
+    sizes, keys, counts, places, before = [], [], [], [], 0
     for questions in sorted(parts, key=lambda part: part.pairs.shape[1]):
         asked = questions.times > 0
         if not asked.any():
@@ -70,11 +71,13 @@ def added_up(n: int, parts: Iterable[Questions]) -> tuple[np.ndarray, np.ndarray
         sizes.append(np.full(len(shown), m))
         keys.append(pairs[shown].ravel())
         counts.append(np.bincount(which * m + place, questions.times[asked], m * len(shown)))
+        places.append(before + which * m + place)
+        before += m * len(shown)
     if not sizes:
         raise DataError("There is not a single answer; give one question or more.")
     start = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
     key = np.concatenate(keys)
-    return start, key // n, key % n, np.concatenate(counts)
+    return (start, key // n, key % n, np.concatenate(counts)), places
 
 
 def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -301,11 +304,12 @@ class TripletColumns(NamedTuple):
     chosen: tuple[str, str] | None = None
     count: str | None = None  # type: ignore[override]
     question: str | None = None
+    who: str | None = None  # answered
 
     @property
     def used(self) -> set[str | None]:
         """All of them."""
-        return {*self.objects, self.odd, *(self.chosen or ()), self.count, self.question}
+        return {*self.objects, self.odd, *(self.chosen or ()), self.count, self.question, self.who}
 
     def __str__(self) -> str:
         counted = f", counted by {self.count!r}" if self.count else ""
@@ -325,10 +329,15 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) ->
     own = by_plain_name(names)
     count = given.get("count") or COUNT.among(own)
     rest: dict[str, Any] = {"count": count, "question": given.get("question")}
+
+    def with_who(found: TripletColumns) -> TripletColumns:
+        who = given.get("respondent") or next(RESPONDENT.surely(own, found.used), None)
+        return found._replace(who=who)
+
     if "anchor" in given or not {"objects", "odd", "chosen"} & set(given):
         sides = [given.get(role.name) or role.among(own) or "" for role in (ANCHOR, NEARER, FARTHER)]
         if all(sides):
-            return TripletColumns(tuple(sides), **rest)
+            return with_who(TripletColumns(tuple(sides), **rest))
     odd = given.get("odd") or ODD.among(own)
     pairs = [(own[a], own[b]) for a, b in SIMILAR_TWO if a in own and b in own]
     chosen = given.get("chosen") or (None if "odd" in given else pairs[0] if pairs else None)
@@ -340,7 +349,7 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) ->
         odd = next((own[name] for name in ODD_BY_PLACE if name in own), None)
     if not objects or (odd is None) == (chosen is None):
         return None
-    return TripletColumns(tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **rest)
+    return with_who(TripletColumns(tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **rest))
 
 
 def incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:

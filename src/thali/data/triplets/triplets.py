@@ -7,12 +7,14 @@ import numpy as np
 
 from thali._described import Facts
 from thali._labels import plural, short_number, shorten
-from thali.errors import DataError, DataWarning
+from thali.errors import Argument, DataError, DataWarning, InPython, Message
 from thali.inference.warn import warn
 
+from ..answers import ChosenPlaces, Who, who_answered
 from ..columns import as_frame
 from ..judged import Judged, Tally
 from ..kinds import TRIPLETS
+from ..people import column_facts, people_by
 from .rows import (
     EXPECTED,
     Questions,
@@ -21,6 +23,7 @@ from .rows import (
     anchored,
     answers_in,
     of_objects,
+    pair_keys,
     positions,
     questions_of_sets,
     refuse_repeated,
@@ -60,6 +63,8 @@ class Triplets(Judged):
         The objects of each pair, first < second.
     counts : float64 array, shape (places,)
         Times that this pair of that set was chosen.
+    answers : ChosenPlaces or None
+        How often everybody chose each pair of each set, if that is known.
 
     Raises
     ------
@@ -86,13 +91,15 @@ class Triplets(Judged):
 
     kind = TRIPLETS
     option_word = "object"
-    _FIELDS = ("labels", "start", "first", "second", "counts")
+    add_up = True
+    _FIELDS = ("labels", "start", "first", "second", "counts", "answers")
 
     labels: tuple[str, ...]
     start: np.ndarray
     first: np.ndarray
     second: np.ndarray
     counts: np.ndarray
+    answers: ChosenPlaces | None = None
 
     def __init__(self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None) -> None:
         rows = three_columns(triplets)
@@ -114,6 +121,7 @@ class Triplets(Judged):
         farther: str | None = None,
         count: str | None = None,
         question: str | None = None,
+        respondent: str | None = None,
         *,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
@@ -139,6 +147,8 @@ class Triplets(Judged):
             Column with the number of such answers. None: count, n, freq, times or weight if there is one.
         question : str, optional
             Column that names the question: then answers to one question must be out of the same set.
+        respondent : str, optional
+            Column that says who answered. None: subject, participant, person, ... if there is one.
         labels : sequence of str, optional
             All objects in the order wanted. None: numbers in their order, names as they first appear.
         weights : bool
@@ -164,12 +174,13 @@ class Triplets(Judged):
         frame = as_frame(frame)
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         given = {"objects": objects, "odd": odd, "chosen": chosen, "anchor": anchor, "nearer": nearer}
-        given |= {"farther": farther, "count": count, "question": question}
+        given |= {"farther": farther, "count": count, "question": question, "respondent": respondent}
         columns = triplet_columns(list(frame.columns), given)
         if columns is None:
             raise DataError(f"The columns {shorten(list(frame.columns), 12)} are not triplets; expected {EXPECTED}.")
         names, questions = answers_in(frame, columns, labels, weights)
-        return cls.__new__(cls)._fill(names, [questions])
+        who = who_answered(frame, columns.who, columns.used)
+        return cls.__new__(cls)._fill(names, [questions], who)
 
     @classmethod
     def from_anchored(
@@ -260,8 +271,19 @@ class Triplets(Judged):
         """
         return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
 
-    def _fill(self, labels: tuple[str, ...], parts: list[Questions]) -> "Triplets":
-        return self._freeze(labels, *added_up(len(labels), parts))
+    def _fill(self, labels: tuple[str, ...], parts: list[Questions], who: Who | None = None) -> "Triplets":
+        """The answers of all parts, of which there is one if it is known who answered."""
+        fields, places = added_up(len(labels), parts)
+        if who is None:
+            return self._freeze(labels, *fields, None)
+        asked = parts[0].times > 0
+        return self._freeze(labels, *fields, ChosenPlaces.of_rows(who.of_rows(asked), places[0], parts[0].times[asked]))
+
+    def _freeze(self, *values: Any) -> "Triplets":
+        super()._freeze(*values)
+        if self.answers is None:  # files hold what is known alone
+            vars(self).pop("answers")
+        return self
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each pair of each set: a, b, set, count.
@@ -290,23 +312,124 @@ class Triplets(Judged):
         sizes = self.sizes[numbers]
         start = np.concatenate([[0], np.cumsum(sizes)])
         places = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
-        return self._made_of(self.labels, start, *(each[places] for each in (self.first, self.second, self.counts)))
+        answers = self.answers
+        if answers is not None:
+            new = np.full(len(self.counts), -1)
+            new[places] = np.arange(len(places))
+            answers = answers.of_places(new >= 0, new)
+        arrays = (each[places] for each in (self.first, self.second, self.counts))
+        return self._made_of(self.labels, start, *arrays, answers)
 
     def with_counts(self, counts: np.ndarray) -> "Triplets":
         """The same sets with other numbers of answers."""
-        return self._made_of(self.labels, self.start, self.first, self.second, np.array(counts, float))
+        return self._made_of(self.labels, self.start, self.first, self.second, np.array(counts, float), None)
+
+    def _of_people(self, members: np.ndarray) -> "Triplets":
+        """The answers of some people, by their places, with all objects."""
+        assert self.answers is not None
+        own = self.answers.of_subjects(members)
+        found = self._made_of(
+            self.labels,
+            self.start,
+            self.first,
+            self.second,
+            np.bincount(own.place, own.times, len(self.counts)),
+            own,
+        )
+        return found.take(np.add.reduceat(found.counts, self.start[:-1]) > 0)
+
+    def _known(self) -> ChosenPlaces:
+        """Who gave which answers; a DataError if the data do not say."""
+        if self.answers is None:
+            raise DataError(
+                "These triplets do not say who answered; read them with their column of respondents",
+                InPython("", Message(", ", Argument("respondent"))),
+                ".",
+            )
+        return self.answers
+
+    def by_subject(self) -> dict[str, "Triplets"]:
+        """The answers of each person, with all objects.
+
+        Returns
+        -------
+        dict
+            From the name of each person who answered to their `Triplets`.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who answered.
+        """
+        known = self._known()
+        return {known.subjects[k]: self._of_people(np.array([k])) for k in np.unique(known.subject)}
+
+    def by_group(self, column: str) -> dict[str, "Triplets"]:
+        """The answers of each group of people, with all objects.
+
+        Parameters
+        ----------
+        column : str
+            A column of `people`; those for whom it is empty are in no group.
+
+        Returns
+        -------
+        dict
+            From the name of each group to its `Triplets`.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who answered, or nothing of that name is known of them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> rows = [("tea", "coffee", "brick", "brick", 1, "f"), ("tea", "wall", "brick", "tea", 2, "m")]
+        >>> frame = pd.DataFrame(rows, columns=["object1", "object2", "object3", "odd", "person", "sex"])
+        >>> Triplets.from_frame(frame).by_group("sex")["m"]
+        Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 subject)
+        """
+        known = self._known()
+        answered = np.unique(known.subject)
+        found = {name: np.intersect1d(each, answered) for name, each in people_by(self.people, column).items()}
+        return {name: self._of_people(members) for name, members in found.items() if len(members)}
+
+    def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
+        """The answers of all, of these objects; who gave them is forgotten."""
+        place_of, parts = {label: place for place, label in enumerate(labels)}, []
+        for part in (self, *others):
+            place = np.array([place_of[label] for label in part.labels])
+            keys = pair_keys(len(labels), place[part.first], place[part.second])
+            for m in np.unique(part.sizes).tolist():
+                sets = np.flatnonzero(part.sizes == m)
+                places = part.start[sets][:, None] + np.arange(m)
+                chosen = np.tile(np.arange(m), len(sets))
+                parts.append(Questions(np.repeat(keys[places], m, axis=0), chosen, part.counts[places].ravel()))
+        return self.__new__(type(self))._fill(labels, _of_equal_sizes(parts))
 
     def __str__(self) -> str:
         least, most = int(self.sizes.min()), int(self.sizes.max())
         sizes = f"{least}" if least == most else f"{least} to {most}"
         parts = plural(self.n_options, "object"), f"{plural(self.n_sets, 'set')} of {sizes} pairs"
-        return ", ".join([*parts, plural(self.n_answers, "answer")])
+        who = [] if self.answers is None else [str(self.answers)]
+        return ", ".join([*parts, plural(self.n_answers, "answer"), *who])
 
     def __repr__(self) -> str:
         return f"Triplets({self})"
 
     def _details(self) -> Facts:
-        return (("objects", self.labels), ("example", self.example()))
+        return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Who answered; empty if the data do not say."""
+        return () if self.answers is None else self.answers.subjects
+
+    @property
+    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
+        """What is known of those who answered: a row a person."""
+        return None if self.answers is None else self.answers.people
 
     @property
     def n_sets(self) -> int:
@@ -369,3 +492,10 @@ class Triplets(Judged):
             was, its = ("was", "its") if len(never) == 1 else ("were", "their")
             message = f"{shorten(never)} {was} never asked about: {its} features follow from the prior alone."
             warn(DataWarning(message))
+
+
+def _of_equal_sizes(parts: list[Questions]) -> list[Questions]:
+    """The questions of sets of as many pairs, joined."""
+    sizes = dict.fromkeys(part.pairs.shape[1] for part in parts)
+    each = [[part for part in parts if part.pairs.shape[1] == m] for m in sizes]
+    return [Questions(*(np.concatenate(arrays) for arrays in zip(*some, strict=True))) for some in each]

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from thali._labels import shorten
+from thali.data.described_columns import ColumnsRead
 from thali.data.kinds import TRIPLETS
-from thali.data.roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD
+from thali.data.roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD, RESPONDENT
 from thali.data.triplets import Triplets
 from thali.data.triplets.rows import EXPECTED, incomplete_columns, triplet_columns
 
@@ -24,24 +25,28 @@ def match(
     nearer: str | None = None,
     farther: str | None = None,
     count: str | None = None,
+    respondent: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
     """A table whose columns have the names of triplets, or are named."""
     named = {"objects": objects, "odd": odd, "anchor": anchor, "nearer": nearer, "farther": farther, "count": count}
-    columns = triplet_columns(table.names, named)
+    columns = triplet_columns(table.names, named | {"respondent": respondent})
     if columns is None:
         return None
-    return Reading(TRIPLETS, NAME, str(columns), table, lambda: _converted(table, columns, weights))
+    answered = tuple(filter(None, (columns.odd, *(columns.chosen or ()))))
+    roles = ColumnsRead(columns.objects, answered, tuple(filter(None, (columns.count,))), columns.who)
+    return Reading(TRIPLETS, NAME, str(columns), table, lambda: _converted(table, columns, weights), roles=roles)
 
 
 def _converted(table: Table, columns: Any, weights: bool) -> tuple[Triplets, str]:
-    chosen = {"odd": columns.odd, "chosen": columns.chosen, "count": columns.count}
+    chosen = {"odd": columns.odd, "chosen": columns.chosen, "count": columns.count, "respondent": columns.who}
     objects = dict(zip(("anchor", "nearer", "farther"), columns.objects, strict=False))
     if columns.odd is not None or columns.chosen is not None:
         objects = {"objects": columns.objects}
     is_weight = columns.count is not None and columns.count.casefold().startswith("weight")
     data = Triplets.from_frame(table.frame, **objects, **chosen, weights=weights or is_weight)
-    unused = [name for name in table.names if name not in columns.used]
+    used = {*columns.used, *(() if data.people is None else map(str, data.people.columns))}
+    unused = [name for name in table.names if name not in used]
     ignored = f"; columns not used: {shorten(unused)}" if unused else ""
     return data, f"{columns}: {data}{ignored}"
 
@@ -61,7 +66,7 @@ SHAPE = Shape(
     TRIPLETS,
     match,
     expected=EXPECTED,
-    roles=(OBJECTS, ODD, ANCHOR, NEARER, FARTHER, COUNT),
+    roles=(OBJECTS, ODD, ANCHOR, NEARER, FARTHER, COUNT, RESPONDENT),
     settings=("weights",),
     named_by=NAMED_BY,
     lacks=lacks,

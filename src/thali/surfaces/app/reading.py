@@ -8,7 +8,7 @@ import numpy as np
 from thali._described import Facts
 from thali._source import Source
 from thali.data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
-from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS
+from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, TRIPLETS
 from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
 from thali.reading.recognise import RecognitionError, recognise
@@ -175,7 +175,7 @@ class _OfData:
         return data._description().facts or (("data", str(data)),)
 
 
-class _OfChoices(_OfData):
+class _OfAnswers(_OfData):
     def offered(
         self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
     ) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class _OfExperiments(_OfData):
         return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
 
 
-_OF_KIND = {PAIRS: _OfChoices(), CHOICES: _OfChoices(), EXPERIMENTS: _OfExperiments()}
+_OF_KIND = {**dict.fromkeys((PAIRS, CHOICES, TRIPLETS), _OfAnswers()), EXPERIMENTS: _OfExperiments()}
 _OF_OTHERS = _OfData()
 
 

@@ -31,8 +31,6 @@ from . import runs
 from .comparisons import asked_to_compare, has_evidence, has_groups
 from .export import Tickets, file_of, folder_of
 from .fields import (
-    COVARIATES,
-    GROUP,
     NO,
     QUESTIONS,
     WHO,
@@ -271,11 +269,6 @@ class Server:
         wanted = _given(form, [option for option in options if option.name in QUESTIONS])
         if wanted == questions:
             return None
-        speech = _speech(request)
-        words = {option.name: option.word for option in options}
-        if {words.get(GROUP), words.get(COVARIATES)} <= wanted.keys():
-            sentence = speech.texts.refused.groups_or_covariates.format(covariates=speech.label(COVARIATES))
-            return _problem(sentence, fields=[words[COVARIATES]])
         await self._read(study, {**asked, "typed": others | wanted})
         problem = study.read("reading")["problem"]
         if problem:

@@ -146,12 +146,17 @@ def _by_group(
     from thali.data.groups import Groups
     from thali.data.judged import Judged
 
-    if not isinstance(data, Judged) or not data.are_choices:
-        raise DataError(Argument("group"), " is for choices; of other data make the groups in Python.")
+    if not isinstance(data, Judged) or not data.add_up:
+        raise DataError(Argument("group"), " is for choices and triplets; of other data make the groups in Python.")
+    described = wanted.get("option_covariates")
+    if described is not None:
+        data = with_option_covariates(data, described)
+        sentences = [*sentences, f"covariates of options: {shorten(data.covariates.names, 12)}"]
     if data.people is not None and column in map(str, data.people.columns):
         groups = Groups(data.by_group(column))
     else:
         by_person, _ = reading_of(found, spec.data, wanted | {"respondent": column}).build()
+        by_person = by_person if described is None else with_option_covariates(by_person, described)
         if data.subjects and by_person.subjects != data.subjects:
             data.by_group(column)  # which says what is wrong with the column
         groups = Groups(by_person.by_subject())

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import OF_GROUPS
+from thali.data.kinds import BY_KINDS, OF_GROUPS
 from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
 from thali.model.registry import features_of
@@ -155,7 +155,7 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
     word, _, rest = item.partition(":")
     if kind in OF_GROUPS and word in WEIGHTS:
         return {"weights": word}, rest or "ibp"
-    if features_of(kind) == "aspects" and word == "kinds":
+    if kind in BY_KINDS and word == "kinds":
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
             raise ArgumentError(f"{item!r} in --models must be kinds: and a whole number, such as kinds:2.")

@@ -1,0 +1,203 @@
+"""People of kinds that nobody knows: their draws as a tree.
+
+The tree has what that of one group has, where probabilities are those of a new person, and besides who is of which kind
+(`kind`), and by kind the weights, comparable as those of groups, and what follows from them. The numbers of the kinds
+mean nothing, and change from draw to draw; `kinds_of_people.order_of_kinds` makes them comparable.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali.data.answers import Answers, Given, given_answers, log_coefficients_of_people
+from thali.data.kinds import BY_KINDS, CHOICES, PAIRS, TRIPLETS
+from thali.errors import DataError
+from thali.inference.threads import rectangle
+from thali.posterior.densities import is_pointwise
+from thali.posterior.store import origin, tree_of
+
+from ..draws.columns import Columns
+from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats, pair_index
+from ..draws.triplets import probabilities_of_draws
+from .groups import _padded_weights, columns_of_group, comparable_weights, mean_over
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ..samplers.record import ChainDraws
+
+LEAST = -1e4  # stands for the logarithm of a probability of 0
+_OF_KINDS = {
+    "kind": "of which kind everybody is; the numbers mean nothing and change from draw to draw",
+    "n_kinds": "kinds that somebody is of",
+    "choice_probability": "probability that a new person chooses the first of a pair; lapse included",
+    "kind_choice_probability": "probability that a person of each kind chooses the first of a pair; lapse included",
+    "set_probability": "probability that a new person chooses the alternative out of those offered; lapse included",
+    "kind_set_probability": "probability that a person of each kind chooses the alternative; lapse included",
+    "similarity": "shared weight of a pair to a new person; with the link ratio over the mean of all pairs",
+    "kind_similarity": "shared weight of a pair in each kind; with the link ratio over the mean of all pairs",
+    "kind_constant": "c, part of the value of every pair, in each kind; over the mean of all pairs",
+    "kind_weights": "weight of a feature in each kind; padded with 0",
+    "kind_unique_weights": "weight of the aspect that an option has alone, in each kind",
+    "weights": "weight of a feature, mean over kinds; padded with 0",
+    "unique_weights": "weight of the aspect that an option has alone, mean over kinds",
+    "kappa": "how similar the kinds are: weights are Gamma(kappa, kappa / v), v what they vary about",
+}
+
+
+def kinds_tree(
+    chains: Sequence["ChainDraws"],
+    data: Any,
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    similar: bool,
+    attrs: Mapping[str, object],
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
+    import xarray as xr
+
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+    kept = [chains[number] for number in numbers]
+    shape, given = (len(kept), draws), given_answers(data)
+    number = kept[0].unique_weights.shape[1]
+    of = np.concatenate([chain.kinds[:draws] for chain in kept])
+    sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
+    labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.subjects, dtype=str)
+    coefficients = log_coefficients_of_people(given)
+    dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
+
+    def over_draws(values: Any) -> Any:
+        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
+
+    raw, parts = [columns_of_group(kept, draws, g) for g in range(number)], []
+    own = {
+        name: [over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for g in range(number)]
+        for name in likelihood.parameters
+    }
+    for g, columns in enumerate(raw):
+        flat = {name: values[g].ravel() for name, values in own.items()}
+        parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
+    by_kind = comparable_weights(raw, parts, own)
+    middle, part = mean_over(by_kind), parts[0]
+    variables = {
+        "n_features": over_draws([chain.n_features for chain in kept]),
+        "alpha": over_draws([chain.alpha for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
+        **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
+        "n_kinds": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
+        "kind": (("chain", "draw", "subject"), of.reshape(*shape, -1)),
+        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
+        "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
+    }
+    if likelihood.unique:
+        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
+        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
+        variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
+    for name, values in own.items():
+        variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), np.stack(values, axis=2)
+    shares = shares_of_new(sizes).reshape(*shape, number)
+    for name, (dims, values) in part.variables.items():
+        if len(dims) == 2:  # of the owners, which all kinds share
+            variables[name] = dims, values
+        elif name != "unique_weights":
+            each = np.stack([other.variables[name][1] for other in parts], axis=2)
+            variables[name] = dims, np.einsum("cdg,cdg...->cd...", shares, each)
+            variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), each
+    coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "subject": people}
+    posterior = xr.Dataset(variables, {**coordinates, **part.coordinates})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions | _OF_KINDS)[str(name)]
+    found = {"posterior": posterior}
+    with np.errstate(divide="ignore"):  # a probability of 0
+        logs = []
+        for g, columns in enumerate(by_kind):
+            kind = _Kind(parts[g], columns, {name: values[g].ravel() for name, values in own.items()})
+            logs.append(_LOGS[part.kind](kind, data))
+    if logs[0] is not None and is_pointwise(len(people), len(of)):
+        terms = _log_of_people(np.maximum(np.stack(logs, axis=1), LEAST), given, of) + coefficients
+        variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)
+        found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "subject": people})
+    constants, observed = _stored(data, given)
+    found["observed_data"] = xr.Dataset({**part.observed, **observed}, part.observed_coordinates)
+    found["constant_data"] = xr.Dataset(
+        {**part.constants, **constants}, {**part.observed_coordinates, "option": labels, "subject": people}
+    )
+    found["constant_data"]["kind"], found["constant_data"]["learned_alpha"] = BY_KINDS[part.kind], bool(learned_alpha)
+    found["constant_data"]["similar"], found["constant_data"]["kinds"] = bool(similar), number
+    found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": coordinates["chain"]})
+    return tree_of(found, {**origin(), **attrs})
+
+
+def shares_of_new(sizes: np.ndarray) -> np.ndarray:
+    """The probability that a new person is of each kind, from how many people are (draw, kind)."""
+    return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)
+
+
+class _Kind(NamedTuple):
+    """What draws say of one kind: the part of the data, columns, and parameters draw by draw."""
+
+    part: DataPart
+    columns: Columns
+    own: dict[str, np.ndarray]
+
+
+def _of_pairs(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each answer, a choice of the first of each compared pair and one of the second."""
+    if "choice_probability" not in kind.part.variables:
+        return None
+    p = kind.part.variables["choice_probability"][1][..., pair_index(data.first, data.second, data.n_options)]
+    return np.stack([np.log(p), np.log1p(-p)], axis=-1).reshape(p.shape[0] * p.shape[1], -1)
+
+
+def _of_places(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each member of each set."""
+    if "set_probability" not in kind.part.variables:
+        return None
+    return np.log(kind.part.variables["set_probability"][1].reshape(-1, len(data.members)))
+
+
+def _of_pair_sets(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each pair of each set."""
+    if len(data.first) > MAX_PAIRS:
+        return None
+    fixed = kind.part.constants["link"], kind.part.constants["lapse"]
+    constant = kind.own.get("constant")
+    return np.log(probabilities_of_draws(kind.columns, constant, data.start, data.first, data.second, *fixed))
+
+
+# Of a kind of data: the log probability of every answer, draw by draw (draws, answers); None where it is not stored.
+_LOGS: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
+    PAIRS: _of_pairs,
+    CHOICES: _of_places,
+    TRIPLETS: _of_pair_sets,
+}
+
+
+def _stored(data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a tree holds of everybody's answers, in constant_data and in observed_data."""
+    if isinstance(answers := data.answers, Answers):
+        rows = {"answer_subject": ("answer", answers.subject), "answer_pair": ("answer", answers.pair)}
+        return rows | {"answer_losses": ("answer", answers.losses)}, {"answers": ("answer", answers.wins)}
+    rows = {"answer_subject": ("answer", given.subject), "answer_place": ("answer", given.answer)}
+    return rows, {"answers": ("answer", given.times)}
+
+
+def _log_of_people(logs: np.ndarray, given: Given, of: np.ndarray) -> np.ndarray:
+    """log probability of everybody's answers given the kinds of all others, from that of each (draw, kind, answer)."""
+    # Given are the weights of all kinds too, so that the answers of people who are left out can be predicted by
+    # importance sampling.
+    from scipy.sparse import csr_array
+    from scipy.special import logsumexp
+
+    people, kinds = of.shape[1], logs.shape[1]
+    times = csr_array((given.times, (given.answer, given.subject)), (logs.shape[2], people))
+    found = np.empty((len(logs), people, kinds))
+    for g in range(kinds):
+        own = of == g
+        others = own.sum(axis=1, keepdims=True) - own
+        found[:, :, g] = logs[:, g] @ times + np.log((others + 1.0) / (people - 1.0 + kinds))
+    return np.asarray(logsumexp(found, axis=2))

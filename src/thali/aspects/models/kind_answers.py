@@ -1,0 +1,170 @@
+"""What models answer of kinds of people: who is of which, how many there are, and the model of one kind."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+from thali._arguments import whole
+from thali.errors import Argument, ArgumentError
+from thali.posterior.view import Posterior
+
+from .base import LatentFeatures
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class KindAnswers(LatentFeatures):
+    """Base of the latent-feature models that look for kinds of people if they are given `kinds`."""
+
+    kinds: Any
+
+    def _of_kinds(self, what: str) -> "xarray.DataTree":
+        """The posterior; an ArgumentError names what was asked for if no kinds of people were looked for."""
+        tree = self._fitted()
+        if Posterior(tree).kinds is None:
+            raise ArgumentError(
+                f"{what} is of models of kinds of people, which are fitted with ", Argument("kinds"), "."
+            )
+        return tree
+
+    def same_kind(self) -> "pandas.DataFrame":
+        """The posterior probability that two people are of the same kind.
+
+        It does not depend on what the kinds are called. `thali.plots.same_kind` draws it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            People by people, 1 on the diagonal.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+        """
+        from ..answers.kinds_of_people import same_kind_table
+
+        return same_kind_table(self._of_kinds("same_kind"))
+
+    def kind_sizes(self) -> "pandas.DataFrame":
+        r"""How many people are of each kind, in the sample and in the population.
+
+        .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
+            n_g \text{ of the people of the sample being of kind } g
+
+        The numbers of kinds mean nothing within a draw, and are made comparable: the kinds of every draw are assigned
+        to common ones so that the memberships of all people agree best, and these are ordered by size. So are they in
+        `assignment`, `of_kind` and `features`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a kind, numbered from 1: sample_share, the posterior mean of the share of those who answered who are
+            of it, with sample_low and sample_high (89 % interval); population_share, population_low and
+            population_high, those of its share π of the population that they are a sample of; occupied, the
+            probability that anybody of the sample is of it, and people, the names of those who most probably are.
+            ``attrs["n_kinds"]`` has the probability of each number of kinds that somebody is of.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+
+        References
+        ----------
+        Stephens (2000), Dealing with label switching in mixture models.
+        """
+        from ..answers.kinds_of_people import sizes_table
+
+        return sizes_table(self._of_kinds("kind_sizes"))
+
+    def assignment(self) -> "pandas.DataFrame":
+        """Of which kind everybody most probably is.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a person: kind, its probability, and that of each kind, ``P(1)``, ``P(2)``, ...; the kinds are those
+            of `kind_sizes`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+        """
+        from ..answers.kinds_of_people import assignment_table
+
+        return assignment_table(self._of_kinds("assignment"))
+
+    def of_kind(self, number: int) -> Self:
+        """The fitted model of one kind, which answers whatever a model of one group of people does.
+
+        Parameters
+        ----------
+        number : int
+            Of the kind, from 1, as in `kind_sizes`.
+
+        Returns
+        -------
+        model
+            Its draws are those of the common kind, so their agreement between chains is that after numbers were made
+            comparable. Weights are shares of the kind's total. Observed are the comparisons of those who are most
+            probably of it. It cannot go on drawing, and `check` is of all people alone.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`, or not so many.
+        """
+        from ..answers.groups import tree_of_group
+        from ..answers.kinds_of_people import as_groups, number_of_kinds
+
+        tree = self._of_kinds("of_kind")
+        number, most = whole("number", number, 1), number_of_kinds(tree)
+        if number > most:
+            raise ArgumentError(f"There is no kind {number}; the kinds are numbered from 1 to {most}.")
+        return self._of_part(tree_of_group(as_groups(tree), str(number)), f"kind {number}")
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Posterior predictive check: what was observed against replicates that the fitted model draws.
+
+        Of choices as `LatentFeatureModel.check`. Of similarities each measured one is replicated once a draw,
+        Normal(mu, sigma^2 / n), n the number of its judgements; of triplets the answers to every set. With `kinds` the
+        people are those of the data, and in every draw each answers as the kind that the draw says. `thali.plots.check`
+        draws the table.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of choices as there. Of similarities one row a measured pair (object, other), the worst first: n
+            (judgements), observed, predicted (posterior mean), low and high (the 89 % interval of a replicated
+            similarity), p_value (two-sided) and missed (whether observed lies outside the interval). Of triplets one
+            row a pair that occurs (a, b): sets (that hold it), n (their answers), observed, the proportion in which it
+            was called the most similar, and the others alike. ``attrs["p_value"]`` is that of all together. The model
+            has seen these very data, so that p-values gather around one half.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            Of the model of one kind, whose people are not known.
+        """
+        if self.kinds is not None and Posterior(self._fitted()).kinds is None:
+            raise ArgumentError(
+                "The check is of all people together, since nobody's kind is known; ask the whole model."
+            )
+        return super().check(random_seed)  # type: ignore[misc]

@@ -1,0 +1,157 @@
+"""Every likelihood × every population is fitted, or is refused by the one table of what is modelled."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from best_worst_data import random_answers
+from likelihood_rows import with_values
+from problems import random_comparisons, with_ties
+
+import thali as th
+from thali.aspects.populations.modelled import MODELLED
+from thali.data.kinds import BY_KINDS, CHOICES, GROUPED, PAIRS, SIMILARITIES, TRIPLETS
+from thali.errors import ThaliError
+from thali.posterior.view import GROUPS, KINDS, ONE
+from thali.testing import smallest
+
+ASPECTS, UNIQUE = th.EliminationByAspects, "unique"
+
+
+def _of_people(frame, **columns):
+    return frame.assign(person=[f"p{k % 4}" for k in range(len(frame))], **columns)
+
+
+def _pairs(**more):
+    rows = [("a", "b", "a"), ("a", "c", "c"), ("b", "c", "c"), ("a", "b", "b"), ("c", "a", "a"), ("c", "b", "b")] * 2
+    frame = _of_people(pd.DataFrame(rows, columns=["first", "second", "chosen"]), longer=np.arange(12.0))
+    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", **more)
+
+
+def _tied():
+    rows = [("p", "a", "b", "tie"), ("q", "a", "b", "a"), ("q", "b", "c", "c")]
+    frame = pd.DataFrame(rows, columns=["who", "first", "second", "chosen"])
+    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="who")
+
+
+def _described():
+    options = pd.DataFrame({"price": [3.0, 1.0, 2.0]}, index=list("abc"))
+    return _pairs().with_option_covariates(options)
+
+
+def _rankings():
+    frame = pd.DataFrame([list("abcd"), list("bacd"), list("dabc")], columns=["1st", "2nd", "3rd", "4th"])
+    return th.Choices.from_rankings(frame.assign(person=list("xyz")))
+
+
+def _answers(size):
+    rows = [(*"abcd"[:size], "a", "b"), (*"abcd"[:size], "b", "a")]
+    columns = [*(f"item{k}" for k in range(size)), "best", "worst"]
+    return th.Choices.from_best_worst(_of_people(pd.DataFrame(rows, columns=columns)))
+
+
+# Of a likelihood: the data, a model of them, and what it is refused for by population.
+ROWS = {
+    "pairs": (_pairs, ASPECTS, {}, {}),
+    "pairs with ties": (_tied, ASPECTS, {}, {KINDS: "comparisons without ties"}),
+    "pairs with covariates": (
+        lambda: _pairs(covariates=["longer"]),
+        ASPECTS,
+        {},
+        {KINDS: "comparisons without covariates"},
+    ),
+    "pairs with covariates of options": (
+        _described,
+        ASPECTS,
+        {"aspects": UNIQUE},
+        {KINDS: "comparisons without covariates"},
+    ),
+    "sets": (lambda: smallest._answered_sets()[0], ASPECTS, {}, {}),
+    "sets, unique": (lambda: smallest._answered_sets()[0], ASPECTS, {"aspects": UNIQUE}, {}),
+    "rankings": (_rankings, ASPECTS, {}, {}),
+    "best and worst of three": (lambda: _answers(3), ASPECTS, {}, {KINDS: "the best and the worst are named"}),
+    "best and worst of four": (
+        lambda: _answers(4),
+        ASPECTS,
+        {"aspects": UNIQUE},
+        {KINDS: "the best and the worst are named"},
+    ),
+    "best and worst, reversed": (
+        lambda: _answers(4),
+        ASPECTS,
+        {"aspects": UNIQUE, "best_worst": "reversed"},
+        {KINDS: "the best and the worst are named"},
+    ),
+    "similarities": (
+        lambda: th.datasets.numbers(),
+        th.AdditiveClustering,
+        {"sigma": 0.1},
+        {KINDS: r"are for .* or triplets; got Similarities"},
+    ),
+    "triplets": (lambda: smallest._answered_triplets()[0], th.AdditiveClustering, {}, {}),
+    "triplets, ratio": (lambda: smallest._answered_triplets()[0], th.AdditiveClustering, {"link": "ratio"}, {}),
+}
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize("population", MODELLED)
+@pytest.mark.parametrize("name", ROWS)
+def test_each_is_fitted_or_refused_by_the_table(name, population):
+    make, model, settings, refused = ROWS[name]
+    data, more = make(), {KINDS: {"kinds": 2}, GROUPS: {"weights": "similar"}}.get(population, {})
+    given = {"women": data, "men": data} if population == GROUPS else data
+    if population in refused:
+        with pytest.raises(ThaliError, match=refused[population]):
+            model(**settings, **more).prepare(given, draws=1, tune=0)
+    else:
+        assert model(**settings, **more).prepare(given, draws=1, tune=0).task.model is not None
+
+
+def test_the_table_is_that_of_the_kinds_of_data():
+    assert set(MODELLED) == {ONE, GROUPS, KINDS}
+    assert {PAIRS, CHOICES, SIMILARITIES, TRIPLETS} <= set(MODELLED[GROUPS].kinds) == set(GROUPED)
+    assert set(MODELLED[KINDS].kinds) == set(BY_KINDS) == {PAIRS, CHOICES, TRIPLETS}
+
+
+@pytest.mark.fit
+def test_a_prior_joined_with_a_likelihood_is_of_one_group():
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())
+    with pytest.raises(ThaliError, match="fitted to the data of one group of people"):
+        model.prepare({"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}, draws=1, tune=0)
+
+
+@pytest.mark.fit
+def test_groups_have_covariates_and_worst_ones_in_common():
+    described, labels = with_values(with_ties(random_comparisons(3, 1), 1), 1, seed=1), ("0", "1", "2")
+    for other, said in (
+        (random_comparisons(3, 2), "Groups must have the same covariates; 'a' has 'x0', and 'b' none"),
+        (with_values(random_comparisons(4, 2), 1, seed=1), "must have the same labels in one order"),
+    ):
+        with pytest.raises(ThaliError, match=said):
+            th.Groups({"a": described, "b": other})
+    best, one = random_answers(4, [4], 2, seed=1), th.Choices.from_comparisons(random_comparisons(4, 1))
+    with pytest.raises(ThaliError, match="in other groups best and worst"):
+        th.EliminationByAspects("unique").prepare({"a": best, "b": one}, draws=1, tune=0)
+    assert described.labels == labels
+
+
+@pytest.mark.fit
+def test_pooled_comparisons_keep_covariates():
+    described = [with_values(random_comparisons(3, seed, most=3), 1, seed=seed) for seed in (1, 2)]
+    pooled = th.Groups({"a": described[0], "b": described[1]}).pooled()
+    assert pooled.covariate_names == ("x0",)
+    assert pooled.covariates.wins.sum() + pooled.covariates.losses.sum() == sum(
+        each.n_comparisons for each in described
+    )
+    cells = {}
+    for each in described:
+        own = each.covariates
+        for pair, x, won, lost in zip(own.pair, own.values[:, 0], own.wins, own.losses, strict=True):
+            key = each.first[pair], each.second[pair], x
+            cells[key] = cells.get(key, 0.0) + np.array([won, lost])
+    own = pooled.covariates
+    found = {
+        (pooled.first[pair], pooled.second[pair], x): (won, lost)
+        for pair, x, won, lost in zip(own.pair, own.values[:, 0], own.wins, own.losses, strict=True)
+    }
+    assert {key: tuple(value) for key, value in cells.items()} == found
