@@ -13,7 +13,6 @@ from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, Lo
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
 from thali.inference.chains import (
     Chain,
-    Outlook,
     Run,
     TimeIsUp,
     TimeLimit,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
 
     from .base import Model
+    from .engine import Forecast
     from .run_by_chains import RunByChains
 
 SUFFICIENT_ESS = 400  # effective draws of every row of the summary, at which a run of unknown length ends
@@ -68,6 +68,7 @@ class Sampling(Generic[AnyChain]):
     first_draws: int | None = None  # of each chain, at which one is looked at first; None: FIRST_DRAWS
     quicker: Setting | None = None  # a method of the model that takes less time
     bound: int | None = None  # the draws of each chain that the size of the data allows; None: as many as `longest`
+    forecast: "Forecast | None" = None  # how long it takes; None: not known before
 
     @property
     def longest(self) -> int:
@@ -187,8 +188,6 @@ class _Work:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
         self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
         self.limit = TimeLimit(run.max_time)
-        says = run.progressbar and run.max_time is None and not is_quiet()
-        self.outlook = Outlook(self._say_long if says else None)
         self.shortened = False  # whether there is less tuning than was asked for
 
     def carry_out(
@@ -198,7 +197,9 @@ class _Work:
         chains = self._begun(target, start)
         was_ended = self.folder is not None and self.folder.found is not None and self.folder.found.has_ended
         was_ended = was_ended and all(chain.is_done for chain in chains)
-        with Progress(self.run.progressbar, "sampling", sum(chain.total for chain in chains)) as progress:
+        say = self._say_long if self.run.max_time is None and not is_quiet() else None
+        total = sum(chain.total for chain in chains)
+        with Progress(self.run.progressbar, "sampling", total, say=say) as progress:
             self.limit.may_be_long = start is not None or self.run.tune == 0
             try:
                 watch, interrupted = self._run_first(chains, progress, target)
@@ -287,7 +288,7 @@ class _Work:
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
         place = {"draws": target, "tempered": self.tempered} | ({"tune": self.run.tune} if self.shortened else {})
-        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status, self.outlook)
+        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status)
 
     def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
         """Run the chains; returns whether they were stopped early."""

@@ -288,6 +288,7 @@ def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run
         first_draws=bound.first_draws,
         quicker=Setting("method", "variational"),
         bound=bound.most,
+        forecast=bound.forecast,
     )
 
 
