@@ -69,16 +69,21 @@ class Sampling(Generic[AnyChain]):
     quicker: Setting | None = None  # a method of the model that takes less time
     bound: int | None = None  # the draws of each chain that the size of the data allows; None: as many as `longest`
     forecast: "Forecast | None" = None  # how long it takes; None: not known before
+    # How many times shorter draws are than `bound` reckons with, once a pilot has told.
+    shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
 
     @property
     def longest(self) -> int:
         """The most draws of each chain of a run of unknown length, whatever its data."""
         return MAX_DRAWS if self.most is None else self.most
 
-    @property
-    def allowed(self) -> int:
+    def allowed(self, chains: Sequence[AnyChain] = ()) -> int:
         """The most draws of each chain of a run of unknown length to these data."""
-        return max(self.least_draws, self.longest if self.bound is None else min(self.longest, self.bound))
+        most = self.longest
+        if self.bound is not None:
+            tune, times = self.run.tune, self.shortened(chains) if chains else 1.0
+            most = min(most, int((tune + self.bound) * times) - tune)
+        return max(self.least_draws, most)
 
     @property
     def least_draws(self) -> int:
@@ -228,7 +233,7 @@ class _Work:
                     return tree, attributes, chains
                 if tempered is None:
                     progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")
-                    target = min(2 * target, self.sampling.allowed)
+                    target = min(2 * target, self.sampling.allowed(chains))
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains stay in different places: they start anew, with tempering")
@@ -277,7 +282,7 @@ class _Work:
         """Warn that the run takes so many seconds, and of what is quicker."""
         run, sampling = self.run, self.sampling
         if run.draws is None:
-            draws, least = sampling.allowed, sampling.least_draws
+            draws, least = sampling.allowed(self.chains), sampling.least_draws
             most = seconds * (run.tune + draws) / (run.tune + least)
             until = f", and up to {about(most)} if its chains agree late" if about(most) != about(seconds) else ""
             fewer: Any = Setting(sampling.unit, max(1, least // 4))
@@ -322,7 +327,7 @@ class _Work:
 
     def _begun(self, target: int, start: _Start | None) -> Sequence[Chain]:
         """The chains, with room for so many draws, where they start."""
-        chains = self.sampling.chains(target, self.run.random_seed)
+        self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
         with nullcontext() if self.folder is None else as_written(self.folder.path):
@@ -351,7 +356,7 @@ class _Work:
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
-        return target < self.sampling.allowed and 2 * size <= MAX_BYTES
+        return target < self.sampling.allowed(chains) and 2 * size <= MAX_BYTES
 
 
 def _is_stuck(verdict: "Verdict") -> bool:
