@@ -20,6 +20,7 @@ from thali.errors import (
 from thali.inference.chains import Run as ChainRun
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
+from thali.model.bound import bounded
 from thali.model.engine import Chains, Engine, Prepared
 from thali.model.evidence import EvidenceRun, refuse_unfinished
 from thali.model.prior_sample import PriorSample
@@ -30,7 +31,19 @@ from thali.posterior.verdict import Verdict
 
 from ..coding import refuse_many_levels
 from ..logit import contradicted_sentence, directions_of
-from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, Settings, dominated_sentence, settings_of
+from .arguments import (
+    FIRST_SWEEPS,
+    MAX_SWEEPS,
+    SHARE,
+    STEPS,
+    Run,
+    Settings,
+    dominated_sentence,
+    forecast_of_particles,
+    seconds_of_sweep,
+    settings_of,
+    within_budget,
+)
 from .engines.path import USABLE
 from .reports.methods import Reports
 
@@ -70,7 +83,8 @@ class SequentialMonteCarlo(Chains):
 
     def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
         """The fit."""
-        return Job(lambda: model._by_particles(data, settings, how), remarks, data=str(data))
+        forecast = forecast_of_particles(settings, data)
+        return Job(lambda: model._by_particles(data, settings, how), remarks, data=str(data), forecast=forecast)
 
     def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
         """The log evidence of a fit to these data."""
@@ -253,6 +267,7 @@ class ProductClasses(Reports, RunByChains):
         asked = Run(sweeps, chains, islands, particles, sweeps_per_step)
         settings, monotone = self._checked(data, asked)
         refuse_many_levels(data, None)
+        settings = within_budget(settings, asked, data)
         how = self._run(settings, sweeps is None, cores, random_seed, progressbar, job, max_time)
         remarks = self._remarks(data, settings, monotone)
         return self._carry_out(self._engine.job(self, data, settings, how, remarks))
@@ -341,8 +356,9 @@ class ProductClasses(Reports, RunByChains):
         from .posterior import to_datatree
         from .state import problem_of
 
-        asked = Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS)
-        settings, monotone = self._checked(source, asked)
+        bound = bounded(run, 1, seconds_of_sweep(source), FIRST_SWEEPS, MAX_SWEEPS, SHARE)
+        asked, run = run, bound.run._replace(tune=bound.run.tune // STEPS * STEPS)
+        settings, monotone = self._checked(source, Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS))
         problem = problem_of(source, monotone, settings.alpha, settings.beta)
 
         def tree(chains: Sequence[Any]) -> "xarray.DataTree":
@@ -356,13 +372,15 @@ class ProductClasses(Reports, RunByChains):
             lambda sweeps, seed: annealed_chains(problem, settings, sweeps, seed),
             tree,
             lambda tree, chains, seed: {**_attributes(tree), "people_": source.people},
-            settings={"sweeps": run.draws, "chains": run.chains, "sweeps_per_step": settings.sweeps_per_step},
+            settings={"sweeps": asked.draws, "chains": asked.chains, "sweeps_per_step": asked.tune // STEPS},
             length=lambda tree: int(tree.attrs["sweeps"]),
             draws_in=draws_in,
             status=status_of,
             unit="sweeps",
             most=MAX_SWEEPS,
-            first_draws=FIRST_SWEEPS,
+            first_draws=bound.first_draws,
+            bound=bound.most,
+            forecast=bound.forecast,
         )
 
     def run_settings(self) -> dict[str, Any]:
