@@ -75,8 +75,8 @@ OWN = {
     ),
     ("HierarchicalLogit", "thin"): Own("None means 2, or more of many respondents."),
     ("ProductClasses", "chains"): Own(
-        instead='Of method="annealed"; None: 16. They stay with different sets of classes, so that predictions gain'
-        " more by many chains than by long ones.",
+        instead='Of method="annealed"; None: 16, fewer of thousands of respondents. They stay with different sets of'
+        " classes, so that predictions gain more by many chains than by long ones.",
         type="int, optional",
     ),
     ("ProductClasses", "cores"): Own(

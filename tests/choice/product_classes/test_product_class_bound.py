@@ -17,7 +17,10 @@ from thali.choice.product_classes.arguments import (
     settings_of,
     within_budget,
 )
+from thali.choice.product_classes.engines import smc
+from thali.choice.product_classes.state import problem_of
 from thali.inference.chains import checked_run
+from thali.inference.threads import Silent
 from thali.model import bound
 from thali.model.bound import BUDGET, MIN_DRAWS
 
@@ -94,3 +97,18 @@ def test_visits_are_forecast_by_what_the_choices_say():
     one, four = (expected_visits("all", 10, np.full(n, 3)) for n in (100, 1_600))
     assert four / one == pytest.approx(16.0**0.58)
     assert expected_visits("observation", 10, np.full(50, 3)) == 10 * 0.6 * 50
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("people", [4, 8, 16, 32])
+def test_visits_are_as_many_as_was_forecast(people):
+    """By sequential Monte Carlo, to within a factor of two."""
+    made = thali.datasets.product_choices(people, 10, random_seed=1)
+    problem = problem_of(made.data, made.monotone)
+    asked = Run(islands=2, particles=32, sweeps_per_step=2, sweeps=0)
+    run = smc.Run(
+        problem, settings_of(thali.ProductClasses(method="smc"), asked), "lapse", None, 1, np.random.SeedSequence(1)
+    )
+    while not run.has_evidence:
+        run.advance(Silent())
+    assert 0.5 < run.visits / 2 / expected_visits("all", people, run.others) < 2.0

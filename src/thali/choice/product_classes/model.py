@@ -221,16 +221,18 @@ class ProductClasses(Reports, RunByChains):
             Sweeps after annealing (of 40 `sweeps_per_step`), from which draws are kept: every fourth, less often the
             more there are, at most 500 of a chain; the first eighth is dropped. None, annealed: until every row of
             `summary` has an R-hat of at most 1.01 and an effective sample size of at least 400; it looks after 500,
-            1,000, 2,000 and 4,000 sweeps, and stops there. None, smc: 60.
+            1,000, 2,000 and 4,000 sweeps, and stops there, or earlier where the size of the data says that the run
+            would take more than some minutes of the processor. None, smc: 60.
         chains : int, optional
-            Of method="annealed"; None: 16. They stay with different sets of classes, so that predictions gain more by
-            many chains than by long ones.
+            Of method="annealed"; None: 16, fewer of thousands of respondents. They stay with different sets of classes,
+            so that predictions gain more by many chains than by long ones.
         islands : int, optional
-            Groups of particles of method="smc", 2 or more; None: 8.
+            Groups of particles of method="smc", 2 or more; None: 8, or 4 at least where the run would take too long.
         particles : int, optional
-            On each island; None: 64, fewer for more than 100 respondents (6400 over their number, 16 at least).
+            On each island; None: 64, fewer for more than 100 respondents (6400 over their number, 16 at least), or
+            where the run would take too long.
         sweeps_per_step : int
-            Sweeps between two steps of annealing.
+            Sweeps between two steps of annealing; 10 are fewer where the run would take too long.
         cores : int, optional
             Threads; None means as many as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
