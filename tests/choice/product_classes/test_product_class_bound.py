@@ -14,6 +14,7 @@ from thali.choice.product_classes.arguments import (
     expected_visits,
     forecast_of_particles,
     seconds_of_sweep,
+    seconds_with_draws,
     settings_of,
     within_budget,
 )
@@ -68,11 +69,11 @@ def test_sweeps_of_a_study_with_many_people(monkeypatch):
     run = checked_run(None, 400, 16, None, None, 1, False)
     free = model._sampling(data, run)
     assert (free.allowed(), free.least_draws, free.run.tune) == (4_000, 500, 400)
-    monkeypatch.setattr(bound, "BUDGET", 16 * 1_500.5 * seconds_of_sweep(data) / SHARE)
+    monkeypatch.setattr(bound, "BUDGET", 16 * 1_500.5 * seconds_with_draws(data) / SHARE)
     half = model._sampling(data, run)
     assert (half.allowed(), half.least_draws, half.run.tune) == (1_100, 500, 400)
-    assert half.forecast is not None and half.forecast.most == pytest.approx(16 * 1_500 * seconds_of_sweep(data))
-    monkeypatch.setattr(bound, "BUDGET", 16 * 450.5 * seconds_of_sweep(data) / SHARE)
+    assert half.forecast is not None and half.forecast.most == pytest.approx(16 * 1_500 * seconds_with_draws(data))
+    monkeypatch.setattr(bound, "BUDGET", 16 * 450.5 * seconds_with_draws(data) / SHARE)
     short = model._sampling(data, run)
     assert (short.allowed(), short.least_draws, short.run.tune) == (250, 250, 200)
     assert model._sampling(data, run._replace(draws=700)).allowed() == 700
@@ -82,7 +83,7 @@ def test_sweeps_of_a_study_with_many_people(monkeypatch):
 def test_a_bounded_fit_says_what_does_not_agree_and_goes_on(monkeypatch, tmp_path):
     data, model = experiment(), thali.ProductClasses(MONOTONE)
     usual = {"random_seed": 1, "progressbar": False, "chains": 2}
-    monkeypatch.setattr(bound, "BUDGET", 2 * 240.5 * seconds_of_sweep(data) / SHARE)
+    monkeypatch.setattr(bound, "BUDGET", 2 * 240.5 * seconds_with_draws(data) / SHARE)
     with pytest.warns(thali.errors.ConvergenceWarning, match="do not agree"):
         short = model.fit(data, job=tmp_path / "job", **usual)
     assert short.posterior_.attrs["sweeps"] == 134 and "R-hat of" in str(short.verdict())

@@ -131,7 +131,10 @@ def _particles(method: str, particles: Any) -> int | None:
 
 
 A_COMPARISON = 4.5e-7  # seconds of a sweep for each product that was not chosen: `benchmarks/forecast.py`
-SHARE = 0.2  # of the budget that annealed chains take at most: longer ones stay with the same classes
+A_WINNER = 6e-8  # seconds of a recorded draw for each product that is looked at on an occasion
+OCCASIONS = 2_000  # of all people in a draw, from which its shares of levels and effects are found
+SHARE = 0.3  # of the budget that annealed chains take at most: longer ones stay with the same classes
+_RECORDED = 0.44  # draws a sweep of the final phase, of all the times that a run is looked at
 _LEAST_CHAINS, _LEAST_ISLANDS, _LEAST_STEP = 4, 4, 2
 MAX_PARTICLES, MIN_PARTICLES, PARTICLES_OF_ALL = 64, 16, 6400  # on an island, by default
 
@@ -144,6 +147,14 @@ def particles_for(people: int) -> int:
 def seconds_of_sweep(data: "ChoiceExperiment") -> float:
     """Seconds of the processor that a sweep of a chain, or of a particle, is expected to take."""
     return A_COMPARISON * (len(data.row_product) - data.n_tasks)
+
+
+def seconds_with_draws(data: "ChoiceExperiment") -> float:
+    """The same of a sweep of the final phase, with what is found of the draws whenever the chains are looked at."""
+    pairs = sum(len(levels) - 1 for levels in data.levels.values())  # each level and the first
+    looked_at = len(data.row_product) / data.n_tasks * max(OCCASIONS, data.n_tasks)
+    looked_at += 2 * pairs * max(OCCASIONS, data.n_respondents)
+    return seconds_of_sweep(data) + _RECORDED * A_WINNER * looked_at
 
 
 def expected_visits(schedule: str, people: int, others: np.ndarray) -> float:

@@ -41,6 +41,7 @@ from .arguments import (
     dominated_sentence,
     forecast_of_particles,
     seconds_of_sweep,
+    seconds_with_draws,
     settings_of,
     within_budget,
 )
@@ -358,7 +359,7 @@ class ProductClasses(Reports, RunByChains):
         from .posterior import to_datatree
         from .state import problem_of
 
-        bound = bounded(run, 1, seconds_of_sweep(source), FIRST_SWEEPS, MAX_SWEEPS, SHARE)
+        bound = bounded(run, 1, seconds_with_draws(source), FIRST_SWEEPS, MAX_SWEEPS, SHARE)
         asked, run = run, bound.run._replace(tune=bound.run.tune // STEPS * STEPS)
         settings, monotone = self._checked(source, Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS))
         problem = problem_of(source, monotone, settings.alpha, settings.beta)
@@ -382,7 +383,7 @@ class ProductClasses(Reports, RunByChains):
             most=MAX_SWEEPS,
             first_draws=bound.first_draws,
             bound=bound.most,
-            forecast=bound.forecast,
+            forecast=bound.forecast._replace(sweep=seconds_of_sweep(source)),
         )
 
     def run_settings(self) -> dict[str, Any]:
