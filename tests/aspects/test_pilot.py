@@ -1,36 +1,51 @@
 """How many sweeps lie between two draws, where nobody said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from problems import random_comparisons
 
 import thali as th
-from thali.aspects.samplers.chains import DROPPED, looked_at, pairs_of, thin_for
+from thali.aspects.samplers.chains import EFFECTIVE, LOOK, PILOT, apart, looked_at, pairs_of, thin_for
+from thali.inference.chains import checked_run
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 
 
-@pytest.mark.parametrize(("memory", "wanted"), [(0.0, (1, 2)), (0.6, (3, 6)), (0.9, (12, 34)), (0.999, (40, 40))])
-def test_the_autocorrelation_time_of_the_slowest(memory, wanted):
-    """Of an autoregressive process it is (1 + memory) / (1 - memory)."""
+@pytest.mark.unit
+@pytest.mark.parametrize("time", [0.5, 1.0, 1.5, 2.0, 3.0, 9.0, 19.0, 50.0])
+def test_with_the_fewest_sweeps_half_of_the_draws_are_effective(time):
+    memory, distance = max(0.0, (time - 1.0) / (time + 1.0)), apart(time)
+    if memory == 0.0:
+        assert distance == 0.0
+    else:
+        assert (1.0 - memory**distance) / (1.0 + memory**distance) == pytest.approx(EFFECTIVE)
+
+
+@pytest.mark.parametrize(("memory", "wanted"), [(0.0, (1, 3)), (0.6, (2, 4)), (0.9, (8, 14)), (0.999, (40, 40))])
+def test_for_the_slowest(memory, wanted):
+    """Of an autoregressive process half of the draws t apart are effective where memory**t is a third."""
     rng = np.random.default_rng(1)
-    seen = np.zeros((4, 1000 + DROPPED, 2))
+    seen = np.zeros((4, LOOK * 1300, 2))
     seen[..., 0] = rng.normal(size=seen.shape[:2])
     for t in range(1, seen.shape[1]):
         seen[:, t, 1] = memory * seen[:, t - 1, 1] + rng.normal(size=4)
-    assert wanted[0] <= thin_for(list(seen), 40) <= wanted[1]
+    looks = list(seen[:, ::LOOK])
+    assert wanted[0] <= thin_for(looks, 1, 40) <= wanted[1]
+    assert thin_for(looks, 38, 40) >= 38
 
 
 def test_what_never_changes_decides_nothing():
-    assert thin_for([np.ones((500, 3))] * 2, 25) == 25
+    assert thin_for([np.ones((500, 3))] * 2, 1, 25) == 25
     seen = np.ones((2, 500, 2))
     seen[..., 1] = np.random.default_rng(1).normal(size=(2, 500))
-    assert thin_for(list(seen), 25) <= 2
+    assert thin_for(list(seen), 1, 25) <= 3
 
 
 def test_chains_that_are_apart_take_as_many_as_before():
     seen = np.random.default_rng(1).normal(size=(4, 500, 1)) + 10 * np.arange(4)[:, None, None]
-    assert thin_for(list(seen), 25) == 25
+    assert thin_for(list(seen), 1, 25) == 25
 
 
 def test_pairs_are_neighbours_evenly_spread():
@@ -61,12 +76,16 @@ def test_what_is_seen_is_the_choice_probability():
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_it_is_chosen_while_tuning():
-    """The same on any number of cores; a model with few draws to tune, or a number of one's own, knows no pilot."""
+    """The same on any number of cores; tuning is as long as the pilot, and where it is too short there is none."""
     data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")
     one, two = (model.fit(data, tune=400, cores=cores, **QUICK).posterior_ for cores in (1, 3))
     assert one.attrs["thin"] == two.attrs["thin"] < 25
     np.testing.assert_array_equal(*(tree["posterior"]["unique_weights"].values for tree in (one, two)))
-    assert model.fit(data, tune=399, **QUICK).posterior_.attrs["thin"] == 25
+    few = -(-PILOT // 25)
+    assert PILOT / few <= model.fit(data, tune=few, **QUICK).posterior_.attrs["thin"] <= 25
+    assert model.fit(data, tune=few - 1, **QUICK).posterior_.attrs["thin"] == 25
+    chosen = model.fit(data, tune=PILOT // 2, **QUICK).posterior_
+    assert 2 <= chosen.attrs["thin"] < 10 and chosen["posterior"].sizes["draw"] == QUICK["draws"]
     assert model.fit(data, tune=400, thin=7, **QUICK).posterior_.attrs["thin"] == 7
 
 
@@ -101,3 +120,22 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
         left[0] = 0
         again = model.fit(data, tune=400, job=job, **QUICK)
         np.testing.assert_array_equal(again.posterior_["posterior"]["unique_weights"].values, whole)
+
+
+@pytest.mark.fit
+def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
+    """As many sweeps as its size allows; tempered chains have no pilot."""
+    data, run = random_comparisons(8, 3), checked_run(None, 400, 3, None, 1, 2, False)
+    sampling = th.EliminationByAspects("unique")._sampling(data, run)
+    sampling = replace(sampling, bound=2_000)
+    chains = sampling.chains(10, np.random.SeedSequence(2))
+    assert chains[0].in_pilot and chains[0].total == PILOT and sampling.allowed(chains) == 2_000
+    for chain in chains:
+        chain.run_to(PILOT)
+        assert np.abs(chain.seen).sum(axis=1).all()  # a row a look
+    sampling.end_pilot(chains)
+    thin = chains[0].thin
+    assert thin < 25 and chains[0].total == 410 * thin
+    assert sampling.allowed(chains) == int(2_400 * 25 / thin) - 400
+    tempered = th.EliminationByAspects("unique", tempering=3)._sampling(data, run)
+    assert not tempered.chains(10, np.random.SeedSequence(2))[0].in_pilot

@@ -65,8 +65,9 @@ OWN = {
         " again with ``tempering=8``, unless the model says how it tempers."
     ),
     ("LatentFeatures", "thin"): Own(
-        "None chooses as many as neighbouring states remember, seen in the first 400 sweeps: 25 at most, and 25 with"
-        " less than 400 states to tune; with tempering 50 (of every replica)."
+        "None chooses, in the first 400 sweeps of tuning, the fewest with which half of the draws are effective: 25 at"
+        " most, so many that there are 400 sweeps of tuning, and 25 with less than 16 states to tune; with tempering 50"
+        " (of every replica)."
     ),
     ("HierarchicalLogit", "draws"): Own(
         "Of so many respondents that 1,000 draws of all of them take more than half a GB, there are fewer draws,"
@@ -74,8 +75,8 @@ OWN = {
     ),
     ("HierarchicalLogit", "thin"): Own("None means 2, or more of many respondents."),
     ("ProductClasses", "chains"): Own(
-        instead='Of method="annealed"; None: 16. They stay with different sets of classes, so that predictions gain'
-        " more by many chains than by long ones.",
+        instead='Of method="annealed"; None: 16, fewer of thousands of respondents. They stay with different sets of'
+        " classes, so that predictions gain more by many chains than by long ones.",
         type="int, optional",
     ),
     ("ProductClasses", "cores"): Own(

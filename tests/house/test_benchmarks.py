@@ -33,6 +33,8 @@ def benchmark(monkeypatch):
         ("chi_square_size", "Cochran"),
         pytest.param("evidence", "called not usable", marks=pytest.mark.long),  # compiles four samplers
         ("class_chains", "chains for .03"),
+        ("defaults", "forecast, least"),
+        ("forecast", "ratio"),
         ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),
         ("kernels", "entries"),
@@ -49,6 +51,7 @@ def benchmark(monkeypatch):
         ("similarities", "gain"),
         pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
         ("start_up", "import thali"),
+        ("thinning", "a CPU s"),
         pytest.param("tree_search", "standard errors apart", marks=pytest.mark.long),  # compiles two samplers
         pytest.param("next_question", "saves", marks=pytest.mark.long),  # likewise
     ],

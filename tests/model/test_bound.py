@@ -5,9 +5,9 @@ import pytest
 
 import thali as th
 from thali.errors import LongRunWarning
-from thali.inference import chains
-from thali.inference.chains import Outlook, Run
-from thali.inference.progress import about
+from thali.inference import progress
+from thali.inference.chains import Run
+from thali.inference.progress import Outlook, Progress, about, says
 from thali.model import bound
 from thali.model.bound import BUDGET, MIN_DRAWS, bounded
 from thali.model.sampling import MAX_DRAWS
@@ -69,7 +69,7 @@ def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
 def clock(monkeypatch):
     """The time, which a test sets."""
     now = [0.0]
-    monkeypatch.setattr(chains.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     return now
 
 
@@ -80,14 +80,14 @@ def test_a_long_run_is_announced_once(clock, rate, said):
     outlook = Outlook(heard.append)
     for clock[0] in np.arange(0.0, 20.0, 0.5):
         outlook.look(int(clock[0] * rate), 1000)
-        assert not heard or clock[0] >= chains.EARLY
+        assert not heard or clock[0] >= progress.EARLY
     assert heard == said
 
 
 @pytest.mark.fit
 def test_a_long_fit_says_what_is_quicker(monkeypatch):
-    monkeypatch.setattr(chains, "EARLY", 0.0)
-    monkeypatch.setattr(chains, "LONG", 0.0)
+    monkeypatch.setattr(progress, "EARLY", 0.0)
+    monkeypatch.setattr(progress, "LONG", 0.0)
     data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
     with pytest.warns(LongRunWarning, match=r"takes about a minute\. Quicker: method='map', or fewer draws\.$"):
         th.AdditiveClustering(sigma=0.1).fit(data, draws=200, tune=200, random_seed=1)
@@ -97,3 +97,14 @@ def test_a_long_fit_says_what_is_quicker(monkeypatch):
 def test_times_in_words():
     words = ["a minute", "2 minutes", "50 minutes", "2.0 hours"]
     assert [about(seconds) for seconds in (61, 100, 3000, 7200)] == words
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_long_run_of_any_kind_says_what_is_quicker(clock, enabled, recwarn):
+    with Progress(enabled, "leaving out", 100, "fits", says("This comparison", "fewer draws")) as shown:
+        for done in range(12):
+            clock[0] = float(done)
+            shown.update(done)
+    said = [str(each.message) for each in recwarn]
+    assert said == ["This comparison takes about 2 minutes. Quicker: fewer draws."] * enabled

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MAX_STEPS = 100
 _SMALLEST = 1e-12  # Newton decrement a task at which the maximisation ends
+A_CELL = 1.25e-8  # seconds of the likelihood and its derivatives for each row and column: `benchmarks/forecast.py`
 
 
 class Tasks(NamedTuple):

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import shorten
-from thali.errors import ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
+from thali.errors import Argument, ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
 from thali.inference.parts import Batch, Record
-from thali.inference.progress import Progress
+from thali.inference.progress import Progress, says
 from thali.inference.threads import run_all
 from thali.inference.warn import warn, without_warnings
 from thali.model.registry import spec_of
@@ -151,7 +151,8 @@ def run_comparison(
         if folder is not None:
             folder.plan({key_of(fit): fit[0] for fit in every if fit in own}, "fits")
         batch = Batch(tasks, lambda task: key_of((task.name, task.number)), run, _record_of, folder)
-        progress = Progress(progressbar, "leaving out", len(tasks), "fits")
+        quicker = "fewer ", Argument("draws"), ", or fewer parts by ", Argument("folds")
+        progress = Progress(progressbar, "leaving out", len(tasks), "fits", says("This comparison", *quicker))
 
         def compile_first(waiting: list[LeftOutFit]) -> None:
             for name in {task.name: None for task in waiting}:

@@ -191,30 +191,6 @@ class TimeLimit:
             raise TuningIsLong
 
 
-EARLY, LONG = 5.0, 60.0  # seconds after which the length of a run is judged, and from which on it is long
-
-
-class Outlook:
-    """Calls `say(seconds)` once, soon after the beginning of a run, if the run will take long."""
-
-    def __init__(self, say: Callable[[float], None] | None) -> None:
-        self._say = say
-        self._begun: tuple[float, int] | None = None
-
-    def look(self, done: int, total: int) -> None:
-        """So many of so many sweeps are done; called several times a second, from when everything is compiled."""
-        if self._say is None:
-            return
-        now = time.monotonic()
-        begun, first = self._begun = self._begun or (now, done)
-        if now - begun < EARLY or done <= first:
-            return
-        seconds = (now - begun) * (1.0 + (total - done) / (done - first))
-        if seconds > LONG:
-            self._say(seconds)
-            self._say = None
-
-
 class Watch:
     """What the caller's thread does while chains run: show progress, write snapshots, look at the clock."""
 
@@ -226,10 +202,8 @@ class Watch:
         limit: TimeLimit,
         place: dict[str, Any],
         status: Callable[[Sequence[Any]], str] = lambda chains: "",
-        outlook: Outlook | None = None,
     ) -> None:
         self._chains, self._progress, self._folder, self._limit = chains, progress, folder, limit
-        self._outlook = outlook or Outlook(None)
         self._place, self._status = place, status
         for chain in chains:
             chain.image = (chain.packed(), chain.recorded) if chain.is_done else None
@@ -241,7 +215,6 @@ class Watch:
     def update(self, done: int) -> None:
         """Called several times a second; what is raised here ends the run between two slices."""
         self._progress.update(done, self._status(self._chains))
-        self._outlook.look(done, sum(chain.total for chain in self._chains))
         if self._folder is not None and self._folder.is_due():
             if all(chain.image is not None for chain in self._chains):
                 self._write([chain.image for chain in self._chains if chain.image is not None], False)

@@ -3,7 +3,12 @@
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
+
+from thali.errors import LongRunWarning
+
+from .warn import warn
 
 _PATIENCE = 1.0  # seconds that a run must last before anything is shown
 _SILENCE = 60.0  # seconds after which a place that cannot be redrawn gets another line
@@ -17,14 +22,52 @@ def about(seconds: float) -> str:
     return f"{minutes:.0f} minutes" if minutes < 90.0 else f"{minutes / 60.0:.1f} hours"
 
 
+EARLY, LONG = 5.0, 60.0  # seconds after which the length of a run is judged, and from which on it is long
+
+
+class Outlook:
+    """Calls `say(seconds)` once, soon after the beginning of a run, if the run will take long."""
+
+    def __init__(self, say: Callable[[float], None] | None) -> None:
+        self._say = say
+        self._begun: tuple[float, int] | None = None
+
+    def look(self, done: int, total: int) -> None:
+        """So many of so many steps are done; called several times a second, from when everything is compiled."""
+        if self._say is None:
+            return
+        now = time.monotonic()
+        begun, first = self._begun = self._begun or (now, done)
+        if now - begun < EARLY or done <= first:
+            return
+        seconds = (now - begun) * (1.0 + (total - done) / (done - first))
+        if seconds > LONG:
+            self._say(seconds)
+            self._say = None
+
+
+def says(what: str, *quicker: Any) -> Callable[[float], None]:
+    """What warns of the seconds that `what` takes, and of what is quicker."""
+    return lambda seconds: warn(LongRunWarning(f"{what} takes about {about(seconds)}. Quicker: ", *quicker, "."))
+
+
 class Progress:
     """Show the progress of a run on stderr, after its first second.
 
     On a terminal, and in a notebook with ipywidgets, this is a bar with the elapsed and the remaining time. Elsewhere
-    (a log file, a pipe) it is one line when the run turns out to be long, one a minute and one at its end.
+    (a log file, a pipe) it is one line when the run turns out to be long, one a minute and one at its end. `say` is
+    told once how many seconds a run takes that is long (`Outlook`).
     """
 
-    def __init__(self, enabled: bool, description: str, total: int, unit: str = "steps") -> None:
+    def __init__(
+        self,
+        enabled: bool,
+        description: str,
+        total: int,
+        unit: str = "steps",
+        say: Callable[[float], None] | None = None,
+    ) -> None:
+        self._outlook = Outlook(say if enabled else None)
         self._unit = unit
         self._enabled = enabled
         self._description = description
@@ -75,6 +118,7 @@ class Progress:
             self._note = ""
             if self._display is not None:
                 self._display.show(done, "", status)
+        self._outlook.look(done, self._total)
 
     def _open(self) -> None:
         with self._lock:

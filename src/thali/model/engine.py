@@ -1,8 +1,9 @@
 """A method of a model as a value: what a fit by it leaves, and the answers that depend on it."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import Facts
 from thali._labels import plural
@@ -27,6 +28,14 @@ class Prepared:
         """Compile what the fit will run, so that processes to come find it on the disk; `progress` says so."""
 
 
+class Forecast(NamedTuple):
+    """Seconds of the processor that a fit is expected to take, all its chains together: `benchmarks/forecast.py`."""
+
+    least: float  # if its chains agree at once
+    most: float  # if they never do
+    sweep: float = math.nan  # of one chain
+
+
 @dataclass(frozen=True)
 class Job:
     """A fit whose arguments and data have been checked: what is left is to run it."""
@@ -35,6 +44,7 @@ class Job:
     remarks: Sequence[str | Message] = ()  # what is unusual about the data
     draws: int | None = None  # that were asked of each chain
     data: str = ""  # the size of the data in words
+    forecast: Forecast | None = None
 
 
 class Engine:

@@ -49,7 +49,7 @@ class RunByChains(Sampled):
         """The fit by chains to data of that size."""
         from .sampling import sampled
 
-        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws, data)
+        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws, data, sampling.forecast)
 
     def continue_fit(
         self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None

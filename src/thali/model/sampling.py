@@ -13,7 +13,6 @@ from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, Lo
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
 from thali.inference.chains import (
     Chain,
-    Outlook,
     Run,
     TimeIsUp,
     TimeLimit,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
 
     from .base import Model
+    from .engine import Forecast
     from .run_by_chains import RunByChains
 
 SUFFICIENT_ESS = 400  # effective draws of every row of the summary, at which a run of unknown length ends
@@ -68,16 +68,22 @@ class Sampling(Generic[AnyChain]):
     first_draws: int | None = None  # of each chain, at which one is looked at first; None: FIRST_DRAWS
     quicker: Setting | None = None  # a method of the model that takes less time
     bound: int | None = None  # the draws of each chain that the size of the data allows; None: as many as `longest`
+    forecast: "Forecast | None" = None  # how long it takes; None: not known before
+    # How many times shorter draws are than `bound` reckons with, once a pilot has told.
+    shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
 
     @property
     def longest(self) -> int:
         """The most draws of each chain of a run of unknown length, whatever its data."""
         return MAX_DRAWS if self.most is None else self.most
 
-    @property
-    def allowed(self) -> int:
+    def allowed(self, chains: Sequence[AnyChain] = ()) -> int:
         """The most draws of each chain of a run of unknown length to these data."""
-        return max(self.least_draws, self.longest if self.bound is None else min(self.longest, self.bound))
+        most = self.longest
+        if self.bound is not None:
+            tune, times = self.run.tune, self.shortened(chains) if chains else 1.0
+            most = min(most, int((tune + self.bound) * times) - tune)
+        return max(self.least_draws, most)
 
     @property
     def least_draws(self) -> int:
@@ -187,8 +193,6 @@ class _Work:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
         self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
         self.limit = TimeLimit(run.max_time)
-        says = run.progressbar and run.max_time is None and not is_quiet()
-        self.outlook = Outlook(self._say_long if says else None)
         self.shortened = False  # whether there is less tuning than was asked for
 
     def carry_out(
@@ -198,7 +202,9 @@ class _Work:
         chains = self._begun(target, start)
         was_ended = self.folder is not None and self.folder.found is not None and self.folder.found.has_ended
         was_ended = was_ended and all(chain.is_done for chain in chains)
-        with Progress(self.run.progressbar, "sampling", sum(chain.total for chain in chains)) as progress:
+        say = self._say_long if self.run.max_time is None and not is_quiet() else None
+        total = sum(chain.total for chain in chains)
+        with Progress(self.run.progressbar, "sampling", total, say=say) as progress:
             self.limit.may_be_long = start is not None or self.run.tune == 0
             try:
                 watch, interrupted = self._run_first(chains, progress, target)
@@ -227,7 +233,7 @@ class _Work:
                     return tree, attributes, chains
                 if tempered is None:
                     progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")
-                    target = min(2 * target, self.sampling.allowed)
+                    target = min(2 * target, self.sampling.allowed(chains))
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains stay in different places: they start anew, with tempering")
@@ -276,7 +282,7 @@ class _Work:
         """Warn that the run takes so many seconds, and of what is quicker."""
         run, sampling = self.run, self.sampling
         if run.draws is None:
-            draws, least = sampling.allowed, sampling.least_draws
+            draws, least = sampling.allowed(self.chains), sampling.least_draws
             most = seconds * (run.tune + draws) / (run.tune + least)
             until = f", and up to {about(most)} if its chains agree late" if about(most) != about(seconds) else ""
             fewer: Any = Setting(sampling.unit, max(1, least // 4))
@@ -287,7 +293,7 @@ class _Work:
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
         place = {"draws": target, "tempered": self.tempered} | ({"tune": self.run.tune} if self.shortened else {})
-        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status, self.outlook)
+        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status)
 
     def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
         """Run the chains; returns whether they were stopped early."""
@@ -321,7 +327,7 @@ class _Work:
 
     def _begun(self, target: int, start: _Start | None) -> Sequence[Chain]:
         """The chains, with room for so many draws, where they start."""
-        chains = self.sampling.chains(target, self.run.random_seed)
+        self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
         with nullcontext() if self.folder is None else as_written(self.folder.path):
@@ -350,7 +356,7 @@ class _Work:
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
-        return target < self.sampling.allowed and 2 * size <= MAX_BYTES
+        return target < self.sampling.allowed(chains) and 2 * size <= MAX_BYTES
 
 
 def _is_stuck(verdict: "Verdict") -> bool:

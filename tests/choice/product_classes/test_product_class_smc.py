@@ -11,6 +11,7 @@ from product_class_answers import (
 )
 from product_class_cases import TP1
 
+from thali.choice.product_classes.arguments import particles_for
 from thali.choice.product_classes.engines import smc
 from thali.choice.product_classes.engines import smc as smc_run
 from thali.choice.product_classes.engines.path import (
@@ -22,7 +23,7 @@ from thali.choice.product_classes.engines.path import (
     relative_size,
 )
 from thali.choice.product_classes.engines.population import systematic
-from thali.choice.product_classes.engines.smc import particles_for, run_smc
+from thali.choice.product_classes.engines.smc import run_smc
 from thali.choice.product_classes.state import problem_of, target_of
 
 

@@ -106,9 +106,9 @@ class LatentFeatures(RunByChains):
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None chooses as many as neighbouring states remember, seen in the
-            first 400 sweeps: 25 at most, and 25 with less than 400 states to tune; with tempering 50 (of every
-            replica).
+            Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning, the fewest with which
+            half of the draws are effective: 25 at most, so many that there are 400 sweeps of tuning, and 25 with less
+            than 16 states to tune; with tempering 50 (of every replica).
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional

@@ -18,7 +18,7 @@ from thali.posterior.view import Posterior
 
 from ..answers.stored_layout import TEMPERED_LATER
 from ..likelihoods.elimination import Elimination
-from ..samplers.chains import PILOT, chains_of, end_pilot
+from ..samplers.chains import chains_of, end_pilot, pilot_of
 from ..samplers.task import LEVELS, PreparedChains, build_task
 
 if TYPE_CHECKING:
@@ -181,10 +181,10 @@ def sampling_of_parts(
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
     bound = bounded(run, task.thin, task.seconds_of_sweep())
-    has_pilot = run.thin is None and len(task.temperatures) == 1 and run.tune >= PILOT
+    is_free = run.thin is None
     asked, run = run, bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
-    task.pilot = PILOT if has_pilot and bound.thin > 1 else 0
+    task.pilot = pilot_of(task) if is_free else 0
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
         attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
@@ -208,6 +208,8 @@ def sampling_of_parts(
         settings=bound.asked,
         first_draws=bound.first_draws,
         bound=bound.most,
+        forecast=bound.forecast,
+        shortened=lambda chains: bound.thin / chains[0].thin,
     )
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError, ConvergenceWarning, DataError
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 from thali.inference.mbar import log_mean
-from thali.inference.progress import Progress
+from thali.inference.progress import Progress, says
 from thali.inference.seeds import root
 from thali.inference.threads import run_in_threads
 from thali.inference.warn import warn
@@ -62,7 +62,8 @@ def run_ladders(
     """Place the temperatures, run the ladders, of the class `made_of`, and combine their draws."""
     seeds = root(how.random_seed).spawn(3)
     total = how.chains * (task.tune + task.draws) * task.thin
-    with Progress(how.progressbar, "log evidence", total, "sweeps") as progress:
+    say = says("The log evidence", "fewer ", Argument("draws"))
+    with Progress(how.progressbar, "log evidence", total, "sweeps", say) as progress:
         compile_ahead(task, progress)
         beta = _levels(task, how, seeds, progress, made_of)
         ladders = on_ladder(task, beta, how.chains, seeds[2], made_of)

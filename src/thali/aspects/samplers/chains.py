@@ -20,7 +20,7 @@ from .loop import CROWDED, DONE, RECORD_FULL, prior_draw
 from .record import ChainDraws, Record, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
 from .tempering import HOTTEST, STEP, Ladder, evened, ladder, longer, swap_rates
 
-# How many sweeps lie between two draws: as many as nearby states remember, seen in the first sweeps of tuning ---------
+# What chains run, and one of them -------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Chain(AnyChain):
         self.thin = task.thin
         self.pairs = pairs_of(task.n_options)
         self._start()
-        self.seen = np.zeros((task.pilot, self._looked_at() * (2 + self.pairs.shape[1])))  # in the pilot, a row a sweep
+        self.seen = np.zeros((task.pilot // LOOK, self._looked_at() * (2 + self.pairs.shape[1])))  # in the pilot
         self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
         self._counted = 0  # how much of the schedule is done
         self._begins = task.begins  # until the first sweep
@@ -117,7 +117,7 @@ class Chain(AnyChain):
 
     @property
     def total(self) -> int:  # type: ignore[override]
-        return len(self.seen) or (self.task.tune + self.task.draws) * self.thin
+        return LOOK * len(self.seen) or (self.task.tune + self.task.draws) * self.thin
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]
@@ -175,9 +175,9 @@ class Chain(AnyChain):
             if grows:
                 self._lengthen()
             self.ladder.tried[:] = self.ladder.accepted[:] = 0.0
-        for sweep in range(self.sweeps, min(until, len(self.seen))):
-            self._run_kernel(sweep + 1)
-            self.seen[sweep] = self._look()
+        for look in range(self.sweeps // LOOK, min(until // LOOK, len(self.seen))):
+            self._run_kernel((look + 1) * LOOK)
+            self.seen[look] = self._look()
         self._run_kernel(until)
 
     def _anneal(self, until: int) -> None:
@@ -246,9 +246,16 @@ class Chain(AnyChain):
 
 def end_pilot(chains: Sequence[Chain]) -> None:
     """Choose how many sweeps lie between two draws, the same for all chains."""
-    thin = thin_for([chain.seen for chain in chains], chains[0].task.thin)
+    task = chains[0].task
+    least = math.ceil(chains[0].total / task.tune)  # as the sweeps of the pilot are tuning
+    thin = thin_for([chain.seen for chain in chains], least, task.thin)
     for chain in chains:
         chain.thin, chain.seen = thin, chain.seen[:0]
+
+
+def pilot_of(task: Any) -> int:
+    """The sweeps of tuning by which a smaller `thin` may be chosen; 0: there are too few, or several temperatures."""
+    return PILOT if len(task.temperatures) == 1 and task.thin > 1 and task.tune * task.thin >= PILOT else 0
 
 
 def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
@@ -292,12 +299,15 @@ class AnnealedChain(Chain):
         self._run_kernel(until)
 
 
-# How many sweeps lie between two draws: as many as nearby states remember, seen in the first of tuning ---------------
+# How many sweeps lie between two draws: so few that half of the draws are effective, seen in the first of tuning ------
+#
+# Fewer sweeps give more effective draws a second, as no sweep is lost, and take more storage for each.
 
 
-PILOT = 400  # of a pilot
-DROPPED = 100  # of these, at the start, which come from the prior
+PILOT, LOOK = 400, 4  # of a pilot, and after how many of them it looks at the state
+DROPPED = 4  # the first of so many parts of them comes from the prior
 MAX_PAIRS = 32  # of options that are looked at
+EFFECTIVE = 0.5  # share of the draws
 
 
 def pairs_of(n: int) -> np.ndarray:
@@ -318,9 +328,20 @@ def looked_at(model: Any, b: Any, pairs: np.ndarray) -> np.ndarray:
     return np.array([number, math.log(b.real[ALPHA]) if b.real[ALPHA] > 0 else 0.0, *shared])
 
 
-def thin_for(seen: Sequence[np.ndarray], most: int) -> int:
-    """The integrated autocorrelation time of the slowest of what was `seen` (sweeps, quantities), `most` at most."""
-    draws = np.moveaxis(np.stack([each[DROPPED:] for each in seen]), 2, 0)
+def thin_for(seen: Sequence[np.ndarray], least: int, most: int) -> int:
+    """The sweeps between draws for the slowest of what was `seen` (looks, quantities), not fewer or more than these."""
+    draws = np.moveaxis(np.stack([each[len(each) // DROPPED :] for each in seen]), 2, 0)
     ess = convergence(draws)[0]
     times = draws[0].size / ess[np.isfinite(ess)]
-    return int(np.clip(math.ceil(times.max()), 1, most)) if times.size else most
+    return int(np.clip(math.ceil(LOOK * apart(float(times.max())) - 1e-9), least, most)) if times.size else most
+
+
+def apart(time: float) -> float:
+    r"""How far apart draws must be for half to be effective, in the unit of the integrated autocorrelation time.
+
+    Of an autoregressive process of first order with the time :math:`\tau`, whose correlation over a unit is
+    :math:`r = (\tau - 1) / (\tau + 1)`, the share :math:`(1 - r^t) / (1 + r^t)` of draws t units apart is effective.
+    """
+    if time <= 1.0:
+        return 0.0
+    return math.log((1.0 - EFFECTIVE) / (1.0 + EFFECTIVE)) / math.log((time - 1.0) / (time + 1.0))

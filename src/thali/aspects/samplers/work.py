@@ -24,12 +24,14 @@ class Cost(NamedTuple):
     number: float  # for each number stored of the data
     option: float  # for each option, of each group of people
     person: float = 0.0  # for each person, and kind that the person may be of
+    column: float = 0.0  # besides
 
 
-OF_PAIRS, OF_SETS, OF_TRIPLETS = Cost(2.0, 200.0), Cost(6.0, 200.0), Cost(1.5, 200.0)
-ONLY_UNIQUE, WITHOUT_UNIQUE = Cost(4.0, 100.0), Cost(0.8, 120.0)
-CONJUGATE, TOGETHER = Cost(0.3, 20.0), Cost(0.2, 80.0)
-OF_GROUPS = Cost(0.7, 50.0, 30.0)
+OF_PAIRS, OF_SETS, OF_TRIPLETS = Cost(1.7, 170.0), Cost(6.0, 200.0), Cost(1.5, 200.0)
+ONLY_UNIQUE, WITHOUT_UNIQUE = Cost(4.0, 100.0), Cost(0.7, 100.0)
+CONJUGATE, TOGETHER = Cost(0.4, 0.0, column=400.0), Cost(0.2, 80.0)
+OF_GROUPS = Cost(2.0, 140.0, 85.0)
+OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
 FEWER = 0.6  # columns beside unique weights
 
 
@@ -41,7 +43,7 @@ def seconds_of_sweep(task: "Task") -> float:
 def seconds(task: "Task", columns: float) -> float:
     """The same for states of so many columns."""
     cost, numbers = _cost(task), numbers_in(task.model.likelihood)
-    each = cost.number * numbers + cost.option * task.n_options
+    each = cost.number * numbers + cost.option * task.n_options + cost.column
     return len(task.temperatures) * (columns + 1.0) * each / 1e9
 
 
@@ -49,7 +51,7 @@ def seconds_in_groups(task: Any, groups: int, people: int = 0) -> float:
     """Seconds of a sweep of all groups, or of all kinds and the people who may be of them."""
     columns, numbers = task.prior.usual_columns(task.n_options), numbers_in(task.model.likelihood)
     each = OF_GROUPS.number * numbers + groups * (OF_GROUPS.option * task.n_options + OF_GROUPS.person * people)
-    return len(task.temperatures) * (columns + 1.0) * each / 1e9
+    return (len(task.temperatures) * (columns + 1.0) * each + OF_KINDS * (people > 0)) / 1e9
 
 
 def columns_of(task: "Task") -> float:

@@ -4,6 +4,7 @@ The likelihood of a mixture over all tasks of a person, one of its maxima, the b
 classes, and what a fit leaves."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,10 @@ from thali._labels import plural
 from thali.errors import Argument, DataError, Setting
 from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import root, streams
+from thali.model.bound import BUDGET
+from thali.model.engine import Forecast
 
-from ..logit import Local, Tasks, ascend, information, local, tasks_of
+from ..logit import A_CELL, Local, Tasks, ascend, information, local, tasks_of
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
@@ -200,17 +203,33 @@ class Best(NamedTuple):
     times_found: int
 
 
-def best_of_starts(panel: Panel, number: int, starts: int | None, random_seed: Any) -> Best:
-    """The best maximum with so many classes; where `starts` is None, start until it was found three times."""
+class Starts(NamedTuple):
+    """How often a climb begins."""
+
+    asked: int | None  # None: until the best maximum was found three times
+    most: int = MAX_STARTS  # if none were asked for
+
+    def least(self, number: int) -> int:
+        """Of so many classes, if the best maximum is found at once."""
+        return 1 if number == 1 else self.asked or min(_MIN_STARTS * number, self.most)
+
+
+def best_of_starts(
+    panel: Panel, number: int, starts: Starts, random_seed: Any, done: Callable[[], None] = lambda: None
+) -> Best:
+    """The best maximum with so many classes; `done` is called after each start."""
     if number == 1:
-        return Best(climb(panel, np.zeros((1, panel.tasks.matrix.shape[1]))), 1, 1)
+        best = climb(panel, np.zeros((1, panel.tasks.matrix.shape[1])))
+        done()
+        return Best(best, 1, 1)
     best, values = None, []
-    for rng in streams(random_seed, MAX_STARTS if starts is None else starts):
+    for rng in streams(random_seed, starts.asked or starts.most):
         found = climb(panel, _start(panel, number, rng))
+        done()
         values.append(found.where.value)
         if best is None or found.where.value > best.where.value:
             best = found
-        if starts is None and len(values) >= _MIN_STARTS * number and _times_found(values) >= TIMES_FOUND:
+        if starts.asked is None and len(values) >= _MIN_STARTS * number and _times_found(values) >= TIMES_FOUND:
             break
     assert best is not None
     return Best(by_size(panel, best), len(values), _times_found(values))
@@ -224,6 +243,43 @@ def _start(panel: Panel, number: int, rng: np.random.Generator) -> np.ndarray:
     """The tastes of as many random people, shape (K, p)."""
     chosen = rng.choice(panel.people, number, replace=False)
     return np.stack([ascend(panel.of(np.arange(panel.people) == person).tasks, _RIDGE).beta for person in chosen])
+
+
+# How long that takes, and how many starts keep within the budget ------------------------------------------------------
+
+
+POINTS = 30  # at which a climb looks at the likelihood of every class
+LEAST_STARTS = 2  # in any case
+
+
+def _seconds(panel: Panel, classes: float) -> float:
+    """Seconds of the processor that climbs of so many classes in all are expected to take."""
+    return POINTS * A_CELL * classes * panel.tasks.matrix.size
+
+
+def _folds(choose: str) -> float:
+    """How many fits to all people the fits with a number of classes are as long as."""
+    return 1.0 + (FOLDS - 1.0) * (choose == HELD_OUT)
+
+
+def starts_within_budget(panel: Panel, numbers: tuple[int, ...], choose: str, asked: int | None) -> Starts:
+    """The starts that were asked for, else so many that the fits with all numbers of classes keep within the budget."""
+    most = int(BUDGET / (_folds(choose) * _seconds(panel, sum(numbers))))
+    return Starts(asked, max(LEAST_STARTS, min(MAX_STARTS, most)))
+
+
+def forecast_of(panel: Panel, numbers: tuple[int, ...], choose: str, starts: Starts) -> Forecast:
+    """How long the fits with all numbers of classes are expected to take, and the draws."""
+    least, most = (
+        _folds(choose) * _seconds(panel, sum(number * of(number) for number in numbers))
+        + _draws_seconds(panel, numbers)
+        for of in (starts.least, lambda number: 1 if number == 1 else starts.asked or starts.most)
+    )
+    return Forecast(least, most)
+
+
+def _draws_seconds(panel: Panel, numbers: tuple[int, ...]) -> float:
+    return _seconds(panel, max(numbers)) * DRAWS / POINTS
 
 
 # Fits with several numbers of classes, and which of them is chosen: by BIC, or by people who were left out ------------
@@ -296,22 +352,22 @@ def fits(
     panel: Panel,
     numbers: tuple[int, ...],
     choose: str,
-    starts: int | None,
+    starts: Starts,
     random_seed: Any,
     done: Callable[[], None],
 ) -> dict[int, Fit]:
-    """The fit with each number of classes; `done` is called after each."""
+    """The fit with each number of classes; `done` is called after each start."""
     seeds = root(random_seed).spawn(max(numbers) + 1)  # the second, of one class, is that of the draws
     by_fold = np.random.default_rng(seeds[0]).permutation(panel.people) % FOLDS
     found = {}
     for number in numbers:
-        best = best_of_starts(panel, number, starts, seeds[number])
+        best = best_of_starts(panel, number, starts, seeds[number], done)
         held_out = float("nan")
         if choose == HELD_OUT:
-            held_out = sum(_left_out(panel, by_fold == fold, number, starts, seeds[number]) for fold in range(FOLDS))
+            of_fold = partial(_left_out, panel, number=number, starts=starts, seed=seeds[number], done=done)
+            held_out = sum(of_fold(by_fold == fold) for fold in range(FOLDS))
         parameters = number - 1 + best.summit.where.tastes.size
         found[number] = Fit(best, parameters, held_out)
-        done()
     return found
 
 
@@ -322,9 +378,9 @@ def chosen(found: dict[int, Fit], choose: str) -> int:
     return max(found, key=lambda number: found[number].held_out)
 
 
-def _left_out(panel: Panel, out: np.ndarray, number: int, starts: int | None, seed: Any) -> float:
+def _left_out(panel: Panel, out: np.ndarray, number: int, starts: Starts, seed: Any, done: Callable[[], None]) -> float:
     """The log-likelihood of some people by a fit to the others."""
-    where = best_of_starts(panel.of(~out), number, starts, seed).summit.where
+    where = best_of_starts(panel.of(~out), number, starts, seed, done).summit.where
     return point(panel.of(out), where.sizes, where.tastes).value
 
 

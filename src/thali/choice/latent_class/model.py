@@ -1,6 +1,7 @@
 """`LatentClassLogit`: a few segments of people, each with tastes of its own; its tables."""
 
 from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,21 @@ from ..answers.check import HasChoiceCheck
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import HasSegments, compared_levels, of_tastes, spaced_draws
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
-from .fit import BIC, DRAWS, HELD_OUT, ClassDraws, Fit, chosen, fits, fitted_attributes, numbers_of, panel_of
+from .fit import (
+    BIC,
+    DRAWS,
+    FOLDS,
+    HELD_OUT,
+    ClassDraws,
+    Fit,
+    chosen,
+    fits,
+    fitted_attributes,
+    forecast_of,
+    numbers_of,
+    panel_of,
+    starts_within_budget,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +65,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     choose : {"bic", "held-out"}
         By what K is chosen: BIC, whose observations are people, or the log-likelihood of people left out in five parts.
     starts : int, optional
-        None: until three starts have found the best maximum, 4 for each class at least and 40 at most.
+        None: until three starts have found the best maximum, 4 for each class at least and 40 at most; of so many
+        choices that these would take more than ten minutes of the processor, fewer.
 
     Attributes
     ----------
@@ -171,7 +187,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _job(self, data: "ChoiceExperiment", random_seed: Any, progressbar: bool) -> Job:
         """The fit, checked."""
-        from thali.inference.progress import Progress
+        from thali.inference.progress import Progress, says
 
         from ..logit import independent_columns
 
@@ -189,15 +205,21 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         scale = np.abs(matrix).max(axis=0)
         panel = panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale))
 
+        each = starts_within_budget(panel, numbers, choose, starts)
+        total = sum(map(each.least, numbers)) * (1 + FOLDS * (choose == HELD_OUT))
+
         def work() -> dict[str, Any]:
-            with Progress(progressbar, "fitting", len(numbers), "numbers of classes") as progress:
-                done = iter(range(1, len(numbers) + 1))
-                found = fits(panel, numbers, choose, starts, seed, lambda: progress.update(next(done)))
+            say = says("This fit", "fewer numbers of ", Argument("classes"), ", or fewer ", Argument("starts"))
+            with Progress(progressbar, "fitting", total, "starts", say) as progress:
+                progress.update(0)
+                done = count(1)
+                found = fits(panel, numbers, choose, each, seed, lambda: progress.update(min(next(done), total)))
             number = chosen(found, choose)
             fitted = fitted_attributes(found[number], panel, data, coding, kept, scale, seed)
             return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
 
-        return Job(work, unseen_remarks(coding, data.levels), data=str(data))
+        forecast = forecast_of(panel, numbers, choose, each)
+        return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=forecast)
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):

@@ -429,7 +429,17 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
         kept["_respondents_"] = source.respondents
         return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale)}
 
-    return Sampling(source, run, chains, tree, found, settings=asked, first_draws=bound.first_draws, bound=bound.most)
+    return Sampling(
+        source,
+        run,
+        chains,
+        tree,
+        found,
+        settings=asked,
+        first_draws=bound.first_draws,
+        bound=bound.most,
+        forecast=bound.forecast,
+    )
 
 
 def seconds_of_sweep(people: int, rows: int, columns: int) -> float:

@@ -15,6 +15,7 @@ from thali.errors import (
     ThaliWarning,
 )
 from thali.model.base import Job, Model
+from thali.model.engine import Forecast
 
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
 
+_STEPS = 7  # of Newton's method, usually
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
 
@@ -138,7 +140,7 @@ class MultinomialLogit(LogitAnswers, Model):
         """The fit, checked."""
         import pandas as pd
 
-        from ..logit import ascend, independent_columns, separating_columns, tasks_of
+        from ..logit import A_CELL, ascend, independent_columns, separating_columns, tasks_of
 
         coding = coding_of(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
@@ -172,7 +174,8 @@ class MultinomialLogit(LogitAnswers, Model):
                 "_data_": data,
             }
 
-        return Job(work, unseen_remarks(coding, data.levels), data=str(data))
+        seconds = _STEPS * A_CELL * scaled.matrix.size
+        return Job(work, unseen_remarks(coding, data.levels), data=str(data), forecast=Forecast(seconds, seconds))
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):

@@ -6,6 +6,8 @@ import numpy as np
 
 from thali._arguments import one_of, positive, share, whole
 from thali.errors import Argument, ArgumentError, Message, Setting
+from thali.model.bound import BUDGET, MIN_DRAWS
+from thali.model.engine import Forecast
 
 from ..logit import DIRECTIONS
 
@@ -123,6 +125,84 @@ def _particles(method: str, particles: Any) -> int | None:
             Setting("method", "smc"), " needs 2 particles on each island or more; got ", Setting("particles", 1), "."
         )
     return particles
+
+
+# How long a default fit may be: what it has by default is cut until it is expected to keep within the budget ----------
+
+
+A_COMPARISON = 4.5e-7  # seconds of a sweep for each product that was not chosen: `benchmarks/forecast.py`
+A_WINNER = 6e-8  # seconds of a recorded draw for each product that is looked at on an occasion
+OCCASIONS = 2_000  # of all people in a draw, from which its shares of levels and effects are found
+SHARE = 0.3  # of the budget that annealed chains take at most: longer ones stay with the same classes
+_RECORDED = 0.44  # draws a sweep of the final phase, of all the times that a run is looked at
+_LEAST_CHAINS, _LEAST_ISLANDS, _LEAST_STEP = 4, 4, 2
+MAX_PARTICLES, MIN_PARTICLES, PARTICLES_OF_ALL = 64, 16, 6400  # on an island, by default
+
+
+def particles_for(people: int) -> int:
+    """Particles on an island: fewer for more people, for whom sweeps are more effective."""
+    return max(MIN_PARTICLES, min(MAX_PARTICLES, PARTICLES_OF_ALL // people))
+
+
+def seconds_of_sweep(data: "ChoiceExperiment") -> float:
+    """Seconds of the processor that a sweep of a chain, or of a particle, is expected to take."""
+    return A_COMPARISON * (len(data.row_product) - data.n_tasks)
+
+
+def seconds_with_draws(data: "ChoiceExperiment") -> float:
+    """The same of a sweep of the final phase, with what is found of the draws whenever the chains are looked at."""
+    pairs = sum(len(levels) - 1 for levels in data.levels.values())  # each level and the first
+    looked_at = len(data.row_product) / data.n_tasks * max(OCCASIONS, data.n_tasks)
+    looked_at += 2 * pairs * max(OCCASIONS, data.n_respondents)
+    return seconds_of_sweep(data) + _RECORDED * A_WINNER * looked_at
+
+
+def expected_visits(schedule: str, people: int, others: np.ndarray) -> float:
+    """Visits expected in each particle until all tasks have entered, with one sweep a step, from observed runs.
+
+    `others`: the products that were not chosen, of each task.
+    """
+    # All at once there are 20 steps at 200 nats of choice, 76 at 2,000; a person alone takes some six.
+    if schedule == "all":
+        return people * 20.0 * (max(float(np.log(others + 1.0).sum()), 1.0) / 198.0) ** 0.58
+    return people * (0.5 * people + 6.0 if schedule == "individual" else 0.6 * len(others))
+
+
+def forecast_of_particles(settings: Settings, data: "ChoiceExperiment") -> Forecast:
+    """How long a fit by method="smc" is expected to take."""
+    people = data.n_respondents
+    steps = expected_visits(settings.schedule, people, np.diff(data.first_row) - 1) / people
+    sweeps = steps * settings.sweeps_per_step + settings.final_sweeps
+    seconds = settings.groups * (settings.particles or particles_for(people)) * sweeps * seconds_of_sweep(data)
+    return Forecast(seconds, seconds, seconds_of_sweep(data))
+
+
+def within_budget(settings: Settings, asked: Run, data: "ChoiceExperiment") -> Settings:
+    """The settings with as many chains, islands and particles as the data allow, where their number was not asked for.
+
+    Chains are cut if not even short ones keep within the budget. Of particles there are fewer first, then sweeps at
+    each step, then islands.
+    """
+    if settings.method == "annealed":
+        most = int(SHARE * BUDGET / (2 * MIN_DRAWS * seconds_of_sweep(data)))
+        return (
+            settings
+            if asked.chains is not None
+            else settings._replace(groups=max(_LEAST_CHAINS, min(settings.groups, most)))
+        )
+    cuts = []
+    if asked.particles is None:
+        cuts.append(("particles", MIN_PARTICLES))
+    if asked.sweeps_per_step == Run().sweeps_per_step:
+        cuts.append(("sweeps_per_step", _LEAST_STEP))
+    if asked.islands is None:
+        cuts.append(("groups", _LEAST_ISLANDS))
+    for name, least in cuts:
+        too_long = forecast_of_particles(settings, data).least / BUDGET
+        if too_long > 1.0:
+            now = getattr(settings, name) or particles_for(data.n_respondents)
+            settings = settings._replace(**{name: max(least, int(now / too_long))})
+    return settings
 
 
 def dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:

@@ -20,6 +20,7 @@ from thali.errors import (
 from thali.inference.chains import Run as ChainRun
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
+from thali.model.bound import bounded
 from thali.model.engine import Chains, Engine, Prepared
 from thali.model.evidence import EvidenceRun, refuse_unfinished
 from thali.model.prior_sample import PriorSample
@@ -30,7 +31,20 @@ from thali.posterior.verdict import Verdict
 
 from ..coding import refuse_many_levels
 from ..logit import contradicted_sentence, directions_of
-from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, Settings, dominated_sentence, settings_of
+from .arguments import (
+    FIRST_SWEEPS,
+    MAX_SWEEPS,
+    SHARE,
+    STEPS,
+    Run,
+    Settings,
+    dominated_sentence,
+    forecast_of_particles,
+    seconds_of_sweep,
+    seconds_with_draws,
+    settings_of,
+    within_budget,
+)
 from .engines.path import USABLE
 from .reports.methods import Reports
 
@@ -70,7 +84,8 @@ class SequentialMonteCarlo(Chains):
 
     def job(self, model: Any, data: Any, settings: "Settings", how: ChainRun, remarks: Sequence[str | Message]) -> Job:
         """The fit."""
-        return Job(lambda: model._by_particles(data, settings, how), remarks, data=str(data))
+        forecast = forecast_of_particles(settings, data)
+        return Job(lambda: model._by_particles(data, settings, how), remarks, data=str(data), forecast=forecast)
 
     def evidence_of(self, model: Any, data: Any, how: EvidenceRun) -> LogEvidence:
         """The log evidence of a fit to these data."""
@@ -207,16 +222,18 @@ class ProductClasses(Reports, RunByChains):
             Sweeps after annealing (of 40 `sweeps_per_step`), from which draws are kept: every fourth, less often the
             more there are, at most 500 of a chain; the first eighth is dropped. None, annealed: until every row of
             `summary` has an R-hat of at most 1.01 and an effective sample size of at least 400; it looks after 500,
-            1,000, 2,000 and 4,000 sweeps, and stops there. None, smc: 60.
+            1,000, 2,000 and 4,000 sweeps, and stops there, or earlier where the size of the data says that the run
+            would take more than some minutes of the processor. None, smc: 60.
         chains : int, optional
-            Of method="annealed"; None: 16. They stay with different sets of classes, so that predictions gain more by
-            many chains than by long ones.
+            Of method="annealed"; None: 16, fewer of thousands of respondents. They stay with different sets of classes,
+            so that predictions gain more by many chains than by long ones.
         islands : int, optional
-            Groups of particles of method="smc", 2 or more; None: 8.
+            Groups of particles of method="smc", 2 or more; None: 8, or 4 at least where the run would take too long.
         particles : int, optional
-            On each island; None: 64, fewer for more than 100 respondents (6400 over their number, 16 at least).
+            On each island; None: 64, fewer for more than 100 respondents (6400 over their number, 16 at least), or
+            where the run would take too long.
         sweeps_per_step : int
-            Sweeps between two steps of annealing.
+            Sweeps between two steps of annealing; 10 are fewer where the run would take too long.
         cores : int, optional
             Threads; None means as many as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -253,6 +270,7 @@ class ProductClasses(Reports, RunByChains):
         asked = Run(sweeps, chains, islands, particles, sweeps_per_step)
         settings, monotone = self._checked(data, asked)
         refuse_many_levels(data, None)
+        settings = within_budget(settings, asked, data)
         how = self._run(settings, sweeps is None, cores, random_seed, progressbar, job, max_time)
         remarks = self._remarks(data, settings, monotone)
         return self._carry_out(self._engine.job(self, data, settings, how, remarks))
@@ -341,8 +359,9 @@ class ProductClasses(Reports, RunByChains):
         from .posterior import to_datatree
         from .state import problem_of
 
-        asked = Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS)
-        settings, monotone = self._checked(source, asked)
+        bound = bounded(run, 1, seconds_with_draws(source), FIRST_SWEEPS, MAX_SWEEPS, SHARE)
+        asked, run = run, bound.run._replace(tune=bound.run.tune // STEPS * STEPS)
+        settings, monotone = self._checked(source, Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS))
         problem = problem_of(source, monotone, settings.alpha, settings.beta)
 
         def tree(chains: Sequence[Any]) -> "xarray.DataTree":
@@ -356,13 +375,15 @@ class ProductClasses(Reports, RunByChains):
             lambda sweeps, seed: annealed_chains(problem, settings, sweeps, seed),
             tree,
             lambda tree, chains, seed: {**_attributes(tree), "people_": source.people},
-            settings={"sweeps": run.draws, "chains": run.chains, "sweeps_per_step": settings.sweeps_per_step},
+            settings={"sweeps": asked.draws, "chains": asked.chains, "sweeps_per_step": asked.tune // STEPS},
             length=lambda tree: int(tree.attrs["sweeps"]),
             draws_in=draws_in,
             status=status_of,
             unit="sweeps",
             most=MAX_SWEEPS,
-            first_draws=FIRST_SWEEPS,
+            first_draws=bound.first_draws,
+            bound=bound.most,
+            forecast=bound.forecast._replace(sweep=seconds_of_sweep(source)),
         )
 
     def run_settings(self) -> dict[str, Any]:

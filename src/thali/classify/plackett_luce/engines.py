@@ -246,7 +246,7 @@ class Variational(Climb):
         )
 
 
-A_CELL = 1.5e-8  # seconds of a sweep for each number of the design and class: `benchmarks/forecast.py`
+A_CELL = 3e-9  # seconds of a sweep for each number of the design and class: `benchmarks/forecast.py`
 ENGINES: dict[str, Gibbs | Maximum | Variational] = {"gibbs": Gibbs(), "map": Maximum(), "variational": Variational()}
 
 
@@ -288,6 +288,7 @@ def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run
         first_draws=bound.first_draws,
         quicker=Setting("method", "variational"),
         bound=bound.most,
+        forecast=bound.forecast,
     )
 
 

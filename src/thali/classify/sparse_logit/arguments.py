@@ -23,7 +23,9 @@ MAX_COEFFICIENTS = 5_000  # coefficients of all classes that a normal law is for
 MAX_DENSE = 2**27  # numbers of a sparse matrix that "auto" makes dense: 1 GB
 MIN_ROWS_EACH = 20  # rows a coefficient that it needs
 MAX_SECONDS = 60.0  # that draws of the posterior itself may take where a normal law is close to it
-A_SWEEP, A_CELL = 5e-5, 2.5e-8  # seconds of a sweep, and for each row, column and class: `benchmarks/forecast.py`
+# Seconds of a sweep, of a row and class but one, of a number in the matrix of each of these classes, of which there are
+# more rows than columns, or more columns, and of a covariate and class along trajectories: `benchmarks/forecast.py`
+A_SWEEP, A_ROW, A_PRODUCT, A_WIDE_PRODUCT, A_MOVED_CELL = 1e-5, 3e-7, 2e-10, 1e-10, 4e-9
 
 CLIMB, CLIMB_OF_FEW_ROWS = 20, 200  # steps to a normal law
 A_CUBE, A_MOMENT = 8e-10, 2.5e-10  # seconds of a step for each cube of coefficients, and second moment of a row
@@ -37,7 +39,10 @@ THIN_HORSESHOE, THIN_HORSESHOE_ALONE = 3, 64  # of the horseshoe, whose tau mixe
 
 def seconds_of_sweep(rows: int, columns: int, classes: int) -> float:
     """Seconds of the processor that a sweep of the Gibbs samplers is expected to take."""
-    return A_SWEEP + A_CELL * rows * columns * classes
+    cells, others = rows * columns, classes - 1
+    product = cells * min(rows, columns) * (A_WIDE_PRODUCT if columns > rows else A_PRODUCT)
+    moved = A_MOVED_CELL * cells * classes if trajectories_of(rows, columns, classes, "polya-gamma") else 0.0
+    return A_SWEEP + others * (A_ROW * rows + product) + moved
 
 
 def seconds_of_climb(rows: int, columns: int, classes: int) -> float:

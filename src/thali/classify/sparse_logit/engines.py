@@ -102,6 +102,7 @@ class OfDraws(Chains):
             first_draws=bound.first_draws,
             quicker=Setting("method", "variational") if prior.name == "laplace" else None,
             bound=bound.most,
+            forecast=bound.forecast,
         )
 
     def job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali.errors import Setting
 from thali.inference.arrays import packed_streams, unpacked_streams
 from thali.inference.chains import TimeIsUp, TimeLimit
 from thali.inference.interrupts import held_back
 from thali.inference.jobs import FitFolder, as_written
 from thali.inference.seeds import streams
 
+from ..arguments import expected_visits, particles_for
 from ..likelihood import log_likelihood
 from ..particles import Particles, joined
 from ..state import CLASSES, MOVES, Problem, Target, Work, empty_state, target_of
@@ -142,18 +144,10 @@ class Run:
     def share_done(self) -> float:
         """The approximate share of visits of people that is done."""
         n, people = self.settings.sweeps_per_step, self.problem.n_people
-        tempering = n * self._expected_visits()
+        tempering = n * expected_visits(self.settings.schedule, people, self.others)
         done = self.visits if self.has_evidence else min(self.visits, 0.97 * tempering)
         final = self.settings.final_sweeps * people
         return (done + final * self.recorded / self.recordings) / ((done if self.has_evidence else tempering) + final)
-
-    def _expected_visits(self) -> float:
-        """Visits expected in each particle until all tasks have entered, with one sweep a step, from observed runs."""
-        # All at once there are 20 steps at 200 nats of choice, 76 at 2,000; a person alone takes some six.
-        people, tasks = self.problem.n_people, self.problem.n_tasks
-        if self.settings.schedule == "all":
-            return people * 20.0 * (max(float(np.log(self.others + 1.0).sum()), 1.0) / 198.0) ** 0.58
-        return people * (0.5 * people + 6.0 if self.settings.schedule == "individual" else 0.6 * tasks)
 
     def status(self) -> str:
         """Progress in words."""
@@ -380,12 +374,6 @@ PILOT = 2  # steps after which the time of a run is estimated
 SHORT = 1.5  # seconds; no estimate for a shorter run
 GROWTH = 1.3  # how much longer a sweep takes on the average than in these
 _PERCENT = 100
-MAX_PARTICLES, MIN_PARTICLES, PARTICLES_OF_ALL = 64, 16, 6400  # in a group, by default
-
-
-def particles_for(people: int) -> int:
-    """Particles in a group: fewer for more people, for whom sweeps are more effective."""
-    return max(MIN_PARTICLES, min(MAX_PARTICLES, PARTICLES_OF_ALL // people))
 
 
 def run_smc(
@@ -401,11 +389,13 @@ def run_smc(
     schedule_of_u: list[list[float]] | None = None,
 ) -> Fit:
     """Draw from the posterior and estimate the evidence by groups of particles."""
-    from thali.inference.progress import Progress
+    from thali.inference.progress import Progress, says
 
     settings = settings._replace(particles=settings.particles or particles_for(problem.n_people))
     interrupted, run, limit = False, None, TimeLimit(max_time)
-    with Progress(progressbar, "particles", _PERCENT, "%") as progress:
+    quicker = Setting("method", "annealed"), ", or ", Setting("sweeps_per_step", max(1, settings.sweeps_per_step // 4))
+    say = says("This fit", *quicker) if max_time is None else None
+    with Progress(progressbar, "particles", _PERCENT, "%", say) as progress:
         try:
             progress.note("compiling, once")
             run = _begun(Run(problem, settings, path, schedule_of_u, cores, random_seed), folder)

@@ -14,6 +14,7 @@ from ...answers.check import effect_names, level_pairs_of, levels_of_products, n
 from ...answers.chooser import Effects, standard_error, thinned
 from ...answers.effects import MAX_DRAWS, some_tasks, variation
 from ...answers.segments import by_levels, pairs_of_levels, spaced_draws
+from ..arguments import OCCASIONS
 from .choosing import (
     add_winners,
     alike,
@@ -237,9 +238,6 @@ def attribute_importance(
 # What a verdict on product classes looks at, in every draw: shares of levels among choices, and level effects ---------
 
 
-_REPORTED_OCCASIONS = 2_000  # of all people in a draw
-
-
 @allocating
 def add_observed(
     rng: np.random.Generator,
@@ -279,7 +277,7 @@ def reported(draws: "Particles", design: "Design", cores: int | None = None) -> 
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     of_attribute = np.searchsorted(attribute, np.arange(len(design.attributes) + 1)).astype(np.int64)
     people, tasks = draws.n_respondents, len(design.first_row) - 1
-    of_tasks, of_people = (max(1, -(-_REPORTED_OCCASIONS // number)) for number in (tasks, people))
+    of_tasks, of_people = (max(1, -(-OCCASIONS // number)) for number in (tasks, people))
     alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
     room = room_for_known(draws)
     shares, effects = np.empty((draws.n_draws, matrix.shape[1])), np.empty((draws.n_draws, len(pairs)))
