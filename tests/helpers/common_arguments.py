@@ -105,7 +105,8 @@ OWN = {
     ("PlackettLuceRegression", "max_time"): _OF_GIBBS,
     ("SparseMultinomialLogit", "thin"): Own(
         'None means 1 for "polya-gamma" where there are at least as many rows as coefficients of a class and at most'
-        " 600 coefficients; else 4 for two classes and 10 for more, which mix more slowly."
+        " 600 coefficients; else 4 for two classes and 10 for more, which mix more slowly. Of the horseshoe 3 and"
+        " 64, as its tau mixes more slowly still."
     ),
 }
 
