@@ -35,6 +35,7 @@ def benchmark(monkeypatch):
         ("class_chains", "chains for .03"),
         ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),
+        ("judges", "rank correlation"),
         ("kernels", "entries"),
         ("latent_class", "times_found"),
         ("leaderboard", "(chosen)"),
