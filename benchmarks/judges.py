@@ -2,11 +2,11 @@
 
     python benchmarks/judges.py [--small] [--seeds 10] [--chains 3]
 
-20 options with worths of the prior, 10 judges whose log d goes from -1 to 1 in equal steps, 300 comparisons each. Printed
-for each seed: the rank correlation of d with the truth; the root mean square of centred log worths less the truth, with
-judges and without. Then the same where all d are 1: the log score of as many further comparisons with judges less that
-without, with its standard error over comparisons, and P(tau < .3). For the first seeds the differences between "laplace"
-and "mcmc": the largest of log d, and of the probabilities of all pairs for a judge of discrimination 1.
+20 options with worths of the prior, 10 judges whose log d goes from -1 to 1 in equal steps, 300 comparisons each.
+Printed for each seed: the rank correlation of d with the truth; the root mean square of centred log worths less the
+truth, with judges and without. Then the same where all d are 1: the log score of as many further comparisons with
+judges less that without, with its standard error over comparisons, and P(tau < .3). For the first seeds the differences
+between "laplace" and "mcmc": the largest of log d, and of the probabilities of all pairs for a judge of d = 1.
 """
 
 import argparse
