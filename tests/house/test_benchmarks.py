@@ -37,6 +37,7 @@ def benchmark(monkeypatch):
         ("forecast", "ratio"),
         ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),
+        ("judges", "rank correlation"),
         ("kernels", "entries"),
         ("latent_class", "times_found"),
         ("leaderboard", "(chosen)"),

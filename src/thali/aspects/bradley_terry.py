@@ -20,6 +20,7 @@ from thali.posterior.dependence import ADJUSTED, Dependence
 from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
 from .draws.covariates import FARTHEST, parameter
 from .likelihoods.elimination import as_pairs
+from .outcomes import shares, slopes, terms
 from .priors.given import Given
 from .samplers.record import ChainDraws
 
@@ -127,27 +128,14 @@ def local(density: Density, point: np.ndarray) -> Local:
     n, i, j, x = density.n_options, density.first, density.second, density.x
     u, log_nu, beta = density.parts_of(point)
     after = density.size - len(beta)
-    q, rest = _shares(u[i] - u[j] + x @ beta)
-    value = float(_terms(density, q, rest, log_nu).sum())
-    base, scale = density.lapse / 2.0, 1.0 - density.lapse
-    speed = scale * q * rest
-    toward, away = speed / (scale * q + base), speed / (scale * rest + base)  # slopes of ln p and of -ln (1 - p)
-    lean = rest - q
-    bend_toward, bend_away = toward * (lean - toward), -away * (lean + away)  # of ln p and of ln (1 - p)
-    slope = density.wins * toward - density.losses * away
-    bend = density.wins * bend_toward + density.losses * bend_away
+    q, rest = shares(u[i] - u[j] + x @ beta)
+    value = float(terms(density, q, rest, log_nu).sum())
+    slope, bend, of_nu, spread, mixed = slopes(density, q, rest, log_nu)
     gradient, curvature = np.zeros(len(point)), np.zeros((len(point), len(point)))
     if density.has_ties:
-        total = density.wins + density.losses + density.tied
-        ratio = _tie_ratio(density, q, rest, log_nu)
-        share, tilt = ratio / (1.0 + ratio), (toward - away) / 2.0
-        spread = total * share * (1.0 - share)
-        slope = slope + (density.tied - total * share) * tilt
-        bend = bend + (density.tied - total * share) * (bend_toward + bend_away) / 2.0 - spread * tilt**2
-        gradient[n] = np.sum(density.tied - total * share)
-        curvature[n, n] = spread.sum()
-        curvature[n, :n] = curvature[:n, n] = _along(spread * tilt, i, j, n)
-        curvature[n, after:] = curvature[after:, n] = (spread * tilt) @ x
+        gradient[n], curvature[n, n] = of_nu.sum(), spread.sum()
+        curvature[n, :n] = curvature[:n, n] = _along(mixed, i, j, n)
+        curvature[n, after:] = curvature[after:, n] = mixed @ x
     gradient[:n], gradient[after:] = _along(slope, i, j, n), slope @ x
     size = len(point)
     curvature += np.bincount(i * size + j, bend, size * size).reshape(size, size)
@@ -186,32 +174,6 @@ def _with_prior(density: Density, likelihood: Local) -> Local:
 def _along(of_pairs: np.ndarray, i: np.ndarray, j: np.ndarray, n: int, sign: float = -1.0) -> np.ndarray:
     """The sum over the pairs of each option, those in which it stands second with that sign."""
     return np.bincount(i, of_pairs, n) + sign * np.bincount(j, of_pairs, n)
-
-
-def _shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The probability of the first without lapse, and that of the second, each with all its digits."""
-    from scipy.special import expit
-
-    return expit(difference), expit(-difference)
-
-
-def _terms(density: Density, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
-    """The log-likelihood of each pair, the last axis."""
-    from scipy.special import xlogy
-
-    base, scale = density.lapse / 2.0, 1.0 - density.lapse
-    found = xlogy(density.wins, scale * q + base) + xlogy(density.losses, scale * rest + base)
-    if density.has_ties:
-        ratio = _tie_ratio(density, q, rest, log_nu)
-        total = density.wins + density.losses + density.tied
-        found = found + xlogy(density.tied, ratio) - total * np.log1p(ratio)
-    return found
-
-
-def _tie_ratio(density: Density, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
-    """The odds of a tie."""
-    base, scale = density.lapse / 2.0, 1.0 - density.lapse
-    return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * rest + base))
 
 
 # The sum over pairs in it, at many points at once --------------------------------------------------------------------

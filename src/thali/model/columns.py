@@ -54,6 +54,12 @@ COLUMNS = {
         ("rating", "rating_low", "rating_high", "rating_without"),
         Column(unit="400 points: odds of 10 to 1", decimals=0),
     ),
+    "discrimination": Column(unit="1: the typical judge", decimals=2),
+    "log_discrimination": Column("mean log"),
+    "p_sharper": Column("P(sharper)", PROBABILITY),
+    "log_score_typical": Column("typical", "nats a comparison"),
+    "log_score_chance": Column("chance", "nats a comparison"),
+    "p_better": Column("P(better)", PROBABILITY),
     # comparisons of models
     "nll": Column("score", "nats a pair", "nll_mcse"),
     "information": Column("bits", "bits a comparison"),

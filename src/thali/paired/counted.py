@@ -39,6 +39,7 @@ def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparison
 
 def without_covariates(data: PairedComparisons, known: str = "") -> PairedComparisons:
     """Comparisons without the covariate `known`, which is used elsewhere; others are refused."""
+    data.refuse_dates()
     names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
     if names:
         raise DataError(
@@ -190,7 +191,8 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
     if isinstance(source, str | Path):
         from thali.reading.counting import read_rows
 
-        rows = read_rows(source, [*by, *(identifier or ())], progressbar, columns.pop("where", None), columns)
+        besides = [*by, *(identifier or ()), *filter(None, [columns.get("respondent")])]
+        rows = read_rows(source, besides, progressbar, columns.pop("where", None), columns)
         return counted_rows(rows, by, identifier, known)
     if by or identifier:
         return counted_rows(rows_of(source, columns), by, identifier, known)

@@ -7,7 +7,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.model.finding import Finding, Findings, Picture, finding
 
-from .leaderboard import Leaderboard
+from .leaderboard import CERTAIN, Leaderboard
 
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed
@@ -23,7 +23,7 @@ def shorten_words(words: list[str]) -> str:
 
 def findings_of(board: Leaderboard) -> Findings:
     """The findings of a leaderboard."""
-    return Findings(board, (leaderboard, groups, covariates, boards, order))
+    return Findings(board, (leaderboard, groups, judges, worths_in_time, covariates, boards, order))
 
 
 @finding("leaderboard", "Which options are best?")
@@ -52,6 +52,48 @@ def groups(board: Leaderboard, settings: None) -> Finding | None:
     lines = [f"{k}: {shorten(members, 8)}." for k, members in several[:_MAX_ROWS]]
     more = [f"... and {len(several) - _MAX_ROWS:,} more groups."] if len(several) > _MAX_ROWS else []
     return Finding("Groups that cannot be told apart:", notes=(*lines, *more))
+
+
+@finding("judges", "Who judges well?")
+def judges(board: Leaderboard, settings: None) -> Finding | None:
+    """The discrimination of judges, the sharpest and the least sharp first."""
+    if board.of_judges is None:
+        return None
+    table: Any = board.judges()
+    sharp = table.index[table["low"] > 1.0].tolist()
+    dull = table.index[table["high"] < 1.0].tolist()[::-1]
+    against = table.index[table["log_score"] < table["log_score_chance"]].tolist()
+    sentence = f"Surely sharper than the typical judge: {shorten_words(sharp) or 'nobody'}"
+    sentence += f"; surely less sharp: {shorten_words(dull) or 'nobody'}."
+    if against:
+        sentence += f" Predicted by the others no better than by chance: {shorten_words(against)}."
+    return Finding(
+        sentence,
+        title="Judges",
+        table=table,
+        rows=_MAX_ROWS,
+        picture=Picture("judges", "Discrimination of each judge with its interval; 1: the typical judge.", (board,)),
+    )
+
+
+@finding("worths_in_time", "Has it become better?")
+def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
+    """The ratings in each period, and who rose or fell surely since its first."""
+    if board.in_time is None:
+        return None
+    table = board.worths_in_time()
+    last: Any = table[table["period"] == table["period"].iloc[-1]].set_index("option")
+    rose, fell = (last.index[each].tolist() for each in (last["p_better"] > CERTAIN, last["p_better"] < 1.0 - CERTAIN))
+    sentence = f"Surely better than when it entered: {shorten_words(rose) or 'none'}"
+    sentence += f"; surely worse: {shorten_words(fell) or 'none'}."
+    caption = "Ratings in each period with their intervals."
+    return Finding(
+        sentence,
+        title="Worths in time",
+        table=table.set_index(["option", "period"]),
+        rows=_MAX_ROWS,
+        picture=Picture("worths_in_time", caption, (board,)),
+    )
 
 
 @finding("covariates", "What else decides a choice?")

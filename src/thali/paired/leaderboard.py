@@ -11,6 +11,7 @@ from thali._arguments import one_of
 from thali._described import Description
 from thali._labels import plural, shorten
 from thali._printed import Printed
+from thali.data.choices import Choices
 from thali.data.connectivity import check_finite
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import Covariates
@@ -24,6 +25,7 @@ from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
 from .counted import Counted, comparisons_of, count
+from .worths import CENTRE, SCALE, Asked, Seen, seen_by
 
 if TYPE_CHECKING:
     import pandas
@@ -99,7 +101,6 @@ def _runs(numbers: list[int]) -> list[str]:
     return [str(numbers[a]) if a == b else f"{numbers[a]}-{numbers[b]}" for a, b in zip(begin, ends, strict=True)]
 
 
-SCALE, CENTRE = 400.0, 1000.0  # of ratings: 400 points more are odds of 10 to 1, 1000 is the mean
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = ("davidson", "half", "drop")
 DRAWS, _BLOCK = 4000, 500
@@ -133,6 +134,8 @@ class Leaderboard(Printed):
     boards : mapping from str to Leaderboard
         A leaderboard for each value of the column that divides the comparisons (`by`); named by column and value, such
         as "language de", if there are several columns. The leaderboard itself is that of all together.
+    of_judges, in_time : pandas.DataFrame or None
+        What `judges` and `worths_in_time` return; None without judges, or periods.
     made : Made
         What `update` begins with.
     people : Dependence or None
@@ -146,6 +149,8 @@ class Leaderboard(Printed):
     data: PairedComparisons
     effects: "pandas.DataFrame | None" = None
     boards: "Mapping[str, Leaderboard]" = field(default_factory=dict)
+    of_judges: "pandas.DataFrame | None" = None
+    in_time: "pandas.DataFrame | None" = None
     made: "Made | None" = None
     people: Dependence | None = None
 
@@ -158,6 +163,77 @@ class Leaderboard(Printed):
         said = self.said_of_people
         note = self.note if said is None else f"{self.note} {said}"
         return Description(self.title, table=self.table, note=note)
+
+    def judges(self) -> "pandas.DataFrame":
+        r"""How sharply each judge sees the worths of options: a judge of discrimination d chooses i over k by
+
+        .. math::
+            \log \frac{P(i)}{P(k)} = d (\log w_i - \log w_k) + x' \beta, \qquad
+            \log d \sim \mathrm{Normal}(0, \tau^2)
+
+        Discrimination 0 is guessing, 1 that of the typical judge, and larger ones are sharper. Signs are not turned: a
+        judge against everybody has one near 0, and a log score below that of chance.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a judge, the sharpest first: `discrimination` (the median) with its 89 % interval from `low` to
+            `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the probability that it is above the
+            median of all judges; `comparisons`; `log_score`, the mean log probability of the judge's answers as those
+            of all others predict them for a judge of discrimination 1, beside that which such a judge has on the same
+            comparisons on average (`log_score_typical`) and that of guesses (`log_score_chance`).
+
+        Raises
+        ------
+        DataError
+            If the leaderboard was made without judges.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> rows = [("A", "B", "A", "Ann")] * 40 + [("A", "B", "B", "Ann")] * 5 + [("A", "B", "A", "Bo")] * 25
+        >>> rows += [("A", "B", "B", "Bo")] * 20
+        >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
+        >>> th.leaderboard(battles, judges=True, progressbar=False).judges().index.tolist()
+        ['Ann', 'Bo']
+        """
+        if self.of_judges is None:
+            raise DataError("This leaderboard takes all judges for equals; set leaderboard(judges=True).")
+        return self.of_judges.copy()
+
+    def worths_in_time(self) -> "pandas.DataFrame":
+        r"""The ratings of options in each period in which there are comparisons.
+
+        .. math:: \log w_{it} \sim \mathrm{Normal}(\log w_{i,t-1}, s^2)
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a period and option that was there already: `option`, `period` (the first day of a week, the month,
+            the year, the day, or the number), `rating` with its 89 % interval from `low` to `high`, `rank` with
+            `rank_low` and `rank_high`; `p_better`, the probability that the rating is higher than in the period in
+            which the option entered; `probability` of a judge of discrimination 1 to choose it over the first of
+            ``data.labels``, ties aside. Ratings of all periods have a mean of 1000 over the options that are there in
+            every period, or over all if none is: a change that is common to all is not seen.
+
+        Raises
+        ------
+        DataError
+            If the leaderboard was made without periods.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> rows = [("A", "B", "A", 1)] * 8 + [("A", "B", "B", 1)] * 2
+        >>> rows += [("A", "B", "A", 2)] + [("A", "B", "B", 2)] * 9
+        >>> games = pd.DataFrame(rows, columns=["left", "right", "winner", "season"])
+        >>> board = th.leaderboard(games, period="season", progressbar=False)
+        >>> board.worths_in_time().query("period == '1' and rank == 1")["option"].tolist(), board.table.index[0]
+        (['A'], 'B')
+        """
+        if self.in_time is None:
+            raise DataError("This leaderboard has no periods; set leaderboard(period='week', date=...).")
+        return self.in_time.copy()
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
         """The leaderboard of these comparisons and further ones, which equals that of all of them together.
@@ -319,6 +395,13 @@ def leaderboard(
     by: Any = None,
     id: str | None = None,
     people: Literal["independent", "adjusted", "random"] | None = None,
+    judges: bool = False,
+    judge_sd: float | None = None,
+    period: str | None = None,
+    drift: float | None = None,
+    since: Any = None,
+    until: Any = None,
+    lapse: float = 0.0,
     **columns: Any,
 ) -> Leaderboard:
     r"""Rank options by comparisons of two, with intervals of their ranks and the groups that cannot be told apart.
@@ -327,7 +410,8 @@ def leaderboard(
         P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
         P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
 
-    With covariates x of a comparison, :math:`w_i e^{x' \beta}` stands in place of :math:`w_i`.
+    With covariates x of a comparison, :math:`w_i e^{x' \beta}` stands in place of :math:`w_i`. With judges, whose
+    discriminations are d, worths are :math:`w_i^d`; with periods they change in time.
 
     Parameters
     ----------
@@ -361,10 +445,27 @@ def leaderboard(
         for new samples of people, as `EliminationByAspects` adjusts draws. "random", by "mcmc": everybody has worths of
         their own about common ones, which are those of the board. None: "adjusted" where half of two people or more
         answered at least twice, "independent" by "mcmc".
+    judges : bool
+        Whether those who answered differ in how sharply they see worths; the ratings are those that a judge of
+        discrimination 1 sees. See `Leaderboard.judges`. By "laplace" or "mcmc".
+    judge_sd : float, optional
+        The standard deviation of log discriminations. None: learned, HalfNormal(.5) before.
+    period : str, optional
+        "day", "week", "month" or "year" of the dates, or a column of whole numbers such as a season: worths change
+        from period to period, and the leaderboard is that of the last. See `Leaderboard.worths_in_time`. By "laplace"
+        or "mcmc". An option enters with its first comparison.
+    drift : float, optional
+        The standard deviation of the change of a log worth from a period to the next. None: learned, HalfNormal(.5)
+        before.
+    since, until : str or int, optional
+        The first and the last date that count, such as "2024-05-31", "2024-05" or "2024".
+    lapse : float
+        The share of choices that are made at random.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
-        take them: first, second, chosen, rejected, count, losses, home, away, result, coding; respondent, who judged.
-        `where`: conditions on the rows of a file or a data frame, as `read_table` takes them.
+        take them: first, second, chosen, rejected, count, losses, subject, date, home, away, result,
+        coding. `where`:
+        conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
     -------
@@ -400,8 +501,12 @@ def leaderboard(
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
     check_people_of(people, method)
+    asked = Asked(judges, judge_sd, period, drift, since, until)
+    asked.check(method, people)
+    columns = asked.columns(columns, isinstance(source, PairedComparisons | Choices))
     named = columns | {"covariates": covariates, "by": by, "id": id}
-    settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people}
+    settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
+    settings |= asked._asdict()
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
@@ -419,20 +524,24 @@ def leaderboard_of(
     progressbar: bool,
     parts: Mapping[str, PairedComparisons] | None = None,
     people: Any = None,
+    lapse: float = 0.0,
+    **asked: Any,
 ) -> Leaderboard:
-    """The leaderboard of data, whatever `comparisons_of` takes, with those of parts of them."""
+    """The leaderboard of data, whatever `comparisons_of` takes, with those of parts of them; `asked`: see `Asked`."""
+    wanted = Asked(**asked)
 
     def board_of(source: Any, is_part: bool) -> Leaderboard:
-        data = comparisons_of(source)
+        data = wanted.of(comparisons_of(source))
         data = data if ties == "davidson" else data.without_ties(ties)
         if data.covariates is not None:
             _check_covariates(data.covariates)
         if method != "maximum-likelihood" and not is_part and not is_quiet():
             data.warn_if_unusual()
-        drawn = _drawn(data, method, random_seed, progressbar, people)
+        settings = method, lapse, random_seed, progressbar, people
+        drawn = _drawn(data, wanted, *settings)
         without = None
         if data.covariates is not None:
-            without = _drawn(data.with_covariates(()), method, random_seed, progressbar, people).middle
+            without = _drawn(data.with_covariates(()), wanted, *settings).middle
         return _board(data, drawn, without)
 
     whole, boards = board_of(source, False), {}
@@ -474,6 +583,7 @@ class _Drawn(NamedTuple):
     beta: np.ndarray  # (draws, covariates)
     estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta by maximum likelihood; None: means of draws
     people: Dependence | None  # what was made of them
+    seen: Seen | None = None  # by judges, or in time
 
     @property
     def middle(self) -> np.ndarray:
@@ -486,10 +596,15 @@ class _Drawn(NamedTuple):
         return self.beta.mean(axis=0) if self.estimate is None else self.estimate[1]
 
 
-def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: bool, people: Any) -> _Drawn:
+def _drawn(
+    data: PairedComparisons, asked: Asked, method: str, lapse: float, random_seed: Any, progressbar: bool, people: Any
+) -> _Drawn:
     """The draws by that method."""
+    if not asked.is_plain:
+        seen = seen_by(data, asked, method, lapse, random_seed, progressbar)
+        return _Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen)
     if method == "mcmc":
-        return _by_mcmc(data, random_seed, progressbar, people)
+        return _by_mcmc(data, lapse, random_seed, progressbar, people)
     from thali.aspects.bradley_terry import density_of
     from thali.aspects.dependence import worths_of
 
@@ -501,7 +616,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
         check_finite(
             data.labels, winner, loser, ("set ", Setting("method", "laplace"), ", whose prior keeps it finite.")
         )
-    density = density_of(data, 0.0, bool(data.n_ties), not estimates)
+    density = density_of(data, lapse, bool(data.n_ties), not estimates)
     if estimates and data.covariates is not None:
         _check_identified(density, data.covariates.names)
     normal, dependence = worths_of(people, data, density)
@@ -534,11 +649,11 @@ def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
         )
 
 
-def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool, people: Any) -> _Drawn:
+def _by_mcmc(data: PairedComparisons, lapse: float, random_seed: Any, progressbar: bool, people: Any) -> _Drawn:
     """The draws of the chains of the model."""
     from thali.aspects.models.elimination import EliminationByAspects
 
-    model = EliminationByAspects("unique", lapse=0.0, people=people)
+    model = EliminationByAspects("unique", lapse=lapse, people=people)
     model = model.fit(data, random_seed=random_seed, progressbar=progressbar)
     seen = Posterior(model.posterior_)
     worths = seen.draws["unique_weights"] if seen.common_worth is None else seen.common_worth
@@ -576,16 +691,20 @@ def _board(data: PairedComparisons, drawn: _Drawn, without: np.ndarray | None) -
     each = {"comparisons": wins + losses + ties, "wins": wins, "losses": losses, "ties": ties}
     columns |= {name: _whole(numbers[place]) for name, numbers in each.items()}
     nu = float(drawn.nu.mean()) if len(drawn.nu) else np.nan
+    seen = drawn.seen
+    note = _note(data, wins + ties, losses + ties, nu, seen is not None and seen.in_time is not None)
     return Leaderboard(
         title=f"Leaderboard: {data}",
         table=pd.DataFrame(columns, index=labels),
-        note=_note(data, wins + ties, losses + ties, nu),
+        note=note if seen is None else f"{note} {seen.note}",
         order=pd.DataFrame(order, labels, labels),
         groups=tuple(tuple(labels[members]) for members in found),
         tie=nu,
         data=data,
         effects=_effects(data, drawn),
         people=drawn.people,
+        of_judges=None if seen is None else seen.judges,
+        in_time=None if seen is None else seen.in_time,
     )
 
 
@@ -621,11 +740,12 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.int64) if np.array_equal(numbers, np.floor(numbers)) else numbers
 
 
-def _note(data: PairedComparisons, not_lost: np.ndarray, not_won: np.ndarray, nu: float) -> str:
+def _note(data: PairedComparisons, not_lost: np.ndarray, not_won: np.ndarray, nu: float, is_in_time: bool) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
         f"Intervals hold {INTERVAL:.0%}. Two options are in one group if neither is above the other with probability "
-        f"{CERTAIN:g} or more. A rating of {SCALE:g} points more means odds of 10 to 1; {CENTRE:g} is the mean."
+        f"{CERTAIN:g} or more. A rating of {SCALE:g} points more means odds of 10 to 1"
+        + ("." if is_in_time else f"; {CENTRE:g} is the mean.")
     ]
     if not np.isnan(nu):
         sentences.append(f"Two equal options end in a tie with probability {nu / (2 + nu):.3g}.")

@@ -14,6 +14,7 @@ from .feature_number import n_features as n_features
 from .feature_samples import feature_samples as feature_samples
 from .group_ranks import group_ranks as group_ranks
 from .group_weights import group_weights as group_weights
+from .judges import judges as judges
 from .leaderboard import leaderboard as leaderboard
 from .level_effects import level_effects as level_effects
 from .market_shares import market_shares as market_shares
@@ -34,3 +35,4 @@ from .traces import trace as trace
 from .tree import tree as tree
 from .utility_scale import utility_scale as utility_scale
 from .willingness_to_pay import willingness_to_pay as willingness_to_pay
+from .worths_in_time import worths_in_time as worths_in_time

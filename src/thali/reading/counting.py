@@ -12,6 +12,7 @@ from thali._labels import as_label
 from thali._source import Source
 from thali.data.columns import column
 from thali.data.kinds import PAIRS
+from thali.data.pairs.dates import DAY, when_of
 from thali.errors import DataError, DataWarning
 from thali.inference.progress import Progress
 from thali.inference.warn import warn
@@ -172,7 +173,8 @@ def read_rows(path: Any, besides: Sequence[str], progressbar: bool, where: Any, 
         reading = recognise(head, PAIRS, **options)
         if reading.counted is not None:
             columns, counts = reading.counted
-            table, times = _counted(kept, tuple(dict.fromkeys([*columns, *besides])), counts, progressbar)
+            every = tuple(dict.fromkeys([*columns, *besides]))
+            table, times = _counted(kept, every, counts, options.get("date"), progressbar)
             found = Rows(table, options, times, counts)
             _warn_of_practice(kept, head, found.reading().convert()[0])
             return found
@@ -198,16 +200,20 @@ def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options
 
 
 def _counted(
-    kept: _Chosen, columns: tuple[str, ...], counts: tuple[str, ...], progressbar: bool
+    kept: _Chosen, columns: tuple[str, ...], counts: tuple[str, ...], date: str | None, progressbar: bool
 ) -> tuple[Table, np.ndarray]:
-    """The different rows of some columns, numbered as where they first stand, and how often each occurs."""
+    """The different rows of some columns, numbered as where they first stand, and how often each occurs.
+
+    Of a column of dates and times the days count.
+    """
     import pyarrow as pa
 
     names, batches, file = list(columns), kept.batches, kept.batches.head.file
     found, held, taken, seen = [], 0, 0, 0
     with Progress(progressbar, f"reading {file}", batches.rows, "rows") as progress, in_file(file):
         for part, numbers, seen in kept.parts(names):
-            table = pa.table([_plain(part[name]) for name in names] + [pa.array(numbers)], names=[*names, _ROW])
+            values = [_days(part[name], name, numbers) if name == date else _plain(part[name]) for name in names]
+            table = pa.table([*values, pa.array(numbers)], names=[*names, _ROW])
             found.append(_grouped(table, names, None))
             held, taken = held + len(found[-1]), taken + len(numbers)
             progress.update(min(seen, batches.rows))
@@ -254,6 +260,15 @@ def _plain(column: Any) -> Any:
     import pyarrow as pa
 
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _days(column: Any, name: str, numbers: np.ndarray) -> Any:
+    """A column of dates and times as days; whole numbers of periods as they are."""
+    import pandas as pd
+    import pyarrow as pa
+
+    when = when_of(pd.DataFrame({name: column.to_pandas().to_numpy()}, index=pd.Index(numbers + 1)), name)
+    return pa.array(when.number.astype("datetime64[D]").astype(str)) if when.unit == DAY else _plain(column)
 
 
 def _grouped(table: Any, names: list[str], times: str | None) -> Any:

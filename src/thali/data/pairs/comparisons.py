@@ -19,6 +19,7 @@ from ..people import column_facts
 from ..suspicious import alike_labels, percentages, warn_of
 from . import parts, tables
 from .covariates import Cells, Covariates
+from .dates import Dates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +68,8 @@ class PairedComparisons(Judged):
     covariates : Covariates or None
         The same counts by what else is known of comparisons or options: position, judge, length (`from_trials`,
         `with_order`, `with_option_covariates`).
+    dates : Dates or None
+        The same comparisons by when they were made (`from_trials`).
 
     Raises
     ------
@@ -90,7 +93,7 @@ class PairedComparisons(Judged):
     kind = PAIRS
     _ANSWER = ("comparison", "comparisons")
     are_choices = add_up = True
-    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates")
+    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates", "dates")
 
     labels: tuple[str, ...]
     first: np.ndarray
@@ -101,6 +104,7 @@ class PairedComparisons(Judged):
     forward: np.ndarray | None
     answers: Answers | None
     covariates: Covariates | None
+    dates: Dates | None = None
 
     def __init__(
         self, counts: Any, labels: Iterable[Any] | None = None, ties: Any = None, *, weights: bool = False
@@ -136,6 +140,8 @@ class PairedComparisons(Judged):
     with_covariates: ClassVar[Callable[["PairedComparisons", Iterable[str]], "PairedComparisons"]] = (
         parts.with_covariates
     )
+    between: Final = parts.between
+    without_dates: ClassVar[Callable[["PairedComparisons"], "PairedComparisons"]] = parts.without_dates
     with_option_covariates: ClassVar[Callable[["PairedComparisons", Any], "PairedComparisons"]] = (
         parts.with_option_covariates
     )
@@ -147,13 +153,19 @@ class PairedComparisons(Judged):
         Callable[["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]], "PairedComparisons"]
     ] = parts.together
 
+    def _freeze(self, *values: Any) -> "PairedComparisons":
+        super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
+        if self.dates is None:  # files and digests of data without dates stay as they were before there were any
+            vars(self).pop("dates")
+        return self
+
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
         if isinstance(self.n_comparisons, float):
             total = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
             total += f" ({plural(self.n_ties, 'tie')})"
-        known = "".join(f", {each}" for each in (self.answers, self.covariates) if each is not None)
+        known = "".join(f", {each}" for each in (self.answers, self.covariates, self.dates) if each is not None)
         return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{known}"
 
     def __repr__(self) -> str:
@@ -238,6 +250,7 @@ class PairedComparisons(Judged):
     @property
     def cells(self) -> Cells:
         """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
+        self.refuse_dates()
         return parts.cells_of(self)
 
     @property
@@ -288,6 +301,14 @@ class PairedComparisons(Judged):
         """Raise the `DataError` of whatever knows choices alone, if there are ties."""
         if self.tied.any():
             raise parts.ties_unknown(self.n_ties, self.n_comparisons)
+
+    def refuse_dates(self) -> None:
+        """Raise the `DataError` of whatever does not know when comparisons were made, if the data say it."""
+        if self.dates is not None:
+            raise DataError(
+                f"These comparisons have dates ({self.dates.name!r}), of which this knows nothing; rank options in time"
+                " by th.leaderboard(data, period=...), or leave the dates out: data.without_dates()."
+            )
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""

@@ -13,7 +13,8 @@ from ..answers import Answers, Who
 from ..columns import added_up, as_frame
 from ..people import people_by
 from .covariates import ORDER, Cells, Columns, Covariates, option_columns
-from .tables import fields_of_rows
+from .dates import Dates, When
+from .tables import fields_of_rows, of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +84,8 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
         forward[:, new[kept]] = np.where(turned, backward, data.forward)[:, kept]
     answers = None if data.answers is None else data.answers.of_pairs(kept, new, turned)
     covariates = None if data.covariates is None else data.covariates.of_pairs(kept, new, turned, np.array(places))
-    return with_known(found, forward, answers, covariates)
+    dates = None if data.dates is None else data.dates.of_options(place)
+    return with_known(found, forward, answers, covariates, dates)
 
 
 def with_counts(
@@ -142,9 +144,9 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
         wins, losses, tied = data.forward
         forward = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
     answers = None if data.answers is None else data.answers.without_ties(share)
-    found = with_known(
-        found, forward, answers, None if data.covariates is None else data.covariates.without_ties(share)
-    )
+    dates = None if data.dates is None else data.dates.without_ties(share)
+    covariates = None if data.covariates is None else data.covariates.without_ties(share)
+    found = with_known(found, forward, answers, covariates, dates)
     left = found.wins + found.losses > 0
     if not left.any():
         raise DataError(f"All {plural(data.n_ties, 'comparison')} are ties; without them nothing would be left.")
@@ -160,7 +162,9 @@ def only(data: "PairedComparisons", kept: np.ndarray) -> "PairedComparisons":
     answers = None if data.answers is None else data.answers.of_pairs(kept, place, same)
     every = np.arange(data.n_options)
     covariates = None if data.covariates is None else data.covariates.of_pairs(kept, place, same, every)
-    return data._made_of(data.labels, *arrays, forward, answers, covariates)
+    pairs, n = (data.first * data.n_options + data.second)[kept], data.n_options
+    dates = None if data.dates is None else data.dates.of_pairs(pairs, n)
+    return data._made_of(data.labels, *arrays, forward, answers, covariates, dates)
 
 
 def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
@@ -231,6 +235,7 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     >>> data.covariates.values.ravel()
     array([-1.,  1.])
     """
+    data.refuse_dates()
     if data.answers is not None or data.covariates is not None:
         raise DataError(
             f"Of comparisons with known {'people' if data.answers is not None else 'covariates'} the order is read "
@@ -244,6 +249,45 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
     sums = [each[there] for each in counts]
     return with_known(data, data.forward, None, Covariates._made_of((ORDER,), pair, values, options, *sums, None))
+
+
+def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
+    """The comparisons from a date on, and up to another, both included, with all options.
+
+    Parameters
+    ----------
+    since, until : str or int, optional
+        Such as "2024-05-31", or "2024-05" or "2024", of which the first or the last day counts; of dates that are whole
+        numbers, one of them. None: from the first on, up to the last.
+
+    Returns
+    -------
+    PairedComparisons
+        Without knowledge of which option was first.
+
+    Raises
+    ------
+    DataError
+        If the comparisons have no dates, or none is left.
+    ArgumentError
+        If `since` or `until` is no date.
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {"left": ["tea", "milk"], "right": ["milk", "tea"], "chosen": ["tea", "tea"]}
+    >>> frame = pd.DataFrame(rows | {"day": ["2024-05-30", "2024-06-01"]})
+    >>> th.PairedComparisons.from_trials(frame, date="day").between(until="2024-05").n_comparisons
+    1
+    """
+    if data.dates is None:
+        raise DataError(
+            "These comparisons have no dates; name the column of dates by ",
+            Argument("date"),
+            InPython(", where they are read: from_trials(frame, date=...).", "."),
+        )
+    dates = data.dates.between(since, until)
+    return _put_together([with_known(data, None, data.answers, data.covariates, dates)], data.labels)
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
@@ -276,6 +320,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     >>> data.with_option_covariates(pd.DataFrame({"price": [2.0, 1.0, 0.5]}, index=["tea", "milk", "water"]))
     PairedComparisons(3 options, 3 pairs, 14 comparisons, 1 covariate, 1 component)
     """
+    data.refuse_dates()
     names, values = option_columns(as_frame(frame), data.labels)
     own = data.covariates
     if own is None:
@@ -322,7 +367,28 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
                 " read, from_trials(frame, covariates=[...])."
             )
         return data
-    return with_known(data, data.forward, data.answers, data.covariates.of_names(names))
+    kept = data.covariates.of_names(names)
+    places = [k for k, name in enumerate(data.covariates.names) if name in names]
+    dates = None if data.dates is None else data.dates.of_covariates(places)
+    return with_known(data, data.forward, data.answers, kept, dates)
+
+
+def without_dates(data: "PairedComparisons") -> "PairedComparisons":
+    """The same comparisons for whatever does not know when they were made.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Examples
+    --------
+    >>> import pandas as pd, thali as th
+    >>> rows = {"left": ["tea", "milk"], "right": ["milk", "tea"], "chosen": ["tea", "tea"]}
+    >>> frame = pd.DataFrame(rows | {"day": ["2024-05-30", "2024-05-31"]})
+    >>> th.PairedComparisons.from_trials(frame, date="day").without_dates()
+    PairedComparisons(2 options, 1 pair, 2 comparisons, 1 component)
+    """
+    return with_known(data, data.forward, data.answers, data.covariates)
 
 
 def by_subject(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
@@ -334,7 +400,7 @@ def by_subject(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
         If the data do not say who answered.
     """
     answers = known_answers(data)
-    if data.covariates is not None:
+    if data.covariates is not None or data.dates is not None:
         answered = np.unique(answers.subject)
         return {data.subjects[person]: of_subjects(data, np.array([person])) for person in answered}
     found = {}
@@ -436,7 +502,8 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     """These comparisons and further ones, of the options of both.
 
     Who answered, with the columns that both know of these people, and covariates are kept if both know them; in which
-    order options were shown is forgotten. The same name is the same option, and the same person.
+    order options were shown is forgotten. Both know dates, or neither. The same name is the same option, and the same
+    person.
 
     Parameters
     ----------
@@ -449,7 +516,7 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     Raises
     ------
     DataError
-        If the covariates of the two differ, or describe options.
+        If the covariates of the two differ, or describe options, or one of them has no dates.
 
     Examples
     --------
@@ -464,8 +531,17 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
         raise DataError(f"The comparisons have the covariates {one}, and the further ones {other}; give both the same.")
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
         raise DataError("Comparisons with covariates of options are not put together; add these covariates afterwards.")
-    labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-    place = {label: k for k, label in enumerate(labels)}
+    if (data.dates is None) != (more.dates is None):
+        have = ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
+        raise DataError(f"The comparisons {have[0]}, and the further ones {have[1]}; give both their column of dates.")
+    if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
+        raise DataError("Of the comparisons and the further ones one has dates, the other whole numbers of periods.")
+    return _put_together(parts, tuple(dict.fromkeys(label for part in parts for label in part.labels)))
+
+
+def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]) -> "PairedComparisons":
+    """The comparisons of all, of these options, with all that they know but in which order options were shown."""
+    place, names, dates = {label: k for k, label in enumerate(labels)}, parts[0].covariate_names, parts[0].dates
     rows = [_finest(part, np.array([place[label] for label in part.labels])) for part in parts]
     first, second, wins, losses, tied, x = (
         np.concatenate([getattr(row, n) for row in rows]) for n in _Rows._fields[:6]
@@ -476,9 +552,12 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
         who = who._replace(number=np.tile(who.number, 2))
     outcomes = np.append(first, second), np.append(second, first), np.append(wins, losses), np.append(tied, 0.0 * tied)
     in_order = np.repeat([True, False], len(first))
-    described = Columns(data.covariate_names, np.tile(x, (2, 1))) if data.covariate_names else None
-    labels, *found, _, answers, covariates = fields_of_rows(labels, *outcomes, who, in_order, described)
-    return data._made_of(labels, *found, None, answers, covariates)
+    described = Columns(names, np.tile(x, (2, 1))) if names else None
+    when = None
+    if dates is not None:
+        times = np.concatenate([part.dates.time for part in parts if part.dates is not None])
+        when = When(dates.name, dates.unit, np.tile(times, 2))
+    return of_rows(type(parts[0]), labels, outcomes, (who, in_order, described), when, False)
 
 
 class _Rows(NamedTuple):
@@ -495,6 +574,9 @@ class _Rows(NamedTuple):
 
 def _finest(data: "PairedComparisons", place: np.ndarray) -> _Rows:
     """The comparisons, of options at these places."""
+    if data.dates is not None:
+        own = data.dates
+        return _Rows(place[own.first], place[own.second], own.wins, own.losses, own.tied, own.x, own.subject)
     cells, answers = cells_of(data), data.answers if data.covariates is None else data.covariates.answers
     if answers is None:
         rows, counts, subject = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
@@ -526,7 +608,8 @@ def of_subjects(data: "PairedComparisons", members: np.ndarray) -> "PairedCompar
     answers, pairs = known_answers(data).of_subjects(members)
     sums = [np.bincount(answers.pair, each, len(pairs)) for each in (answers.wins, answers.losses, answers.tied)]
     covariates = None if data.covariates is None else data.covariates.of_subjects(members, pairs)
-    return data._made_of(data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates)
+    dates = None if data.dates is None else data.dates.of_subjects(members)
+    return data._made_of(data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates)
 
 
 def known_answers(data: "PairedComparisons") -> Answers:
@@ -562,7 +645,11 @@ def ties_unknown(ties: float, comparisons: float) -> DataError:
 
 
 def with_known(
-    data: "PairedComparisons", forward: np.ndarray | None, answers: Answers | None, covariates: Covariates | None
+    data: "PairedComparisons",
+    forward: np.ndarray | None,
+    answers: Answers | None,
+    covariates: Covariates | None,
+    dates: Dates | None = None,
 ) -> "PairedComparisons":
-    """The same counts with how many of them are in which order, who gave them, and their covariates."""
-    return data._made_of(*(getattr(data, name) for name in data._FIELDS[:-3]), forward, answers, covariates)
+    """The same counts with how many of them are in which order, who gave them, their covariates, and their dates."""
+    return data._made_of(*(getattr(data, name) for name in data._FIELDS[:-4]), forward, answers, covariates, dates)

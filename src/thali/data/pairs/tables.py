@@ -15,6 +15,7 @@ from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 from .columns import PairColumns, subject_column, the_columns, uncounted
 from .covariates import Columns, Covariates, covariate_columns
+from .dates import Dates, When, when_of
 from .trials import Outcomes, outcomes_of_trials, trial_columns
 from .wide import WideColumns, outcomes_of_wide, wide_columns
 
@@ -105,6 +106,7 @@ def of_list(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
     covariates: Sequence[str] | None = None,
+    date: str | None = None,
 ) -> "PairedComparisons":
     """The comparisons in these columns; covariates are those of what was first, where the columns say it."""
     for name in filter(None, (*columns.options, *columns.times, columns.ties)):
@@ -126,14 +128,17 @@ def of_list(
     described = None
     if covariates is not None:
         described = covariate_columns(frame, covariates, True, list(filter(None, columns.used)))
+    when = None if date is None else when_of(frame, date)
     cells, in_order = (i, j, chosen, tied), None
     if len(columns.times) == 2:
         cells = np.append(i, j), np.append(j, i), np.append(chosen, rejected), np.append(tied, 0.0 * tied)
-        who = None if who is None else who.of_rows(np.tile(np.arange(len(frame)), 2))
+        twice = np.tile(np.arange(len(frame)), 2)
+        who = None if who is None else who.of_rows(twice)
+        when = None if when is None else when.of_rows(twice)
         in_order = np.repeat([True, False], len(frame)) if columns.in_order else None
         if described is not None:
             described = described._replace(values=np.tile(described.values, (2, 1)))
-    data = cls._made_of(*fields_of_rows(names, *cells, who, in_order, described))
+    data = of_rows(cls, names, cells, (who, in_order, described), when)
     shares = percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
     warn_of(
         alike_labels(data.labels),
@@ -219,6 +224,7 @@ def from_trials(
     subject: str | None = None,
     count: str | None = None,
     covariates: Sequence[str] | None = None,
+    date: str | None = None,
     *,
     people: Sequence[str] | None = None,
     coding: Mapping[Any, str] | None = None,
@@ -246,6 +252,10 @@ def from_trials(
         Columns that describe the trial, for the first option over the second: the difference of two lengths, the
         judge. Numbers stay as they are, and of any other column each category but the first becomes an indicator
         (``judge=B``). "order", unless a column bears that name, is 1 in every row: being first.
+    date : str, optional
+        Column of when the trial was made: dates and times, all written in one form, such as 2024-05-31; seconds since
+        1970; or whole numbers of periods, such as seasons. They become `dates`, which leaderboards use
+        (``leaderboard(data, period="week")``), and models refuse.
     people : list of str, optional
         Which columns describe the people, and become `people`. None: all that are constant within everybody.
     coding : mapping, optional
@@ -261,8 +271,8 @@ def from_trials(
     Raises
     ------
     DataError
-        If a column is lacking, a cell of `chosen` means nothing, a covariate is constant or has gaps, a column of
-        people differs within a person, or as `from_frame`.
+        If a column is lacking, a cell of `chosen` means nothing, a covariate is constant or has gaps, dates are lacking
+        or written in several forms, a column of people differs within a person, or as `from_frame`.
 
     Examples
     --------
@@ -273,13 +283,13 @@ def from_trials(
     """
     given = {"first": first, "second": second, "chosen": chosen, "subject": subject, "count": count}
     if people is None:
-        return of_trials(cls, frame, given, False, coding, labels, weights, covariates)[0]
+        return of_trials(cls, frame, given, False, coding, labels, weights, covariates, date)[0]
     frame = as_frame(frame)
     for name in people:
         column(frame, name)
     used = trial_columns(frame, given, False).used
-    kept = [name for name in frame.columns if name in used or name in people or name in (covariates or ())]
-    data = of_trials(cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates)[0]
+    kept = [name for name in frame.columns if name in used or name in people or name in {*(covariates or ()), date}]
+    data = of_trials(cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates, date)[0]
     if data.answers is None:
         raise DataError("`people` describe who answered, and no column says who did; name it by `subject`.")
     described = [] if data.answers.people is None else list(data.answers.people.columns)
@@ -297,6 +307,7 @@ def from_results(
     subject: str | None = None,
     count: str | None = None,
     covariates: Sequence[str] | None = None,
+    date: str | None = None,
     *,
     coding: Mapping[Any, str] | None = None,
     labels: Iterable[Any] | None = None,
@@ -314,7 +325,7 @@ def from_results(
     result : str, optional
         Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None: recognised by its
         name (result, FTR, outcome), else the goals or scores of either side in two columns.
-    subject, count, covariates, coding, labels, weights
+    subject, count, covariates, date, coding, labels, weights
         As in `from_trials`; the first of two is the side at home.
 
     Returns
@@ -336,7 +347,7 @@ def from_results(
     (array([1.]), array([0.]), array([1.]))
     """
     given = {"first": home, "second": away, "chosen": result, "subject": subject, "count": count}
-    return of_trials(cls, frame, given, True, coding, labels, weights, covariates)[0]
+    return of_trials(cls, frame, given, True, coding, labels, weights, covariates, date)[0]
 
 
 def of_trials(
@@ -348,11 +359,12 @@ def of_trials(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
     covariates: Sequence[str] | None = None,
+    date: str | None = None,
 ) -> "tuple[PairedComparisons, str]":
     """The comparisons in trials or games, and how they were read."""
     frame = as_frame(frame)
     columns = trial_columns(frame, given, game)
-    return of_outcomes(cls, outcomes_of_trials(frame, columns, coding, labels, weights, covariates))
+    return of_outcomes(cls, outcomes_of_trials(frame, columns, coding, labels, weights, covariates, date))
 
 
 def from_wide(
@@ -428,9 +440,38 @@ def from_wide(
 def of_outcomes(cls: "type[PairedComparisons]", found: Outcomes) -> "tuple[PairedComparisons, str]":
     """The comparisons in rows that were read, and how they were read."""
     cells = found.winner, found.loser, found.counts, found.tied
-    data = cls._made_of(*fields_of_rows(found.labels, *cells, found.who, found.in_order, found.covariates))
+    data = of_rows(cls, found.labels, cells, (found.who, found.in_order, found.covariates), found.when)
     warn_of(alike_labels(data.labels), totals_for_options(data.labels))
     return data, found.how
+
+
+def of_rows(
+    cls: "type[PairedComparisons]",
+    labels: tuple[str, ...],
+    cells: tuple[np.ndarray, ...],
+    known: tuple[Who | None, np.ndarray | None, Columns | None],
+    when: When | None,
+    knows_order: bool = True,
+) -> "PairedComparisons":
+    """The comparisons in rows, as `fields_of_rows` takes them, with their dates if there are any.
+
+    `knows_order`: False if `in_order` only says which sign covariates have.
+    """
+    winner, loser, counts, tied = cells
+    *sides_of, forward, answers, covariates = fields_of_rows(labels, winner, loser, counts, tied, *known)
+    whole = cls._made_of(*sides_of, forward if knows_order else None, answers, covariates)
+    if when is None:
+        return whole
+    who, in_order, described = known
+    there = counts + tied > 0
+    x = np.zeros((len(counts), 0))
+    if described is not None and in_order is not None:
+        x = np.where(in_order[:, None], described.values, -described.values)  # of the winner over the loser
+    subject = np.zeros(0, np.int64) if who is None else who.number[there]
+    each = np.stack([counts, 0.0 * counts, tied])[:, there]
+    sides = winner[there], loser[there]
+    dates = Dates.of_rows(when.name, when.unit, when.number[there], sides, subject, x[there], each)
+    return cls._made_of(*sides_of, whole.forward, answers, covariates, dates)
 
 
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":

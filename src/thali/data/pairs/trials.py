@@ -29,6 +29,7 @@ from ..roles import (
     plain,
 )
 from .covariates import Columns, covariate_columns
+from .dates import DAY, When, when_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -280,6 +281,7 @@ class Outcomes(NamedTuple):
     in_order: np.ndarray | None  # whether the winner, or the first of a tie, was shown first; None: not known
     how: str  # they were read, in words
     covariates: Columns | None = None  # of the rows, for what was shown first
+    when: When | None = None
 
 
 def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool) -> TrialColumns:
@@ -439,6 +441,7 @@ def outcomes_of_trials(
     labels: Any,
     weights: bool,
     covariates: Sequence[str] | None = None,
+    date: str | None = None,
 ) -> Outcomes:
     """The comparisons in the rows; those without an answer are left out, and the words say how many."""
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
@@ -463,7 +466,10 @@ def outcomes_of_trials(
         taken = (columns.first, columns.second, *columns.verdict, columns.count)
         described = covariate_columns(rows, covariates, True, [name for name in taken if name is not None])
         how += f", covariates {shorten(described.names, 12)}"
-    return Outcomes(names, winner, loser, times - tied, tied, who, won, how, described)
+    when = None if date is None else when_of(rows, date)
+    if when is not None:
+        how += f", {'dates' if when.unit == DAY else 'periods'} {date!r}"
+    return Outcomes(names, winner, loser, times - tied, tied, who, won, how, described, when)
 
 
 def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None) -> Verdicts:

@@ -149,12 +149,13 @@ def match_list(
     respondent: str | None = None,
     weights: bool = False,
     covariates: Any = None,
+    date: str | None = None,
 ) -> Reading | None:
     """A table whose columns have the names of such a list, or were named; `weights`: fractional counts are meant.
 
     Covariates are those of pairs of which the columns say which option was first, and how often each was chosen.
     """
-    given = {"count": count, "losses": losses, "subject": respondent, "covariates": covariates}
+    given = {"count": count, "losses": losses, "subject": respondent, "covariates": covariates, "date": date}
     if rejected is not None and covariates is None:
         found = [PairColumns((chosen or "chosen", rejected), (), ties_column(table.names))]
         return _list_reading(table, found, given, weights)
@@ -171,7 +172,7 @@ def match_list(
 
 
 def _list_reading(table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool) -> Reading:
-    for name in ("count", "losses", "subject"):
+    for name in ("count", "losses", "subject", "date"):
         if given[name] is not None:
             column(table.frame, given[name])
     how = "; or ".join(map(str, found))
@@ -199,7 +200,7 @@ def _counted(found: list[PairColumns], given: dict[str, Any]) -> tuple[tuple[str
         return None
     one = found[0]
     counts = dict.fromkeys(filter(None, (*one.times, given["count"], given["losses"], one.ties)))
-    return (*one.options, *counts), tuple(counts)
+    return (*one.options, *filter(None, (given["date"],)), *counts), tuple(counts)
 
 
 def _read_list(
@@ -208,12 +209,13 @@ def _read_list(
     """The comparisons in a list, and how it was read."""
     columns = _completed(found[0] if len(found) == 1 else the_columns(table.names, given.values()), table, given)
     described = given["covariates"]
-    data = PairedComparisons._of_list(table.frame, columns, weights=weights or columns.weighted, covariates=described)
+    known: dict[str, Any] = {"covariates": described, "date": given["date"]}
+    data = PairedComparisons._of_list(table.frame, columns, weights=weights or columns.weighted, **known)
     people = () if data.people is None else data.people.columns
     unused = [
         name
         for name in table.names
-        if name not in {*columns.used, *people, *(described or ())} and not name.startswith("column ")
+        if name not in {*columns.used, *people, *(described or ()), given["date"]} and not name.startswith("column ")
     ]
     empty = int(uncounted(table.frame, columns).sum())
     ignored = f"; {plural(empty, 'row')} without counts left out" if empty else ""
@@ -237,7 +239,7 @@ LIST = Shape(
         "several, or 'a', 'b', 'a_over_b', 'b_over_a' (item1, item2, wins1, wins2) and 'ties'"
     ),
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
-    settings=("weights", "covariates"),
+    settings=("weights", "covariates", "date"),
     named_by=("rejected", "losses"),
     lacks=list_lacks,
     main=("chosen", "rejected", "count"),
@@ -252,10 +254,15 @@ OPTIONS = ("first", "second", "chosen", "respondent", "count")
 
 
 def match_trials(
-    table: Table, coding: Any = None, weights: bool = False, covariates: Any = None, **columns: str | None
+    table: Table,
+    coding: Any = None,
+    weights: bool = False,
+    covariates: Any = None,
+    date: str | None = None,
+    **columns: str | None,
 ) -> Reading | None:
     """A table with two columns of options and one that says which was chosen, some of them named perhaps."""
-    return _match_sides(_TRIALS, False, table, columns, coding, weights, covariates)
+    return _match_sides(_TRIALS, False, table, columns, coding, weights, covariates, date)
 
 
 def _match_sides(
@@ -266,32 +273,40 @@ def _match_sides(
     coding: Any,
     weights: bool,
     covariates: Any,
+    date: str | None,
 ) -> Reading | None:
     """A table of trials or of games; sure if its cells say so, too."""
     given = {role: columns.get(each) for role, each in zip(ROLES, OPTIONS if not game else RESULTS, strict=True)}
     named = any(columns.get(each) is not None for each in (GAMES_BY if game else TRIALS_BY))
+    convert = partial(_read_trials, table, given, game, coding, weights, covariates, date)
     try:
         found = trial_columns(table.frame, given, game)
     except DataError:
         if not named or not table.named:
             return None
-        return Reading(PAIRS, name, name, table, partial(_read_trials, table, given, game, coding, weights, covariates))
+        return Reading(PAIRS, name, name, table, convert)
     if found.game != game or (table.square is not None and not named):
         return None
     how = f"{found.first!r} against {found.second!r}, won by {found.verdict[-1]!r}"
     sure = named or not described_sides(table.frame, found)
     counts = () if found.count is None else (found.count,)
-    described = [column for column in covariates or () if column in table.names]
+    described = [column for column in (*(covariates or ()), date) if column in table.names]
     counted = (found.first, found.second, *found.verdict, *described, *counts), counts
-    convert = partial(_read_trials, table, given, game, coding, weights, covariates)
     roles = ColumnsRead((found.first, found.second), found.verdict, counts, found.subject, judged=not game)
     return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles)
 
 
 def _read_trials(
-    table: Table, given: dict[str, str | None], game: bool, coding: Any, weights: bool, covariates: Any
+    table: Table,
+    given: dict[str, str | None],
+    game: bool,
+    coding: Any,
+    weights: bool,
+    covariates: Any,
+    date: str | None,
 ) -> tuple[PairedComparisons, str]:
-    data, how = PairedComparisons._of_trials(table.frame, given, game, coding, weights=weights, covariates=covariates)
+    known: dict[str, Any] = {"weights": weights, "covariates": covariates, "date": date}
+    data, how = PairedComparisons._of_trials(table.frame, given, game, coding, **known)
     return data, f"{GAMES if game else TRIALS}, {how}: {data}"
 
 
@@ -324,7 +339,7 @@ TRIAL_TABLE = Shape(
         "(winner, response), which holds an option, its side or 'tie'"
     ),
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
-    settings=("coding", "weights", "covariates"),
+    settings=("coding", "weights", "covariates", "date"),
     named_by=TRIALS_BY,
     lacks=trials_lack,
     main=("first", "second", "chosen"),
@@ -338,10 +353,15 @@ _RESULTS = "table of results"
 
 
 def match_results(
-    table: Table, coding: Any = None, weights: bool = False, covariates: Any = None, **columns: str | None
+    table: Table,
+    coding: Any = None,
+    weights: bool = False,
+    covariates: Any = None,
+    date: str | None = None,
+    **columns: str | None,
 ) -> Reading | None:
     """A table with two columns of sides and their result, some of them named perhaps."""
-    return _match_sides(_RESULTS, True, table, columns, coding, weights, covariates)
+    return _match_sides(_RESULTS, True, table, columns, coding, weights, covariates, date)
 
 
 RESULTS_OF_GAMES = Shape(
@@ -352,7 +372,7 @@ RESULTS_OF_GAMES = Shape(
         "a game a row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of either"
     ),
     roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
-    settings=("coding", "weights", "covariates"),
+    settings=("coding", "weights", "covariates", "date"),
     named_by=GAMES_BY,
     lacks=lambda table: _sides_lack(table, True),
     main=("home", "away", "result"),

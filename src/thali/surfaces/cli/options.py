@@ -97,6 +97,44 @@ LEADERBOARD = (
     PEOPLE_MODEL.but(
         default="adjusted; with --method mcmc independent, which the board judges",
     ),
+    Option(
+        "judges",
+        "Judges differ in how sharply they see what options are worth: the ratings are those of a typical judge, beside"
+        " what is known of each. With --subject, the column of who judged.",
+        bool,
+        default="all judges alike",
+    ),
+    Option(
+        "judge_sd",
+        "The standard deviation of the log of judges' discrimination.",
+        float,
+        default="learned",
+        metavar="NUMBER",
+    ),
+    Option(
+        "date",
+        "The column of when a comparison was made: dates, seconds since 1970, or whole numbers of periods.",
+        default="none",
+        metavar="COLUMN",
+    ),
+    Option(
+        "period",
+        "Options become better or worse from one day, week, month or year to the next, or from a whole number in this"
+        " column: the leaderboard is that of the last.",
+        default="all of one time",
+        metavar="day|week|month|year|COLUMN",
+    ),
+    Option(
+        "drift",
+        "The standard deviation of the change of a log worth from a period to the next.",
+        float,
+        default="learned",
+        metavar="NUMBER",
+    ),
+    *(
+        Option(name, f"The {which} date that counts, such as 2024-05-31 or 2024.", default=which, metavar="DATE")
+        for name, which in (("since", "first"), ("until", "last"))
+    ),
     WHERE,
     SUBJECT,
     FIRST,

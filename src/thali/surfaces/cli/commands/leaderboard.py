@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _BOARD = ".nc"  # how the name of a saved leaderboard ends
 _HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None}
+_ASKED = ("judges", "judge_sd", "period", "drift", "since", "until")
 _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
 
@@ -46,7 +47,7 @@ def _board(names: list[str], wanted: dict[str, Any]) -> "Leaderboard":
         made = _begun(first, wanted)
     else:
         saved = _saved(first)
-        if chosen := [name for name in wanted if name in (*_HOW, *_OF_TABLES)]:
+        if chosen := [name for name in wanted if name in (*_HOW, *_ASKED, *_OF_TABLES)]:
             raise DataError(Argument(chosen[0]), f" was chosen when {first} was made; leave it out.")
         if not others:
             return saved
@@ -76,10 +77,14 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     from thali import datasets
     from thali.paired.counted import Counted, count
     from thali.paired.leaderboard import Made, check_people_of
+    from thali.paired.worths import Asked
     from thali.reading.counting import is_large
 
-    how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()}
+    asked = Asked(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
+    how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
     check_people_of(how["people"], how["method"])
+    asked.check(how["method"], how["people"])
+    wanted = asked.columns(wanted, False)
     named = _OF_TABLES | wanted
     is_bundled = name in {record.name for record in datasets.catalogue()}
     if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):

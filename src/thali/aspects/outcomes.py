@@ -1,0 +1,89 @@
+"""The log-likelihood of wins, losses and ties given the log odds of the first of two, with lapse and ties."""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+
+class Counted(Protocol):
+    """Whatever holds how often either of two was chosen, and neither."""
+
+    @property
+    def wins(self) -> np.ndarray:
+        """(rows,), or rows by points."""
+        ...
+
+    @property
+    def losses(self) -> np.ndarray:
+        """The same."""
+        ...
+
+    @property
+    def tied(self) -> np.ndarray:
+        """The same."""
+        ...
+
+    @property
+    def lapse(self) -> float:
+        """The share of choices at random."""
+        ...
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether ties are an outcome."""
+        ...
+
+
+class Slopes(NamedTuple):
+    """Derivatives of the log-likelihood of each row."""
+
+    slope: np.ndarray  # by the log odds
+    bend: np.ndarray  # twice by them
+    of_nu: np.ndarray  # by the log of nu; these three are 0 without ties
+    spread: np.ndarray  # minus the second derivative by it
+    mixed: np.ndarray  # minus that by both
+
+
+def shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The probability of the first without lapse, and that of the second, each with all its digits."""
+    from scipy.special import expit
+
+    return expit(difference), expit(-difference)
+
+
+def terms(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
+    """The log-likelihood of each row, without coefficients; `log_nu` is empty without ties."""
+    from scipy.special import xlogy
+
+    base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
+    found = xlogy(rows.wins, scale * q + base) + xlogy(rows.losses, scale * rest + base)
+    if rows.has_ties:
+        ratio = tie_ratio(rows, q, rest, log_nu)
+        total = rows.wins + rows.losses + rows.tied
+        found = found + xlogy(rows.tied, ratio) - total * np.log1p(ratio)
+    return found
+
+
+def tie_ratio(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
+    """The odds of a tie."""
+    base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
+    return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * rest + base))
+
+
+def slopes(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> Slopes:
+    """The derivatives of the log-likelihood of each row."""
+    base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
+    speed = scale * q * rest
+    toward, away = speed / (scale * q + base), speed / (scale * rest + base)  # slopes of ln p and of -ln (1 - p)
+    lean = rest - q
+    bend_toward, bend_away = toward * (lean - toward), -away * (lean + away)  # of ln p and of ln (1 - p)
+    slope = rows.wins * toward - rows.losses * away
+    bend = rows.wins * bend_toward + rows.losses * bend_away
+    if not rows.has_ties:
+        return Slopes(slope, bend, *(np.zeros_like(q) for _ in range(3)))
+    total = rows.wins + rows.losses + rows.tied
+    ratio = tie_ratio(rows, q, rest, log_nu)
+    share, tilt = ratio / (1.0 + ratio), (toward - away) / 2.0
+    spread, more = total * share * (1.0 - share), rows.tied - total * share
+    bend = bend + more * (bend_toward + bend_away) / 2.0 - spread * tilt**2
+    return Slopes(slope + more * tilt, bend, more, spread, spread * tilt)

@@ -1,0 +1,57 @@
+"""The density of worths seen by judges in time, written out comparison by comparison: slow, and obviously right."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Comparison(NamedTuple):
+    """Some comparisons of two options, numbers from 0."""
+
+    first: int
+    second: int
+    period: int
+    judge: int
+    x: Sequence[float]
+    wins: float
+    losses: float
+    tied: float
+
+
+def log_joint(
+    comparisons: Sequence[Comparison],
+    log_worths: np.ndarray,
+    log_discriminations: Sequence[float],
+    beta: Sequence[float],
+    nu: float | None,
+    tau: float | None,
+    drift: float | None,
+    steps: Sequence[int],
+    entry: Sequence[int],
+    lapse: float,
+) -> float:
+    """The log of the joint density of comparisons, without coefficients, of log worths (periods, options), of log
+    discriminations, of coefficients, and of the log of nu, given the standard deviations tau and s."""
+    found = 0.0
+    for each in comparisons:
+        d = math.exp(log_discriminations[each.judge]) if len(log_discriminations) else 1.0
+        eta = d * (log_worths[each.period, each.first] - log_worths[each.period, each.second])
+        eta += sum(b * x for b, x in zip(beta, each.x, strict=True))
+        p = (1.0 - lapse) / (1.0 + math.exp(-eta)) + lapse / 2.0
+        tie = 0.0 if nu is None else nu * math.sqrt(p * (1.0 - p))
+        outcomes = (each.wins, p), (each.losses, 1.0 - p), (each.tied, tie)
+        found += sum(count * math.log(share / (1.0 + tie)) for count, share in outcomes if count)
+    for option, begin in enumerate(entry):
+        own = log_worths[:, option]
+        found += own[begin] - math.exp(own[begin])
+        for t in range(begin, len(steps)):
+            found += _log_normal(own[t + 1] - own[t], (drift or 0.0) * math.sqrt(steps[t]))
+    found += sum(_log_normal(b, 1.0) for b in beta)
+    found += sum(_log_normal(g, tau or 0.0) for g in log_discriminations)
+    return found + (0.0 if nu is None else math.log(nu) - nu)
+
+
+def _log_normal(x: float, sd: float) -> float:
+    return -0.5 * (x / sd) ** 2 - math.log(sd) - 0.5 * math.log(2.0 * math.pi)

@@ -1,0 +1,52 @@
+"""Ranks of parameters from the prior among draws given data simulated from them (Talts et al. 2018)."""
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+from test_worth_draws import prior_draws, simulated
+from worth_problems import random_density
+
+from thali.aspects.worths import chains
+from thali.aspects.worths.laplace import Marginal
+
+pytestmark = [pytest.mark.long, pytest.mark.fit]
+DATA_SETS = 200
+
+
+@pytest.mark.parametrize("method", ["laplace", "mcmc"])
+@pytest.mark.parametrize(("n_judges", "n_periods"), [(4, 1), (0, 4), (3, 3)])
+def test_calibration(n_judges, n_periods, method):
+    """Of 200 data sets the share of draws below the truth is uniform; by Laplace's approximation nearly."""
+    design = random_density(5, 0.01, False, n_judges, n_periods, 0, n=4, rows=80, most=6)
+    found = []
+    for seed in range(DATA_SETS):
+        rng = np.random.default_rng(seed)
+        truth, spreads = prior_draws(design, rng, 1, None, None)
+        data = simulated(design, rng, truth)
+        rows = data.rows
+        density = data.with_counts(rows.wins[:, 0], rows.losses[:, 0], rows.tied[:, 0])
+        marginal = Marginal(density)
+        if method == "laplace":
+            points, drawn = marginal.draws(rng, 1000)
+        else:
+            sampler = chains.Sampler(density, None, None, marginal)
+            state, states = chains.tuned(sampler, rng, sampler.start(rng, 8), 150), []
+            for _ in range(400):
+                state, _ = sampler.sweep(rng, state)
+                states.append(state)
+            points = np.concatenate([each.points for each in states[::8]], axis=1)
+            logs = np.concatenate([each.logs for each in states[::8]], axis=1)
+            drawn = type(spreads)(*np.exp(logs))
+        last = density.worths.stop - density.n_options
+        own = [points[last] - points[last + 1], points[last] - points[last + 2]]
+        true = [truth[last] - truth[last + 1], truth[last] - truth[last + 2]]
+        if n_judges:
+            own += [points[density.judges][0], points[density.judges][0] - points[density.judges][1], drawn.judges]
+            true += [truth[density.judges][0], truth[density.judges][0] - truth[density.judges][1], spreads.judges]
+        if n_periods > 1:
+            own += [drawn.drift, points[last] - points[0]]
+            true += [spreads.drift, truth[last] - truth[0]]
+        found.append([(each < real).mean() for each, real in zip(own, true, strict=True)])
+    smallest = [kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T]
+    print(method, n_judges, n_periods, np.round(smallest, 4))
+    assert min(smallest) > (1e-4 if method == "mcmc" else 1e-6)

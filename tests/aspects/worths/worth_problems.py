@@ -1,0 +1,70 @@
+"""Small problems of worths, judges and periods, and the exact values of two of them."""
+
+import numpy as np
+
+from thali.aspects.worths.density import Density, Rows
+from thali.testing.naive_worths import Comparison, log_joint
+
+
+def judges(lapse, first=(9, 1), second=(5, 5)):
+    """Two options, and two judges with so many choices of either."""
+    wins, losses = np.array([first, second], float).T
+    zero = np.zeros(2, int)
+    rows = Rows(zero, zero + 1, zero, np.arange(2), np.zeros((2, 0)), wins, losses, 0.0 * wins, lapse, False)
+    return Density(rows, 2, 2, np.zeros(0), zero)
+
+
+def periods(lapse):
+    """Two options in three periods."""
+    zero = np.zeros(3, int)
+    counts = np.array([8.0, 5.0, 1.0]), np.array([2.0, 5.0, 9.0]), np.zeros(3)
+    rows = Rows(zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), *counts, lapse, False)
+    return Density(rows, 2, 0, np.ones(2), np.zeros(2, int))
+
+
+def random_density(seed, lapse=0.0, ties=True, n_judges=3, n_periods=4, covariates=2, n=4, rows=30, most=4):
+    """Options of which the last enters late, in periods of which some lie further apart."""
+    rng = np.random.default_rng(seed)
+    period = np.sort(rng.integers(0, n_periods, rows))
+    room = np.where(period < n_periods // 2, n - 1, n)
+    first = rng.integers(0, room)
+    second = (first + rng.integers(1, room)) % room
+    counts = rng.integers(0, most + 1, (3, rows)).astype(float)
+    counts[2] *= ties
+    judge, x = rng.integers(0, max(n_judges, 1), rows), rng.normal(size=(rows, covariates))
+    entry = [int(period[(first == i) | (second == i)].min(initial=n_periods - 1)) for i in range(n)]
+    made = Rows(first, second, period, judge, x, *counts, lapse, ties)
+    return Density(made, n, n_judges, rng.integers(1, 4, n_periods - 1), np.array(entry))
+
+
+def naive(density, point, tau, drift):
+    """The naive log density at a point."""
+    rows = density.rows
+    each = zip(rows.first, rows.second, rows.period, rows.judge, rows.x, rows.wins, rows.losses, rows.tied, strict=True)
+    nu = float(np.exp(point[density.nu][0])) if rows.has_ties else None
+    worths = point[density.worths].reshape(density.n_periods, density.n_options)
+    parts = worths, point[density.judges], point[density.beta], nu, tau, drift
+    return log_joint([Comparison(*row) for row in each], *parts, density.steps, density.entry, rows.lapse)
+
+
+# tau, or s; log Z; E p of each comparison with a judge of d = 1; E log d of the judges; E tau, or s
+JUDGES = {
+    (0.01, 0.5): (-5.4153539, [0.7081060], [0.2236703, -0.3384092], 0.5),
+    (0.01, None): (-5.508162, [0.701449], [0.192807, -0.313099], 0.45663),
+    (0.0, 0.5): (-5.4264796, [0.708023], [0.220442, -0.338545], 0.5),
+    (0.0, None): (-5.5233412, [0.701003], [0.183449, -0.309284], 0.453579),
+}
+PERIODS = {
+    (0.01, 0.5): (-8.3968668, [0.6292314, 0.4657290, 0.2790649], [], 0.5),
+    (0.01, None): (-8.626743, [0.646522, 0.468932, 0.254763], [], 0.668774),
+    (0.0, 0.5): (None, [0.6311, 0.4659, 0.2768], [], 0.5),
+    (0.0, None): (None, [0.6478, 0.4693, 0.2534], [], None),
+}
+EXACT = [("judges", *key, value) for key, value in JUDGES.items()]
+EXACT += [("periods", *key, value) for key, value in PERIODS.items()]
+
+
+def exact_problem(name, lapse, spread):
+    """The density of that problem, and which standard deviations are known."""
+    density = judges(lapse) if name == "judges" else periods(lapse)
+    return density, {"judges": spread if name == "judges" else None, "drift": None if name == "judges" else spread}

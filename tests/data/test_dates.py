@@ -1,0 +1,184 @@
+"""When comparisons were made: dates in many forms, and what is made of comparisons that have them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.data.pairs.dates import when_of
+from thali.errors import ArgumentError, DataError
+
+
+def battles(count=60, seed=0):
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, 3, count)
+    names = np.array(list("ABC"))
+    days = pd.date_range("2024-01-30", periods=count, freq="D").astype(str)
+    return pd.DataFrame(
+        {
+            "model_a": names[first],
+            "model_b": names[(first + rng.integers(1, 3, count)) % 3],
+            "winner": rng.choice(["model_a", "model_b", "tie"], count),
+            "judge": rng.choice(["x", "y"], count),
+            "length": rng.normal(size=count).round(1),
+            "day": days,
+        }
+    )
+
+
+FRAME = battles()
+DATA = th.PairedComparisons.from_trials(FRAME, covariates=["length"], date="day")
+
+
+def counted(data):
+    """The counts by date, options, person and covariates."""
+    own = data.dates
+    keys = zip(own.time, own.first, own.second, own.subject, own.x[:, 0], strict=True)
+    return {
+        (int(t), data.labels[i], data.labels[j], data.subjects[who], x): tuple(count)
+        for (t, i, j, who, x), count in zip(keys, own.counts.T.tolist(), strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2024-05-31",
+        "2024/05/31",
+        "31.05.2024",
+        "31.5.24",
+        "31/05/2024 12:01",
+        "5/31/2024",
+        "2024-05-31T23:59:59Z",
+        "May 31, 2024",
+        20240531,
+        1717113600,
+        1717113600.25,
+        1717113600123,
+        pd.Timestamp("2024-05-31 11:00"),
+    ],
+)
+def test_dates_are_read_in_usual_forms(written):
+    when = when_of(pd.DataFrame({"day": [written] * 2}), "day")
+    assert when.unit == "day"
+    assert when.number.astype("datetime64[D]").astype(str).tolist() == ["2024-05-31"] * 2
+
+
+def test_whole_numbers_are_periods():
+    when = when_of(pd.DataFrame({"season": [2019, 2021]}), "season")
+    assert (when.unit, when.number.tolist()) == ("step", [2019, 2021])
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["2024-01-30", "30.01.2024", "1/30/24"], r"'30.01.2024' in row 1, while row 0 holds '2024-01-30'; dates must"),
+        ([None, None, "2024-05-31"], "holds no date in 2 rows, the first of which is row 0; fill them in, or leave"),
+        (["03/04/2024"] * 3, "'03/04/2024' in row 0, of which the month may be either number; write dates as 2024-05"),
+        ([2019.5] * 3, "holds 2019.5 in row 0, which is neither a date such as 2024-05-31, nor a number of seconds"),
+        (["yesterday"] * 3, "'yesterday' in row 0; dates must all be written in one form, best as 2024-05-31"),
+    ],
+)
+def test_other_dates_are_refused(cells, expected):
+    frame = FRAME.head(3).assign(day=cells)
+    with pytest.raises(DataError, match=expected):
+        th.PairedComparisons.from_trials(frame, date="day")
+
+
+def test_every_row_is_there():
+    assert pickle.loads(pickle.dumps(DATA)) == DATA
+    found = counted(DATA)
+    assert len(found) == 60
+    for k, row in enumerate(FRAME.itertuples()):
+        sides = row.model_a, row.model_b
+        turned = DATA.labels.index(sides[0]) > DATA.labels.index(sides[1])
+        first, second = sides[::-1] if turned else sides
+        counts = found[19752 + k, first, second, row.judge, -row.length if turned else row.length]
+        chosen = {"model_a": turned, "model_b": not turned, "tie": 2}[row.winner]
+        assert counts == tuple(float(place == int(chosen)) for place in range(3))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.subset(["B", "A"]),
+        lambda data: data.without_ties("drop"),
+        lambda data: data.without_ties("half"),
+        lambda data: data.without_pair("A", "B"),
+        lambda data: data.with_covariates([]),
+        lambda data: data.by_subject()["x"],
+        lambda data: data.between("2024-02", "2024-03-05"),
+    ],
+)
+def test_dates_go_with_what_is_made_of_comparisons(change):
+    """What is changed and then divided is what is divided and then changed."""
+    data = change(DATA)
+    own = data.dates
+    pair = np.searchsorted(data.first * 9 + data.second, own.first * 9 + own.second)
+    for name in ("wins", "losses", "tied"):
+        np.testing.assert_array_equal(np.bincount(pair, getattr(own, name), data.n_pairs), getattr(data, name))
+    person = np.bincount(own.subject, own.counts.sum(axis=0), len(data.subjects))
+    answers = data.answers
+    np.testing.assert_array_equal(
+        person, np.bincount(answers.subject, answers.wins + answers.losses + answers.tied, len(data.subjects))
+    )
+    if data.covariates is not None:
+        rest = data.covariates
+        np.testing.assert_allclose(
+            np.bincount(pair, own.x[:, 0] * own.wins, data.n_pairs),
+            np.bincount(rest.pair, rest.values[:, 0] * rest.wins, data.n_pairs),
+            atol=1e-12,
+        )
+
+
+def test_between_two_dates():
+    found = DATA.between("2024-02", "2024-03-05")
+    kept = FRAME[(FRAME["day"] >= "2024-02-01") & (FRAME["day"] <= "2024-03-05")]
+    again = th.PairedComparisons.from_trials(kept, covariates=["length"], date="day", labels=DATA.labels)
+    assert counted(found) == counted(again)
+    np.testing.assert_array_equal(found.wins, again.wins)
+    np.testing.assert_array_equal(found.covariates.values, again.covariates.values)
+    with pytest.raises(DataError, match="go from 2024-01-30 to 2024-03-29"):
+        DATA.between(since="2025")
+    with pytest.raises(ArgumentError, match="must be a date such as 2024-05-31; got 'soon'"):
+        DATA.between(since="soon")
+
+
+def test_further_comparisons_have_dates_too():
+    halves = [
+        th.PairedComparisons.from_trials(part, covariates=["length"], date="day")
+        for part in (FRAME[:31], FRAME[29:])  # of two dates in both
+    ]
+    found = halves[0].with_more(halves[1])
+    again = th.PairedComparisons.from_trials(
+        pd.concat([FRAME[:31], FRAME[29:]]), covariates=["length"], date="day", labels=found.labels
+    )
+    assert counted(found) == counted(again)
+    with pytest.raises(DataError, match="The comparisons have dates, and the further ones have none"):
+        halves[0].with_more(halves[1].without_dates())
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda data: th.EliminationByAspects("unique", method="laplace").fit(data),
+        lambda data: th.EliminationByAspects("unique").fit(data),
+        lambda data: th.EliminationByAspects("unique", method="maximum-likelihood").fit(data),
+        lambda data: th.EliminationByAspects("ibp").fit(data.with_covariates([])),
+        lambda data: th.paired.transitivity(data.without_ties("half").with_covariates([])),
+        lambda data: th.leaderboard(data),
+    ],
+)
+def test_what_knows_no_dates_refuses_them(use):
+    with pytest.raises(DataError, match=r"These comparisons have dates \('day'\)"):
+        use(DATA)
+
+
+def test_periods_are_those_of_the_calendar():
+    number, names = DATA.dates.periods("week")
+    assert names[:2] == ["2024-01-29", "2024-02-05"]
+    assert np.unique(np.diff(np.sort(number))).tolist() == [0, 1]
+    assert DATA.dates.periods("month")[1] == ["2024-01", "2024-02", "2024-03"]
+    assert DATA.dates.periods("year")[1] == ["2024"]

@@ -1,0 +1,209 @@
+"""Leaderboards whose judges differ in discrimination, and whose options change in time."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+import thali as th
+from thali.aspects.worths.laplace import highest
+from thali.errors import ArgumentError, DataError
+from thali.paired.worths import Asked, posed
+
+pytestmark = pytest.mark.fit
+
+
+def battles(count, seed=0, options=6, judges=5, days=60, spread=0.6, drift=1.0):
+    """Options of which the first becomes worse and the last better, and judges the last of whom is the sharpest."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, options, count)
+    second = (first + rng.integers(1, options, count)) % options
+    judge, day = rng.integers(0, judges, count), np.sort(rng.integers(0, days, count))
+    worth = np.linspace(0.8, -0.8, options)[:, None] + np.zeros(days)
+    worth[0] -= drift * np.linspace(0, 1.5, days)
+    worth[-1] += drift * np.linspace(0, 1.5, days)
+    d = np.exp(spread * np.linspace(-1, 1, judges))
+    wins = rng.random(count) < expit(d[judge] * (worth[first, day] - worth[second, day]))
+    names = np.array([f"m{k}" for k in range(options)])
+    return pd.DataFrame(
+        {
+            "model_a": names[first],
+            "model_b": names[second],
+            "winner": np.where(rng.random(count) < 0.1, "tie", np.where(wins, "model_a", "model_b")),
+            "judge": np.array([f"j{k}" for k in range(judges)])[judge],
+            "day": (pd.Timestamp("2024-01-01") + pd.to_timedelta(day, "D")).astype(str),
+            "stage": 1 + day // 30,
+            "length": rng.normal(size=count).round(1),
+        }
+    )
+
+
+FRAME = battles(1500)
+
+
+def exact_frame(counts, column):
+    """Choices between two options of judges, or in periods, named by numbers."""
+    rows = [("a", "b", "a", k) for k, (wins, _) in enumerate(counts) for _ in range(wins)]
+    rows += [("a", "b", "b", k) for k, (_, losses) in enumerate(counts) for _ in range(losses)]
+    return pd.DataFrame(rows, columns=["left", "right", "chosen", column])
+
+
+def test_the_exact_values_of_judges():
+    """Two options; judge 0 chose 9 : 1, judge 1 chose 5 : 5; log d .192807, -.313099; E tau .45663."""
+    frame = exact_frame([(9, 1), (5, 5)], "judge")
+    board = th.leaderboard(frame, judges=True, lapse=0.01, method="mcmc", random_seed=1, progressbar=False)
+    judges = board.judges()
+    assert judges.index.tolist() == ["0", "1"]
+    np.testing.assert_allclose(judges["log_discrimination"], [0.192807, -0.313099], atol=0.08)  # 4 errors
+    assert judges["comparisons"].tolist() == [10, 10]
+    laplace = th.leaderboard(frame, judges=True, lapse=0.01, progressbar=False)
+    assert "2 judges ('0', '1') have fewer than 30 comparisons" in laplace.note
+
+
+@pytest.mark.parametrize(
+    ("drift", "expected"), [(0.5, [0.6292314, 0.4657290, 0.2790649]), (None, [0.646522, 0.468932, 0.254763])]
+)
+@pytest.mark.parametrize("method", ["laplace", "mcmc"])
+def test_the_exact_values_in_time(drift, expected, method):
+    frame = exact_frame([(8, 2), (5, 5), (1, 9)], "season")
+    how = {"lapse": 0.01, "drift": drift, "method": method, "progressbar": False}
+    table = th.leaderboard(frame, period="season", **how).worths_in_time()
+    found = 1.0 - table[table["option"] == "b"]["probability"].to_numpy()
+    np.testing.assert_allclose(found, expected, atol=0.02)
+
+
+def test_judges_and_worths():
+    board = th.leaderboard(FRAME[FRAME["stage"] == 1], judges=True, progressbar=False)
+    judges = board.judges()
+    assert judges.index[0] == "j4" and judges.index[-1] in ("j0", "j1")
+    assert (judges["low"] < judges["discrimination"]).all() and (judges["discrimination"] < judges["high"]).all()
+    assert judges["comparisons"].sum() == (FRAME["stage"] == 1).sum()
+    assert judges.loc["j4", "log_score"] > judges.loc["j4", "log_score_chance"]
+    gain = judges["log_score"] - judges["log_score_chance"]
+    assert gain["j4"] > 0.05 > gain["j0"]
+
+
+def test_the_others_predict_a_judge_as_without_the_judge():
+    data = th.PairedComparisons.from_trials(FRAME.drop(columns=["day", "stage", "length"]))
+    found = th.leaderboard(data, judges=True, judge_sd=0.5, progressbar=False).judges()
+    pose = posed(data, Asked(judges=True, judge_sd=0.5), 0.0)
+    density = pose.density
+    from thali.aspects.worths.density import Spreads
+
+    for judge, name in enumerate(pose.judges):
+        own = density.rows.judge == judge
+        rest = density.with_counts(*(np.where(own, 0.0, each) for each in density.rows[5:8]))
+        point = highest(rest, Spreads.of(0.5, None), tilt=5.0).point  # as the approximation has it
+        point[density.judges] = 0.0
+        only = density.with_counts(*(np.where(own, each, 0.0) for each in density.rows[5:8]))
+        total = sum(each[own].sum() for each in density.rows[5:8])
+        score = only.by_row(point[:, None])[own].sum() / total
+        assert found.loc[name, "log_score"] == pytest.approx(score, abs=0.004)
+
+
+def test_worths_in_time():
+    board = th.leaderboard(FRAME, period="month", date="day", progressbar=False)
+    table = board.worths_in_time()
+    assert table["period"].unique().tolist() == ["2024-01", "2024-02"]
+    last = table[table["period"] == "2024-02"].set_index("option").loc[board.table.index]
+    np.testing.assert_allclose(last["rating"], board.table["rating"])
+    assert (last["rank"] == board.table["rank"]).all() and (last["rank_low"] == board.table["rank_low"]).all()
+    assert last.loc["m5", "p_better"] > 0.95 and last.loc["m0", "p_better"] < 0.05
+    assert table.groupby("period")["rating"].mean().to_numpy() == pytest.approx([1000.0, 1000.0])
+
+
+def test_periods_without_comparisons_count_as_steps():
+    """With whole numbers 1 and 4 the change is one of three steps."""
+    two, four = (FRAME.assign(season=np.where(FRAME["stage"] == 1, 1, later)) for later in (2, 5))
+    how = {"period": "season", "progressbar": False}
+    near = th.leaderboard(two, drift=0.6, **how)
+    far = th.leaderboard(four, drift=0.3, **how)
+    np.testing.assert_allclose(near.table["rating"], far.table["rating"], atol=1e-9)
+
+
+def test_an_option_that_enters_late_begins_there():
+    late = FRAME[(FRAME["stage"] == 2) | ~FRAME[["model_a", "model_b"]].eq("m3").any(axis=1)]
+    table = th.leaderboard(late, period="stage", progressbar=False).worths_in_time()
+    assert table[table["option"] == "m3"]["period"].tolist() == ["2"]
+    assert table[table["option"] == "m3"]["p_better"].isna().all()
+    others = table[table["option"] != "m3"]
+    assert others.groupby("period")["rating"].mean().to_numpy() == pytest.approx([1000.0, 1000.0])
+
+
+@pytest.mark.parametrize("how", [{"judges": True}, {"period": "month", "date": "day"}])
+def test_an_update_equals_one_fit_of_all(how, tmp_path):
+    whole = th.leaderboard(FRAME, progressbar=False, **how)
+    begun = th.leaderboard(FRAME[:900], progressbar=False, **how)
+    begun.save(tmp_path / "board.nc")
+    updated = th.load(tmp_path / "board.nc").update(FRAME[900:], progressbar=False)
+    own, other = whole.table.sort_index(), updated.table.sort_index()
+    np.testing.assert_allclose(own["rating"], other["rating"], atol=1e-6)
+    whole.save(tmp_path / "whole.nc")
+    again = th.load(tmp_path / "whole.nc")
+    for one in (board.judges() if "judges" in how else board.worths_in_time() for board in (again, updated)):
+        first = whole.judges() if "judges" in how else whole.worths_in_time()
+        pd.testing.assert_frame_equal(one, first, atol=1e-6)
+
+
+def test_covariates_judges_and_time_together():
+    columns = {"date": "day", "subject": "judge", "covariates": ["length"]}
+    board = th.leaderboard(FRAME, judges=True, period="month", progressbar=False, **columns)
+    assert {"rating_without", "rank_without"} <= set(board.table)
+    assert abs(board.covariate_effects().loc["length", "effect"]) < 0.2
+    findings = {each.key: each for each in th.findings(board)}
+    assert "m5" in findings["worths_in_time"].sentence.split("worse")[0]
+    assert findings["judges"].table.index.tolist() == board.judges().index.tolist()
+
+
+def test_since_and_until():
+    how = {"date": "day", "progressbar": False}
+    board = th.leaderboard(FRAME, since="2024-01-15", until="2024-01", **how)
+    kept = FRAME[(FRAME["day"] >= "2024-01-15") & (FRAME["day"] < "2024-02")]
+    again = th.leaderboard(kept.drop(columns="day"), progressbar=False)
+    np.testing.assert_allclose(board.table["rating"], again.table["rating"].loc[board.table.index], atol=3.0)  # draws
+    assert board.data.n_comparisons == again.data.n_comparisons
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "expected"),
+    [
+        ({"judge_sd": 0.5}, ArgumentError, "judge_sd says nothing without judges"),
+        ({"drift": 0.5}, ArgumentError, "drift says nothing without period"),
+        ({"judges": True, "judge_sd": 0.0}, ArgumentError, "judge_sd must be a number above 0; got 0.0"),
+        ({"judges": True, "method": "maximum-likelihood"}, ArgumentError, "judges needs a prior of what differs"),
+        ({"judges": True, "people": "adjusted"}, ArgumentError, "are two models of the same answers"),
+        ({"period": "week"}, DataError, "period is about comparisons with dates, and these have none"),
+        ({"since": "2024"}, DataError, "since is about comparisons with dates, and these have none"),
+        ({"date": "day"}, DataError, "have dates .'day'., which would not be used; set period='week'"),
+        ({"date": "day", "period": "stage"}, ArgumentError, "names a column of whole numbers"),
+        ({"date": "stage", "period": "week"}, DataError, "'stage' holds whole numbers and no dates"),
+        ({"period": "day_"}, DataError, "There is no column 'day_'"),
+        ({"judges": True, "subject": "nobody"}, DataError, "There is no column 'nobody'"),
+    ],
+)
+def test_what_is_refused(how, error, expected):
+    with pytest.raises(error, match=expected):
+        th.leaderboard(FRAME, progressbar=False, **how)
+    with pytest.raises(DataError, match="do not say who judged"):
+        th.leaderboard(FRAME.drop(columns="judge"), judges=True, progressbar=False)
+
+
+def test_a_judge_with_one_vote():
+    frame = pd.concat([FRAME, FRAME.head(1).assign(judge="once")])
+    board = th.leaderboard(frame, judges=True, progressbar=False)
+    assert board.judges().loc["once", "comparisons"] == 1
+    assert "1 judge ('once') has fewer than 30 comparisons" in board.note
+
+
+@pytest.mark.usefixtures("pictures")
+def test_they_are_drawn():
+    pytest.importorskip("matplotlib").use("Agg")
+    plain = th.leaderboard(FRAME, progressbar=False)
+    for draw, said in ((th.plots.judges, "takes all judges for equals"), (th.plots.worths_in_time, "has no periods")):
+        with pytest.raises(DataError, match=said):
+            draw(plain)
+    many = battles(2000, 3, options=9, judges=70)
+    board = th.leaderboard(many, judges=True, progressbar=False)
+    assert "60 of 70 judges" in th.plots.judges(board).get_title(loc="left")
+    board = th.leaderboard(many, period="week", date="day", progressbar=False)
+    assert th.plots.worths_in_time(board).get_title(loc="left") == "grey: 2 more options"
