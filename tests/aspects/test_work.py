@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.aspects.samplers.work import FEWER, columns_of, numbers_in, seconds, seconds_of_sweep
+from thali.aspects.samplers.work import FEWER, columns_of, levels, numbers_in, seconds, seconds_of_sweep
 from thali.aspects.state import COLUMNS
 
 SWEEPS = 1000
@@ -70,6 +70,15 @@ def test_twice_the_data_twice_the_work():
     assert columns_of(task) == FEWER * task.prior.usual_columns(12)
     assert numbers_in((np.zeros(3), (np.zeros((2, 2)), 4.0, None))) == 7
     assert seconds(task, 19.0) == pytest.approx(2.0 * seconds(task, 9.0))
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("n", "tempering", "expected"), [(8, None, 8), (36, None, 18), (90, None, 30), (36, [1, 2, 4], 3), (36, "off", 1)]
+)
+def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, expected):
+    _, data = similarities(n, np.random.default_rng(0))
+    assert levels(th.AdditiveClustering(sigma=0.05, tempering=tempering)._task(data, 1, 0, None)) == expected
 
 
 @pytest.mark.unit

@@ -33,6 +33,9 @@ CONJUGATE, TOGETHER = Cost(0.4, 0.0, column=400.0), Cost(0.2, 80.0)
 OF_GROUPS = Cost(2.0, 140.0, 85.0)
 OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
 FEWER = 0.6  # columns beside unique weights
+# Levels for each object, and at most, of a ladder that is lengthened while similarities are tuned: 10 of 16 objects, 22
+# of 36, 31 of 60, and 23 of 100 that were simulated (benchmarks/mixing.py).
+LEVELS_AN_OBJECT, MOST_LEVELS = 0.5, 30.0
 
 
 def seconds_of_sweep(task: "Task") -> float:
@@ -44,7 +47,15 @@ def seconds(task: "Task", columns: float) -> float:
     """The same for states of so many columns."""
     cost, numbers = _cost(task), numbers_in(task.model.likelihood)
     each = cost.number * numbers + cost.option * task.n_options + cost.column
-    return len(task.temperatures) * (columns + 1.0) * each / 1e9
+    return levels(task) * (columns + 1.0) * each / 1e9
+
+
+def levels(task: "Task") -> float:
+    """How many temperatures a chain is expected to have after tuning."""
+    given = float(len(task.temperatures))
+    if task.lengthens and task.kernel in (recommended.conjugate, recommended.conjugate_together):
+        return max(given, min(LEVELS_AN_OBJECT * task.n_options, MOST_LEVELS))
+    return given
 
 
 def seconds_in_groups(task: Any, groups: int, people: int = 0) -> float:
