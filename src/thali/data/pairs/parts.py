@@ -599,7 +599,7 @@ def _all_who(answers: "Sequence[Answers]", subjects: Sequence[np.ndarray]) -> Wh
     people = None
     if len(tables) == len(answers) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
         people = pd.concat([table[shared] for table in tables])
-        people = people[~people.index.duplicated()].loc[list(names)]
+        people = people.loc[~people.index.duplicated()].loc[list(names)]
     return Who(names, np.concatenate(number), people)
 
 
