@@ -96,6 +96,8 @@ def dependence_of_chains(asked: Any, data: Any, parts: dict[str, Any]) -> Depend
 
     The design effect is that of known aspects, or else of the Bradley-Terry-Luce model.
     """
+    if not data.are_choices:  # which the model refuses
+        return None
     if asked == RANDOM:
         counts = np.array([part.n_answers for part in data.data], float)
         return Dependence(RANDOM, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))

@@ -151,6 +151,6 @@ def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder
 
 def test_columns_of_people_are_those_that_tell_them_apart(run):
     done = run("test", "circular", "main.csv")
-    assert "48 comparisons of 8 people (columns constant within people: 'age'), whose answers" in done.err
+    assert "48 comparisons of 8 people (columns constant within people: 'age'); design effect" in done.err
     done = run("test", "circular", "main.csv", "--where", "age == old")
-    assert "24 comparisons of 4 people, whose answers" in done.err
+    assert "24 comparisons of 4 people; design effect" in done.err
