@@ -69,6 +69,16 @@ def test_laplace_knows_that_sharp_judges_mean_near_worths():
     assert spreads.judges.mean() == pytest.approx(drawn.spreads.judges.mean(), abs=0.04)
 
 
+def test_judges_who_contradict_each_other():
+    """Equal worths are a saddle; each of the two modes takes one judge for sharp, and one of them is found."""
+    density = judges(0.01, (18, 0), (0, 18))
+    marginal = Marginal(density)
+    _, mode = marginal.best
+    assert abs(mode.point[0] - mode.point[1]) > 0.5
+    points, _ = marginal.draws(np.random.default_rng(1), 1000)
+    assert np.isfinite(points).all()
+
+
 def test_laplace_of_many_answers_a_judge():
     density = judges(0.01, (180, 20), (140, 60))
     points, _ = Marginal(density, judges=0.5).draws(np.random.default_rng(1), 20_000)

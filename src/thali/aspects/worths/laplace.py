@@ -17,6 +17,7 @@ from .scales import log_half_normal
 
 _GAIN = 1e-12  # of the log density: no step that promises less is taken
 _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
+_ASIDE = 0.3  # how far from a saddle another climb begins
 _LONGEST = 3.0  # change of a coordinate in one step
 
 
@@ -78,17 +79,33 @@ class Mode(NamedTuple):
     evidence: float  # the log of the integral of the density, approximately
 
 
+def _factor(density: Density, point: np.ndarray, spreads: Spreads) -> BorderedFactor | None:
+    """The factor of minus the second derivatives; None where they are not those of a maximum."""
+    try:
+        return BorderedFactor(curvature_at(density, point, spreads))
+    except np.linalg.LinAlgError:
+        return None
+
+
 def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None, tilt: float = 0.0) -> Mode:
     """The mode of the density, by damped Newton steps from a point, or from equal worths and judges.
 
     `tilt`: so many times the mean of log discriminations is taken from the log of the density first.
     """
     climb = _Climb(density, spreads, tilt)
-    begin = climb.look(np.zeros(density.size) if start is None else start)
-    end = newton(climb, begin, _GAIN, last=True, damping=1e-6, longest=_LONGEST).point
-    factor = BorderedFactor(curvature_at(density, end.where, spreads))
-    free = int(density.is_free.sum())
+
+    def climbed(begin: np.ndarray) -> Place:
+        return newton(climb, climb.look(begin), _GAIN, last=True, damping=1e-6, longest=_LONGEST).point
+
+    end = climbed(np.zeros(density.size) if start is None else start)
+    factor = _factor(density, end.where, spreads)
+    if factor is None:  # a saddle, such as that of two judges who contradict each other
+        end = climbed(end.where + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0))
+        factor = _factor(density, end.where, spreads)
+    if factor is None:
+        factor = BorderedFactor(curvature_at(density, end.where, spreads, is_convex=True))
     value = float(density.values(end.where[:, None], spreads)[0])
+    free = int(density.is_free.sum())
     evidence = value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant)
     return Mode(end.where, factor, evidence)
 
