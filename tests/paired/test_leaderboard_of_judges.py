@@ -147,7 +147,7 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
 
 def test_covariates_judges_and_time_together():
     columns = {"date": "day", "subject": "judge", "covariates": ["length"]}
-    board = th.leaderboard(FRAME, judges=True, period="month", progressbar=False, **columns)
+    board = th.leaderboard(FRAME, judges=True, period="month", method="mcmc", progressbar=False, **columns)
     assert {"rating_without", "rank_without"} <= set(board.table)
     assert abs(board.covariate_effects().loc["length", "effect"]) < 0.2
     findings = {each.key: each for each in th.findings(board)}
@@ -172,6 +172,11 @@ def test_since_and_until():
         ({"judges": True, "judge_sd": 0.0}, ArgumentError, "judge_sd must be a number above 0; got 0.0"),
         ({"judges": True, "method": "maximum-likelihood"}, ArgumentError, "judges needs a prior of what differs"),
         ({"judges": True, "people": "adjusted"}, ArgumentError, "are two models of the same answers"),
+        (
+            {"judges": True, "period": "month", "date": "day"},
+            ArgumentError,
+            "judges together with period leave a common",
+        ),
         ({"period": "week"}, DataError, "period is about comparisons with dates, and these have none"),
         ({"since": "2024"}, DataError, "since is about comparisons with dates, and these have none"),
         ({"date": "day"}, DataError, "have dates .'day'., which would not be used; set period='week'"),

@@ -447,7 +447,7 @@ def leaderboard(
         answered at least twice, "independent" by "mcmc".
     judges : bool
         Whether those who answered differ in how sharply they see worths; the ratings are those that a judge of
-        discrimination 1 sees. See `Leaderboard.judges`. By "laplace" or "mcmc".
+        discrimination 1 sees. See `Leaderboard.judges`. By "laplace" or "mcmc"; together with `period` by "mcmc".
     judge_sd : float, optional
         The standard deviation of log discriminations. None: learned, HalfNormal(.5) before.
     period : str, optional

@@ -61,6 +61,16 @@ class Asked(NamedTuple):
                 Argument(what),
                 " are two models of the same answers; leave one of them out.",
             )
+        if self.judges and self.period is not None and method == "laplace":
+            raise ArgumentError(
+                Argument("judges"),
+                " together with ",
+                Argument("period"),
+                " leave a common factor of discriminations and worths for which Laplace's approximation is too rough; "
+                "set ",
+                Setting("method", "mcmc"),
+                ", or leave one of them out.",
+            )
         if not self.is_plain and method == "maximum-likelihood":
             raise ArgumentError(
                 Argument(what), " needs a prior of what differs; set ", Setting("method", "laplace"), ", or mcmc."
