@@ -300,7 +300,9 @@ def _note(pose: Posed, asked: Asked, spreads: "Spreads", judges: "pandas.DataFra
             "Worths and ratings are those that a judge of discrimination 1 sees; the standard deviation of the log of "
             f"discriminations is {tau}."
         )
-        few = [name for name, count in judges["comparisons"].items() if count < FEW]
+        few = [
+            str(name) for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True) if count < FEW
+        ]
         if few and method == "laplace":
             has = "have" if len(few) > 1 else "has"
             sentences.append(
