@@ -144,8 +144,8 @@ def test_a_normal_law_of_many_coefficients_is_forecast(monkeypatch):
 
 @pytest.mark.unit
 def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
-    wide = sparse.random_array((90, 6000), density=1e-2, rng=1, format="csr")
-    with pytest.raises(DataError, match=r"shape \(90, 6000\), which is too large .* 'map'|method='map'.* eta"):
+    wide = sparse.random_array((90, 20_000), density=1e-2, rng=1, format="csr")
+    with pytest.raises(DataError, match=r"shape \(90, 20000\), which is too large .* 'map'|method='map'.* eta"):
         th.SparseMultinomialLogit().fit(wide, Y)
     with pytest.raises(DataError, match="at most 5,000 coefficients"):
         th.SparseMultinomialLogit("laplace").fit(wide, Y)
