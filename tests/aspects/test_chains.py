@@ -143,7 +143,7 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
     complete = th.EliminationByAspects().fit(data, draws=5_000, tune=10, thin=2, random_seed=1, progressbar=False)
 
     class Impatient(Silent):
-        def __init__(self, *arguments): ...
+        def __init__(self, *arguments, say=None): ...
 
         def __enter__(self):
             return self

@@ -243,7 +243,7 @@ def test_the_scale_of_the_weights_does_not_matter(rate):
 
 
 def test_what_is_not_data():
-    with pytest.raises(DataError, match="Group 'tea' must have PairedComparisons, Choices or Similarities; got int."):
+    with pytest.raises(DataError, match="Group 'tea' must have PairedComparisons, .* or Triplets; got int."):
         th.EliminationByAspects().fit({"tea": 1})
 
 

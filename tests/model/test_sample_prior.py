@@ -217,7 +217,7 @@ def test_what_cannot_be_drawn_is_said():
         th.EliminationByAspects().sample_prior(PAIRS, draws=0)
     with pytest.raises(DataError, match="one class only"):
         th.SparseMultinomialLogit().sample_prior(X, ["a"] * 9)
-    with pytest.raises(DataError, match="Group 'a' must have PairedComparisons, Choices or Similarities; got list."):
+    with pytest.raises(DataError, match="Group 'a' must have PairedComparisons, .* or Triplets; got list."):
         th.EliminationByAspects().sample_prior({"a": [0, 1], "b": [1, 0]})
 
 

@@ -60,7 +60,7 @@ def test_a_likelihood_that_counts_every_choice_four_times_is_not_calibrated(monk
         return right(self, data.with_counts(4 * data.wins, 4 * data.losses), *weight_prior)
 
     monkeypatch.setattr(Elimination, "compiled", wrong)
-    found = calibrate(th.EliminationByAspects("unique"), PAIR, 60, **QUICK)
+    found = calibrate(th.EliminationByAspects("unique"), PAIR, 80, **QUICK)
     assert not found.ok and "NOT CALIBRATED" in str(found)
     assert found.table.loc["choice_probability[tea, coffee]", "z_spread"] > 5.0  # posteriors are too narrow
 

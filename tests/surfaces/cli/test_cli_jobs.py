@@ -54,10 +54,8 @@ def test_status_and_resume(run, folder, monkeypatch):
 
     monkeypatch.setattr(jobs, "MIN_SECONDS", 0.0)
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")
-    assert run("status", "whole").out.splitlines()[:2] == [
-        "EliminationByAspects: finished",
-        "5,500 of 5,500 sweeps (100%)",
-    ]
+    title, sweeps = run("status", "whole").out.splitlines()[:2]
+    assert title == "EliminationByAspects: finished" and re.fullmatch(r"([\d,]+) of \1 sweeps \(100%\)", sweeps)
     write, left = jobs.FitFolder.write, [1]
 
     def stopping(self, *args):
