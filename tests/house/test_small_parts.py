@@ -1,9 +1,13 @@
 """Small private parts at one value each."""
 
+import ast
+from pathlib import Path
+
 import matplotlib
 import numpy as np
 import pytest
 
+import thali
 import thali as th
 from thali.aspects.answers.features import place_in_tree
 from thali.aspects.draws.counts import log_binomial, log_coefficient
@@ -48,3 +52,13 @@ def test_matrices_are_drawn_with_their_labels():
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "2.0"]
     ax = choice_matrix(np.array([[0.5, 0.9], [0.1, 0.5]]), ["tea", "milk"])
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea", "milk"]
+
+
+def test_private_functions_have_a_docstring_of_one_line():
+    """What they promise besides is a comment."""
+    found = []
+    for path in sorted(Path(thali.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("_") and not node.name.startswith("__"):
+                found += [f"{path.name}: {node.name}"] if "\n" in (ast.get_docstring(node) or "") else []
+    assert not found

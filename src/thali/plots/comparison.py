@@ -133,10 +133,8 @@ def _panels(
 
 
 def _draw_points(ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]]) -> np.ndarray:
-    """Draw one panel from scores (pair, 2) of two models, across and up, each with its name and colour.
-
-    Returned is where each pair stands (pair, 2), NaN if nowhere.
-    """
+    """Draw one panel from scores (pair, 2) of two models, across and up, each with its name and colour."""
+    # Returned is where each pair stands (pair, 2), NaN if nowhere.
     there = ~np.isnan(scores.sum(axis=1))
     top = _scale(ax, scores[there])
     at = np.where(there[:, None], np.minimum(scores, top), np.nan)

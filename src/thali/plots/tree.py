@@ -152,10 +152,8 @@ def _names(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray) -> "dict[in
 
 
 def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> None:
-    """Move names to where they touch nothing: along their edges, or else beside those; a name without room is removed.
-
-    The first lines are the edges, in the order of the nodes.
-    """
+    """Move names to where they touch nothing: along their edges, or beside those; one without room is removed."""
+    # The first lines are the edges, in the order of the nodes.
     gap = _GAP * ax.figure.dpi / 72
     drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
     taken = [np.array([line.min(axis=0), line.max(axis=0)]) for line in drawn]

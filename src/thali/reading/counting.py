@@ -202,10 +202,8 @@ def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options
 def _counted(
     kept: _Chosen, columns: tuple[str, ...], counts: tuple[str, ...], date: str | None, progressbar: bool
 ) -> tuple[Table, np.ndarray]:
-    """The different rows of some columns, numbered as where they first stand, and how often each occurs.
-
-    Of a column of dates and times the days count.
-    """
+    """The different rows of some columns, numbered as where they first stand, and how often each occurs."""
+    # Of a column of dates and times the days count.
     import pyarrow as pa
 
     names, batches, file = list(columns), kept.batches, kept.batches.head.file

@@ -292,12 +292,10 @@ def _diagonal(a: np.ndarray) -> np.ndarray:
 
 
 def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Gradient and Hessian of the logarithm of :math:`P = \sum_\sigma P_\sigma`, a sum over rankings.
-
-    With the gradient g and the Hessian H of each :math:`\ln P_\sigma`, which are sums over its choices as of
-    `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the outer product of the mean of g, each
-    ranking with the weight :math:`P_\sigma`.
-    """
+    r"""Gradient and Hessian of the logarithm of :math:`P = \sum_\sigma P_\sigma`, a sum over rankings."""
+    # With the gradient g and the Hessian H of each :math:`\ln P_\sigma`, which are sums over its choices as of
+    # `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the outer product of the mean of g,
+    # each ranking with the weight :math:`P_\sigma`.
     m = own.shape[1]
     orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
     every = np.arange(len(orders))
@@ -320,11 +318,9 @@ def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]
 
 
 def _of_differences(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Gradient and Hessian of the logarithm of :math:`p_{bw} \propto v_b / v_w`, and of its mixture with lapses.
-
-    Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best and j the worst; with
-    the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
-    """
+    r"""Gradient and Hessian of the logarithm of :math:`p_{bw} \propto v_b / v_w`, and of its mixture with lapses."""
+    # Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best and j the worst; with
+    # the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
     m = own.shape[1]
     odds = _outer(own, 1.0 / own) * (1.0 - np.eye(m))
     p = odds / odds.sum(axis=(1, 2), keepdims=True)

@@ -327,11 +327,9 @@ class PhylogeneticBuffet:
 
 
 def _draw_gamma(total: float, rng: np.random.Generator) -> float:
-    """gamma = -log(1 - pi) of a feature that has an owner; its density is (1 - exp(-gamma T)) / (exp(gamma) - 1).
-
-    For a whole T that is the sum over j = 1..T of exp(-j gamma), a mixture of exponentials; for others, rejection from
-    the next whole one.
-    """
+    """gamma = -log(1 - pi) of a feature that has an owner; its density is (1 - exp(-gamma T)) / (exp(gamma) - 1)."""
+    # For a whole T that is the sum over j = 1..T of exp(-j gamma), a mixture of exponentials; for others, rejection
+    # from the next whole one.
     above = math.ceil(total)
     parts = 1.0 / np.arange(1, above + 1)
     while True:

@@ -214,14 +214,12 @@ def _gaps(better: np.ndarray, worse: np.ndarray, prices: Prices) -> np.ndarray:
 
 
 def _confidence_set(chooser: "Chooser", prices: Prices, changes: list[Change], ci: float) -> np.ndarray:
-    r"""The ends of the set of amounts that an estimate does not reject, shape (2, people, changes).
-
-    .. math:: \{\Delta: g(\Delta)^2 \le z^2 \operatorname{var} g(\Delta)\}, \qquad
-        g(\Delta) = u(x \text{ with } b, m + \Delta / 2) - u(x \text{ with } a, m - \Delta / 2)
-
-    Where utility is linear in the price, this is Fieller's set. It has no end on a side on which it leaves the range of
-    tested prices, and none at all if it is not an interval, or demand rises with the price.
-    """
+    r"""The ends of the set of amounts that an estimate does not reject, shape (2, people, changes)."""
+    # .. math:: \{\Delta: g(\Delta)^2 \le z^2 \operatorname{var} g(\Delta)\}, \qquad
+    #     g(\Delta) = u(x \text{ with } b, m + \Delta / 2) - u(x \text{ with } a, m - \Delta / 2)
+    #
+    # Where utility is linear in the price, this is Fieller's set. It has no end on a side on which it leaves the range
+    # of tested prices, and none at all if it is not an interval, or demand rises with the price.
     from scipy.special import ndtri
 
     z = ndtri((1.0 + ci) / 2.0)

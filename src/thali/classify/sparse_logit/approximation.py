@@ -179,11 +179,9 @@ def _at(linear: np.ndarray, own: np.ndarray) -> _Rows:
 
 
 def _around(linear: np.ndarray, own: np.ndarray, Z: _Dense | _Sparse, covariance: np.ndarray, radii: int) -> _Rows:
-    """The mean over the law of the linear predictors, by the points of the rule.
-
-    With L̄ the slopes of that mean in L, those in V are half of L^-T (P + P^T) L^-1, where P is the lower triangle of
-    L^T L̄ with half its diagonal.
-    """
+    """The mean over the law of the linear predictors, by the points of the rule."""
+    # With L̄ the slopes of that mean in L, those in V are half of L^-T (P + P^T) L^-1, where P is the lower triangle of
+    # L^T L̄ with half its diagonal.
     (q, n), m = linear.shape, len(covariance) // len(linear)
     spread = np.empty((n, q, q))
     for k in range(q):

@@ -53,11 +53,9 @@ def draw_spreads(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
 @scalar
 def _precision(rng: np.random.Generator, y: Any, b: Any, a: Any) -> Any:
-    """A step of y = 1/lambda², whose density is proportional to sqrt((y + a)/y) exp(-b y)/(1 + y).
-
-    With w ~ Exponential(1 + y), y given w has sqrt((y + a)/y) exp(-(b + w) y), which is below exp(-(b + w) y)
-    (1 + sqrt(a/y)), a mixture of an exponential and a Gamma(1/2); a proposal is accepted with 0.7 or more.
-    """
+    """A step of y = 1/lambda², whose density is proportional to sqrt((y + a)/y) exp(-b y)/(1 + y)."""
+    # With w ~ Exponential(1 + y), y given w has sqrt((y + a)/y) exp(-(b + w) y), which is below exp(-(b + w) y)
+    # (1 + sqrt(a/y)), a mixture of an exponential and a Gamma(1/2); a proposal is accepted with 0.7 or more.
     rate = b + rng.standard_exponential() / (1.0 + y)
     share = 1.0 / (1.0 + math.sqrt(a * math.pi * rate))
     while True:

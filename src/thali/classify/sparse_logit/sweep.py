@@ -239,11 +239,9 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
 
 @scalar
 def _root_of_eta(rng: np.random.Generator, shape: Any, size: Any, rate: Any) -> Any:
-    """A draw with density proportional to v^(shape-1) exp(-size v - rate v^2) on v > 0.
-
-    From Gamma(shape, r) of mean v0, accepted with exp(-rate (v - v0)^2): as -v^2 = v0^2 - 2 v0 v - (v - v0)^2, a
-    proposal of rate r = size + 2 rate v0 leaves that factor, and v0 = shape/r makes it likely.
-    """
+    """A draw with density proportional to v^(shape-1) exp(-size v - rate v^2) on v > 0."""
+    # From Gamma(shape, r) of mean v0, accepted with exp(-rate (v - v0)^2): as -v^2 = v0^2 - 2 v0 v - (v - v0)^2, a
+    # proposal of rate r = size + 2 rate v0 leaves that factor, and v0 = shape/r makes it likely.
     r = 0.5 * (size + math.sqrt(size * size + 8.0 * shape * rate))
     mean = shape / r
     v = rng.standard_gamma(shape) / r

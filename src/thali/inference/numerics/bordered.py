@@ -108,11 +108,9 @@ class BorderedFactor:
 
 
 def _inverse_root(matrix: np.ndarray) -> tuple[np.ndarray, float]:
-    """The upper W with W W' the inverse of a matrix, and half the log of its determinant.
-
-    Products with it take a thousandth of the time of LAPACK's solutions where the matrix is small and there are several
-    threads.
-    """
+    """The upper W with W W' the inverse of a matrix, and half the log of its determinant."""
+    # Products with it take a thousandth of the time of LAPACK's solutions where the matrix is small and there are
+    # several threads.
     from scipy.linalg import cholesky
     from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessIssue]
 
