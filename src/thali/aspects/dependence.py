@@ -115,6 +115,7 @@ def effect_of_data(data: Any) -> float:
     """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long."""
     if not data.are_choices or data.n_options > MAX_OPTIONS:
         return float("nan")
+    data = data.without_dates() if isinstance(data, PairedComparisons) else data
     likelihood = Elimination(ties=data.n_ties > 0, shared=False)
     clusters = clusters_of(data, likelihood.ties)
     if clusters is None or clusters.answers.max() < 2.0:

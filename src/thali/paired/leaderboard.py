@@ -537,7 +537,8 @@ def leaderboard_of(
             _check_covariates(data.covariates)
         if method != "maximum-likelihood" and not is_part and not is_quiet():
             data.warn_if_unusual()
-        settings = method, lapse, random_seed, progressbar, people
+        shown = progressbar and (method == "mcmc" or not is_part)  # else parts take no time
+        settings = method, lapse, random_seed, shown, people
         drawn = _drawn(data, wanted, *settings)
         without = None
         if data.covariates is not None:

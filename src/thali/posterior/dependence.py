@@ -76,6 +76,8 @@ class Dependence:
                 f"Intervals are for statements about people: {self.size}, the variance of whose scores gives the"
                 " covariance of the draws."
             )
+        if self.by == POWER and self.effect < NEGLIGIBLE:
+            return Message(f"Intervals are for statements about people: {self.size}, as of independent answers.")
         if self.by == POWER:
             return Message(
                 f"Intervals are for statements about people: {self.size}, so that the likelihood is raised to the power"

@@ -89,3 +89,15 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(refused, folder, words, sa
     error = refused("leaderboard", *words, "--out", "results")
     (line,) = [line for line in error.splitlines() if "error" in line]
     assert re.search(said, line)
+
+
+@pytest.mark.fit
+def test_judges_and_periods(done, folder):
+    frame = pd.read_csv(folder / "battles.csv")
+    frame = frame.assign(judge=[f"j{k % 4}" for k in range(36)], day=pd.date_range("2026-01-01", periods=36, freq="D"))
+    frame.to_csv(folder / "dated.csv", index=False)
+    assert "\nJudges\n" in done("leaderboard", "dated.csv", "--judges", "--subject", "judge").out
+    result = done(
+        "leaderboard", "dated.csv", "--date", "day", "--period", "month", "--subject", "judge", "--out", "results"
+    )
+    assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
