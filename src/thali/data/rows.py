@@ -102,7 +102,8 @@ def unmerged(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData
 
 def made_dense(data: TrainingData) -> TrainingData:
     """Data of a sparse matrix as those of a dense one: equal rows merged."""
-    return merged(data.matrix.toarray(), data.codes, data.weight)._replace(number=data.number)
+    matrix: Any = data.matrix
+    return merged(matrix.toarray(), data.codes, data.weight)._replace(number=data.number)
 
 
 def _as_text(keys: np.ndarray) -> np.ndarray:
