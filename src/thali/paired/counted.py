@@ -54,7 +54,7 @@ def of_frame(frame: Any, **columns: Any) -> PairedComparisons:
     frame = as_frame(frame)
     if not columns and set(map(str, frame.index)) == set(map(str, frame.columns)):
         return PairedComparisons(frame)
-    return rows_of(frame, columns).reading().build()[0]
+    return rows_of(frame, columns).build()[0]
 
 
 def rows_of(frame: Any, columns: dict[str, Any]) -> "Rows":
@@ -208,7 +208,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
             raise DataError(
                 f"{rows.table.file}: All {plural(repeated, 'row')} were counted before, by {identifier[0]!r}."
             )
-    data, read_as = rows.reading().build()
+    data, read_as = rows.build()
     return Counted(data, parts_by(by, rows.by), ids, repeated, read_as)
 
 

@@ -463,8 +463,7 @@ def leaderboard(
         The share of choices that are made at random.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
-        take them: first, second, chosen, rejected, count, losses, subject, date, home, away, result,
-        coding. `where`:
+        take them: first, second, chosen, rejected, count, losses, subject, date, home, away, result, coding. `where`:
         conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns

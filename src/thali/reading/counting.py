@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,7 +100,7 @@ def read_counts(path: Any, progressbar: bool = False, where: Any = None, **optio
     Of a Parquet or text file above 16 MB the different rows and how often each occurs are kept, nothing else; who
     answered is not read. Other files, and tables whose rows do not add up, are read as `read` does.
     """
-    return read_rows(path, (), progressbar, where, options).reading().build()
+    return read_rows(path, (), progressbar, where, options).build()
 
 
 class Rows(NamedTuple):
@@ -109,6 +110,14 @@ class Rows(NamedTuple):
     options: dict[str, Any]
     times: np.ndarray | None = None  # of each row; None: these are all rows
     counts: tuple[str, ...] = ()  # the columns of counts
+    warn: Callable[[Any], None] | None = None  # of what rows that are no longer there say, by the data of all
+
+    def build(self) -> tuple[Any, str]:
+        """The comparisons, and a sentence that says how they were read."""
+        data, sentence = self.reading().build()
+        if self.warn is not None:
+            self.warn(data)
+        return data, sentence
 
     def reading(self) -> Reading:
         """How it is read."""
@@ -175,9 +184,7 @@ def read_rows(path: Any, besides: Sequence[str], progressbar: bool, where: Any, 
             columns, counts = reading.counted
             every = tuple(dict.fromkeys([*columns, *besides]))
             table, times = _counted(kept, every, counts, options.get("date"), progressbar)
-            found = Rows(table, options, times, counts)
-            _warn_of_practice(kept, head, found.reading().convert()[0])
-            return found
+            return Rows(table, options, times, counts, partial(_warn_of_practice, kept, head))
     table = load(path)
     with in_file(table.file):
         return Rows(table.only(conditions), options)
