@@ -17,6 +17,7 @@ from .group_state import People, group_at
 from .likelihoods.best_worst_sets import BestWorstSets
 from .likelihoods.pair_blocks import WIDTH, Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 from .likelihoods.pair_covariates import (
+    CLASSES,
     PairsWithCovariates,
     PairsWithCovariatesAndTies,
     PairsWithCovariatesAndTiesWithoutUnique,
@@ -235,12 +236,7 @@ def _joined_covariates(parts: Sequence[Any]) -> Any:
     return _joined_pairs(parts)._replace(x=x)
 
 
-WITH_COVARIATES = (
-    PairsWithCovariates,
-    PairsWithCovariatesWithoutUnique,
-    PairsWithCovariatesAndTies,
-    PairsWithCovariatesAndTiesWithoutUnique,
-)
+WITH_COVARIATES = tuple(CLASSES.values())
 _JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
     Judgements: _joined_judgements,
     Sets: _joined_sets,
