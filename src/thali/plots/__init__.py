@@ -37,6 +37,7 @@ people                 the number of classes that two people share
 segments               what each segment of the respondents prefers
 market_shares          shares in a simulated market, before and after a change
 demand                 the share of a product at several prices
+elasticities           how far the price of each product changes every share
 willingness_to_pay     what people would pay for the levels of attributes
 evidence               log evidence of models with its error, and their probability
 evidence_path          the evidence, step by step

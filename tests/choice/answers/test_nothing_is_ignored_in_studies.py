@@ -28,29 +28,17 @@ CALLS = {
     "best_products": lambda model, products=MARKET, attributes=SPACE, **how: model.best_products(
         attributes, products, **how
     ),
+    "elasticities": lambda model, products=MARKET, attribute="price", **how: model.elasticities(
+        products, attribute, **how
+    ),
+    "source_of_volume": lambda model, products=MARKET, new="C", **how: model.source_of_volume(products, new, **how),
+    "holdouts": lambda model, data=None: model.holdouts(read() if data is None else data),
     "willingness_to_pay": lambda model, price="price", **how: model.willingness_to_pay(price, **how),
     "level_effects": lambda model, **how: model.level_effects(**how),
     "attribute_importance": lambda model, **how: model.attribute_importance(**how),
 }
-OF_MARKETS = ("market_shares", "demand", "best_products")
+OF_MARKETS = ("market_shares", "demand", "elasticities", "source_of_volume", "best_products")
 ONE = [[f"p{number}"] for number in range(12)]  # a median of two classes is that of one, whoever else is asked
-# Of each argument other values, one of which changes the answers that take it; no data: cores, random_seed.
-ARGUMENTS = {
-    "ci": [0.5],
-    "each_person": [True],
-    "each_draw": [True],
-    "change": [{"price": {"A": 25.0}}],
-    "people": ["age == 20", *ONE],
-    "respondent_weights": ["heavy", *np.eye(12)],
-    "n": [2],
-    "costs": [{"price": {5.0: 4.0, 15.0: 1.0}}],
-    "price": ["brand"],
-    "top": [2],
-    "attribute": ["zoom"],
-    "product": ["B"],
-    "values": [(5.0, 25.0)],
-    "attributes": [SPACE | {"price": [5.0, 25.0]}],
-}
 NAMES = {"competitors": "products"}  # of the market, in `best_products`
 NO_DATA = {"self", "cores", "random_seed"}
 # Of each property of a table of products, what is changed in it; None: columns that are no attribute, warned of.
@@ -77,6 +65,30 @@ def read(frame=None, **how):
     return th.ChoiceExperiment.from_frame(table() if frame is None else frame, attributes=ATTRIBUTES, **how)
 
 
+# Of each argument other values, one of which changes the answers that take it; no data: cores, random_seed.
+ARGUMENTS = {
+    "ci": [0.5],
+    "each_person": [True],
+    "each_draw": [True],
+    "change": [{"price": {"A": 25.0}}, 0.5],
+    "rule": ["first-choice"],
+    "scale": [0.5],
+    "availability": [{"A": 0.5}],
+    "actual": [{"A": 0.5, "B": 0.3, "C": 0.2}],
+    "cost": [2.0],
+    "new": ["B"],
+    "data": [read(table().head(18))],
+    "people": ["age == 20", *ONE],
+    "respondent_weights": ["heavy", *np.eye(12)],
+    "n": [2],
+    "costs": [{"price": {5.0: 4.0, 15.0: 1.0}}],
+    "price": ["brand"],
+    "top": [2],
+    "attribute": ["zoom"],
+    "product": ["B"],
+    "values": [(5.0, 25.0)],
+    "attributes": [SPACE | {"price": [5.0, 25.0]}],
+}
 # As small as they may be; kernels run as Python.
 FITS = {
     "multinomial": lambda data: th.MultinomialLogit("price").fit(data),

@@ -11,6 +11,21 @@ if TYPE_CHECKING:
     import pandas
 
 
+LOGIT, FIRST_CHOICE, RANDOMISED = "logit", "first-choice", "randomised-first-choice"
+RULES = (LOGIT, FIRST_CHOICE, RANDOMISED)
+
+
+class Rule(NamedTuple):
+    """How utilities become choices, other than in the model itself."""
+
+    name: str = LOGIT
+    scale: float = 1.0  # of all utilities
+    constants: tuple[np.ndarray, ...] = ()  # of each market (draws, products), added to utilities; empty: none
+
+
+AS_FITTED = Rule()
+
+
 class Effects(NamedTuple):
     """How often one level is preferred to another."""
 
@@ -52,6 +67,10 @@ class Chooser:
         """Whether utility is a straight line in the number of an attribute, within the tested range and beyond."""
         return False
 
+    def is_number(self, attribute: int) -> bool:
+        """Whether an attribute may take any number."""
+        return False
+
     def turns(self, attribute: int) -> np.ndarray:
         """Numbers between the levels of an attribute at which utility, a line elsewhere, changes its slope."""
         return np.empty(0)
@@ -65,7 +84,12 @@ class Chooser:
         raise NotImplementedError
 
     def shares(
-        self, markets: Sequence[np.ndarray], weights: np.ndarray | None, cores: int | None, random_seed: Any
+        self,
+        markets: Sequence[np.ndarray],
+        weights: np.ndarray | None,
+        cores: int | None,
+        random_seed: Any,
+        rule: Rule = AS_FITTED,
     ) -> list[np.ndarray]:
         """Shares (draws, products) of each market; `weights` (respondents,) None: new people."""
         # Random numbers are common to the markets.

@@ -26,6 +26,11 @@ ENGLISH = {
     "shares.without_none": "People could choose none of the products, and not in this market: these are shares among"
     " those who choose. A row of the market for that option, as in the data, adds it.",
     "shares.caption": "Share of each product of the market and its {interval}.",
+    "shares.known": "The shares of today are taken as known: constants meet them in every draw, so that their intervals"
+    " have no width, and the intervals of a change leave out how uncertain today's shares are.",
+    "elasticities": "One per cent more of the {price} costs {product} {mean} % of its share ({interval} {low} to"
+    " {high}), the most of all products{where}.",
+    "elasticities.title": "Change of each share, in per cent, if the {price} of a product rises by one per cent",
     "market": "Which share of the respondents would choose each product of a market? At first it is {what}. The largest"
     " share there: {first}, {mean} % ({interval} {low} to {high}).",
     "market.size": "Computed from {size}.",

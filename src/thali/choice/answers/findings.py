@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
 _MIN_RESPONDENTS = 3  # respondents that make segments
 _ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
+_OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"}  # of what is lost
 
 
 # settings -----------------------------------------------------------------------------------------------------
@@ -202,6 +203,26 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     )
 
 
+@finding("elasticities", "How does the price of each product change every share?", SHOWN)
+def elasticities(model: Any, settings: Settings) -> Finding | None:
+    """What one per cent more of the price of a product does, in the first market that was asked for."""
+    if settings.market is None or settings.price is None:
+        return None
+    first = markets_of(model._chooser().data.scheme, settings.market)[0]
+    with without_warnings():  # which the shares of the market gave
+        table = model.elasticities(first.table.set_axis(first.labels), settings.price, **_how(settings))
+    if not len(table):
+        return None
+    own = table[table["changed"] == table["product"]].sort_values("elasticity", kind="stable")
+    rows = own.to_dict("records")
+    facts = {"product": rows[0]["product"], "price": settings.price, "interval": interval_name(settings.ci)}
+    figures = {name: number(-rows[0][column]) for name, column in _OWN.items()}
+    where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
+    sentence = phrase(ENGLISH, "elasticities", where=where, **facts, **figures)
+    title = str(phrase(ENGLISH, "elasticities.title", price=settings.price))
+    return Finding(str(sentence), title=title, table=table, rows=None, picture=Picture("elasticities", title, (table,)))
+
+
 def _lacks_none(model: Any, market: "pandas.DataFrame") -> bool:
     """Whether people could choose none of the products, and cannot in this market."""
     chooser = model._chooser()
@@ -347,5 +368,5 @@ def check(model: Any, settings: Settings) -> Finding:
     return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
 
 
-FIRST = (attribute_importance, level_effects, willingness_to_pay, market_shares, market)
+FIRST = (attribute_importance, level_effects, willingness_to_pay, market_shares, elasticities, market)
 OF_PEOPLE = (individual_level_effects, individual_importance, individual_willingness_to_pay)

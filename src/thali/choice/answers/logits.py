@@ -14,7 +14,16 @@ from thali.inference.arrays import packed, smallest
 from thali.inference.seeds import streams
 from thali.people.columns import MarketPeople, people_of
 
-from .chooser import Chooser, Effects, error_between_chains, thinned
+from .chooser import (
+    AS_FITTED,
+    LOGIT,
+    RANDOMISED,
+    Chooser,
+    Effects,
+    Rule,
+    error_between_chains,
+    thinned,
+)
 from .effects import some_products, some_tasks, variation
 from .methods import ChoiceAnswers
 from .simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, held, none_of
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 2**21  # utilities computed at a time
 _NEW = 1_024  # about so many new people are drawn in each draw
+_OCCASIONS = 2**14  # of all people together, on which errors of products are drawn
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
 _MIN_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
 _STEP = 1e-4  # of the delta method, in standard errors
@@ -100,6 +110,9 @@ class LogitChooser(Chooser):
         part = self.coding.parts[attribute]
         return part.numbers is not None and not part.knots
 
+    def is_number(self, attribute: int) -> bool:
+        return self.coding.parts[attribute].numbers is not None
+
     def turns(self, attribute: int) -> np.ndarray:
         return np.array(self.coding.parts[attribute].knots, float)
 
@@ -140,16 +153,58 @@ class LogitChooser(Chooser):
         return found
 
     def shares(
-        self, markets: Sequence[np.ndarray], weights: np.ndarray | None, cores: int | None, random_seed: Any
+        self,
+        markets: Sequence[np.ndarray],
+        weights: np.ndarray | None,
+        cores: int | None,
+        random_seed: Any,
+        rule: Rule = AS_FITTED,
     ) -> list[np.ndarray]:
-        matrix = self.coding.rows(np.concatenate(markets))
+        cells = np.concatenate(markets)
+        matrix = rule.scale * self.coding.rows(cells)
         ends = np.cumsum([0, *(len(market) for market in markets)])
         found = np.empty((len(self.tastes), len(matrix)))
-        for draws, tastes, weight in self._tastes_by(weights, len(matrix), random_seed):
+        kinds = self.tastes.shape[1] if weights is not None or self.population is None else _NEW
+        several = rule.name == RANDOMISED
+        errors = self._errors_of_products(cells, kinds, random_seed) if several else np.zeros((1, 1, len(cells)))
+        for draws, tastes, weight in self._tastes_by(weights, len(matrix) * errors.shape[1], random_seed):
             utility = tastes @ matrix.T
-            for first, last in pairwise(ends):
-                found[draws, first:last] = np.einsum("dkj,dk->dj", _softmax(utility[:, :, first:last]), weight)
+            for place, (first, last) in enumerate(pairwise(ends)):
+                own = utility[:, :, first:last]
+                if rule.constants:
+                    own = own + rule.constants[place][draws][:, None]
+                if rule.name == LOGIT:
+                    p = _softmax(own)
+                else:
+                    p = _best(own[:, :, None] + _of_people(errors, own.shape[1])[:, :, first:last]).mean(axis=2)
+                found[draws, first:last] = np.einsum("dkj,dk->dj", p, weight)
         return np.split(found, ends[1:-1], axis=1)
+
+    def _errors_of_products(self, cells: np.ndarray, kinds: int, random_seed: Any) -> np.ndarray:
+        r"""Normal errors (kinds, occasions, products) of variance π²/6; products share that of each level they share.
+
+        .. math:: e_j = \frac{\pi}{\sqrt{6 A}} \sum_a z_{a, x_{ja}}
+        """
+        from scipy.special import ndtri
+        from scipy.stats import qmc
+
+        named = [k for k, name in enumerate(self.data.attributes) if name != INSIDE]
+        places, number = [], 0
+        for attribute in named:
+            own = cells[:, attribute]
+            _, place = np.unique(own, return_inverse=True)
+            lacks = np.isnan(own)
+            place[lacks] = place.max(initial=0) + 1 + np.arange(lacks.sum())  # what lacks it shares nothing
+            places.append(number + np.unique(place, return_inverse=True)[1])
+            number = int(places[-1].max()) + 1
+        each = max(1, -(-_OCCASIONS // kinds))
+        shift = streams(random_seed, 2)[1].random(number)
+        points = qmc.Sobol(number, scramble=False).random_base2((kinds * each - 1).bit_length())[: kinds * each]
+        normal = ndtri(np.clip((points + shift) % 1.0, 1e-12, 1.0 - 1e-12))
+        found = np.zeros((kinds * each, len(cells)))
+        for place in places:
+            found += normal[:, place]
+        return (found * (np.pi / np.sqrt(6.0 * max(len(named), 1)))).reshape(kinds, each, -1)
 
     def _tastes_by(
         self, weights: np.ndarray | None, rows: int, random_seed: Any
@@ -294,6 +349,17 @@ def _softmax(utility: np.ndarray) -> np.ndarray:
     """exp(u_j) / Σ exp(u_k) over the last axis."""
     odds = np.exp(utility - utility.max(axis=-1, keepdims=True))
     return odds / odds.sum(axis=-1, keepdims=True)
+
+
+def _best(utility: np.ndarray) -> np.ndarray:
+    """1 for the largest utility over the last axis, which ties share."""
+    best = utility == utility.max(axis=-1, keepdims=True)
+    return best / best.sum(axis=-1, keepdims=True)
+
+
+def _of_people(errors: np.ndarray, kinds: int) -> np.ndarray:
+    """Errors of as many kinds of people."""
+    return errors if len(errors) == 1 else errors[np.arange(kinds) % len(errors)]
 
 
 def _blocks(draws: int, size: int) -> Iterator[slice]:

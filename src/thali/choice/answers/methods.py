@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from thali.posterior.interval import INTERVAL
 
+from .chooser import LOGIT
+
 if TYPE_CHECKING:
     import pandas
 
+    from thali.data.experiments import ChoiceExperiment
     from thali.model.settings import Settings
 
     from .chooser import Chooser
@@ -39,6 +42,10 @@ class ChoiceAnswers:
         each_draw: bool = False,
         cores: int | None = None,
         random_seed: Any = 0,
+        rule: str = LOGIT,
+        scale: float = 1.0,
+        availability: Mapping[str, float] | None = None,
+        actual: Mapping[str, float] | None = None,
     ) -> "pandas.DataFrame":
         r"""Which share of people would choose each product of a market, and what a change would do.
 
@@ -67,6 +74,20 @@ class ChoiceAnswers:
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of occasions and new people, where they are simulated; draws of the sampling distribution of an estimate
             always have the same seed.
+        rule : str
+            Of logits, by what utilities become choices: "logit", the model itself; "first-choice", everybody takes the
+            product of the highest utility; "randomised-first-choice", likewise after errors have been added, normal and
+            of the variance π²/6 of the logit's, of which two products share as large a part as they have levels in
+            common: like products take their buyers from each other, and a copy of a product only from that product.
+        scale : float above 0
+            Of logits, a factor of all utilities: below 1 shares are more alike, as where the market is less attentive
+            than the questionnaire.
+        availability : dict, optional
+            Product -> the part of occasions on which it is found, such as awareness times distribution; 1 for those
+            that are not named. Where nothing is found nothing is bought, so that shares may sum to less than 1.
+        actual : dict, optional
+            Of logits, the actual share of every product today, summing to 1. A constant is added to the utility of each
+            product, in every draw, with which the shares before the change are these.
 
         Returns
         -------
@@ -74,7 +95,8 @@ class ChoiceAnswers:
             One row a product: `share` (posterior mean, or estimate), `share_low` to `share_high` (interval of the share
             among the respondents, or in the population: that is wider, as only some of its people were asked) and
             `share_se` (Monte Carlo standard error of a posterior mean; standard error of an estimate); with a change
-            also `after` and `change`, likewise. Random numbers are common to all markets.
+            also `after` and `change`, likewise. Random numbers are common to all markets. With `actual` the interval of
+            `share` has no width, and those of the change take the actual shares for certain: ``attrs["notes"]``.
 
         Raises
         ------
@@ -91,11 +113,159 @@ class ChoiceAnswers:
         DataWarning
             If a number lies outside the tested range; if `people` or weights change nothing, because everybody has the
             same tastes in the model; if a column of the products is no attribute.
+
+        References
+        ----------
+        Huber, Orme & Miller (1999), Dealing with product similarity in conjoint simulations; Train (2009), Discrete
+        choice methods with simulation, section 2.8, of constants by actual shares.
         """
+        from .rules import How
         from .shares import market_shares
 
         asked = (products, change, people, respondent_weights)
-        return market_shares(self._chooser(), *asked, ci, each_draw, cores, random_seed)
+        how = How(rule, scale, availability, actual)
+        return market_shares(self._chooser(), *asked, ci, each_draw, how, cores, random_seed)
+
+    def elasticities(
+        self,
+        products: "pandas.DataFrame",
+        attribute: str = "price",
+        change: float | None = None,
+        people: Any = None,
+        respondent_weights: Any = None,
+        ci: float = INTERVAL,
+        cores: int | None = None,
+        random_seed: Any = 0,
+        rule: str = LOGIT,
+        scale: float = 1.0,
+        availability: Mapping[str, float] | None = None,
+        actual: Mapping[str, float] | None = None,
+    ) -> "pandas.DataFrame":
+        r"""By how many per cent each share changes if the price of one product rises by one per cent.
+
+        .. math:: e_{jk} = \frac{\partial s_j}{\partial x_k} \frac{x_k}{s_j}; \qquad
+            \frac{s_j' - s_j}{(s_j' + s_j) / 2} \Big/ \frac{x_k' - x_k}{(x_k' + x_k) / 2}
+
+        The first is the elasticity at a point, where the model takes the attribute as a number; the second, along an
+        arc, is that of a change of a given size, and otherwise that to the next tested value.
+
+        Parameters
+        ----------
+        products : data frame
+            The market, as for `market_shares`.
+        attribute : str
+            Of numbers above 0.
+        change : float in (-1, 1), optional
+            The change of an arc, as a part of the value, such as .1 for ten per cent more; None: at the point, or to
+            the next tested value above (below the highest) of an attribute with a coefficient for each value.
+        people, respondent_weights, ci, cores, random_seed, rule, scale, availability, actual : optional
+            As for `market_shares`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each product whose number is `changed` and each `product` whose share answers, itself (own) and
+            the others (cross): `elasticity`, the mean over draws (or the estimate), its interval `elasticity_low` to
+            `elasticity_high`, and `elasticity_se`; of arcs also the numbers, `from` and `to`. NaN where the share is 0.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `market_shares`, or if an arc ends where the model has no utility.
+        ArgumentError
+            As `market_shares`, or if the attribute is none or not above 0.
+
+        References
+        ----------
+        Train (2009), Discrete choice methods with simulation, section 2.6.
+        """
+        from .rules import How
+        from .substitution import elasticities
+
+        asked = (products, attribute, change, people, respondent_weights)
+        how = How(rule, scale, availability, actual)
+        return elasticities(self._chooser(), *asked, ci, how, cores, random_seed)
+
+    def holdouts(self, data: "ChoiceExperiment") -> "pandas.DataFrame":
+        r"""How well the fit predicts tasks that were held out of it: hits and log score, and shares task by task.
+
+        .. math:: \frac1T \sum_t \ln p_t(y_t); \qquad \frac1T \sum_t [\,y_t = \arg\max_j p_t(j)\,], \text{ ties shared}
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+            The tasks and what was chosen in them, such as fixed tasks that everybody saw; respondents of the fit are
+            predicted by their own tastes, others as new people.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each alternative of each different task (the same products in the same order): `task`,
+            `alternative`, the share of `choices` that is `observed`, with its standard error `observed_se`, and
+            `predicted`. ``attrs``: `log_score` (mean natural logarithm a task; `guessing` is that of chance),
+            `hit_rate`, their errors `log_score_se` and `hit_rate_se` by the differences between people, and
+            `share_error`, the mean absolute error of the shares.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the data are no choice experiment, or hold an attribute or level that the fit does not know.
+        """
+        from .holdouts import holdouts
+
+        return holdouts(self, data)
+
+    def source_of_volume(
+        self,
+        products: "pandas.DataFrame",
+        new: Any,
+        people: Any = None,
+        respondent_weights: Any = None,
+        ci: float = INTERVAL,
+        cores: int | None = None,
+        random_seed: Any = 0,
+        rule: str = LOGIT,
+        scale: float = 1.0,
+        availability: Mapping[str, float] | None = None,
+    ) -> "pandas.DataFrame":
+        r"""Who loses to a new product: the part of its buyers that each other product had before.
+
+        .. math:: \frac{s_j(\text{without}) - s_j(\text{with})}{\sum_{k \text{ new}} s_k(\text{with})}
+
+        Parameters
+        ----------
+        products : data frame
+            The market with the new product, as for `market_shares`.
+        new : str or list of str
+            The products that are not there before.
+        people, respondent_weights, ci, cores, random_seed, rule, scale, availability : optional
+            As for `market_shares`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each other product, the no-choice option included: `before`, `after`; `lost` and `source`, its
+            part of what the new ones win, with their intervals and errors; `proportional`, the source if everybody had
+            the same tastes and products lost in proportion to their shares. ``attrs["won"]``: the share of the new.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `market_shares`.
+        ArgumentError
+            As `market_shares`, or if a new product is not in the market, or every product is new.
+        """
+        from .rules import How
+        from .substitution import source_of_volume
+
+        asked = (products, new, people, respondent_weights)
+        return source_of_volume(self._chooser(), *asked, ci, How(rule, scale, availability), cores, random_seed)
 
     def demand(
         self,
@@ -108,6 +278,11 @@ class ChoiceAnswers:
         ci: float = INTERVAL,
         cores: int | None = None,
         random_seed: Any = 0,
+        cost: float | None = None,
+        rule: str = LOGIT,
+        scale: float = 1.0,
+        availability: Mapping[str, float] | None = None,
+        actual: Mapping[str, float] | None = None,
     ) -> "pandas.DataFrame":
         """The demand curve: the share of a product at each price, or at each value of another attribute.
 
@@ -123,11 +298,17 @@ class ChoiceAnswers:
             The market, as for `market_shares`.
         people, respondent_weights, ci, cores, random_seed : optional
             As for `market_shares`.
+        cost : float, optional
+            What one sale costs, in units of a price.
+        rule, scale, availability, actual : optional
+            As for `market_shares`; `actual` shares are those of the market as it is in `products`.
 
         Returns
         -------
         pandas.DataFrame
-            One row a value: the value, `share`, `share_low`, `share_high` and `share_se`.
+            One row a value: the value, `share`, `share_low`, `share_high` and `share_se`. With a cost also `profit` for
+            each person of the market, (value - cost) times share, with its interval and error, and `probability_best`,
+            the part of the draws in which this value earns most.
 
         Raises
         ------
@@ -138,10 +319,12 @@ class ChoiceAnswers:
         ArgumentError
             As `market_shares`, or if there is no such product or attribute.
         """
+        from .rules import How
         from .shares import demand
 
         asked = (attribute, product, values, products, people, respondent_weights)
-        return demand(self._chooser(), *asked, ci, cores, random_seed)
+        how = How(rule, scale, availability, actual)
+        return demand(self._chooser(), *asked, ci, cost, how, cores, random_seed)
 
     def level_effects(
         self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0

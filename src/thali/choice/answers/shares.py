@@ -14,7 +14,9 @@ from thali.data.experiments.scheme import INSIDE
 from thali.errors import Argument, ArgumentError
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of
+from .english import ENGLISH
 from .market import SCENARIO, Market, changed, competitors_of, market_of, markets_of, place_of, weights_of
+from .rules import How
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +30,7 @@ def market_shares(
     respondent_weights: Any,
     ci: float,
     each_draw: bool,
+    how: How,
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
@@ -39,9 +42,9 @@ def market_shares(
     ci = probability_of(ci)
     markets = markets_of(chooser.data.scheme, products)
     after = [] if change is None else [changed(market, change) for market in markets]
-    cells = [chooser.cells(market.table) for market in (*markets, *after)]
+    how = how.checked(markets)
     weights = weights_of(chooser, people, respondent_weights)
-    found = chooser.shares(cells, weights, cores, random_seed)
+    found = how.shares(chooser, [*markets, *after], weights, cores, random_seed)
     named = {"share": np.hstack(found[: len(markets)])}
     if change is not None:
         now = np.hstack(found[len(markets) :])
@@ -55,6 +58,8 @@ def market_shares(
         columns |= spread(chooser, name, values, ci)
     table = Table(columns, index=index)
     table.attrs["interval"] = ci
+    if how.actual is not None:
+        table.attrs["notes"] = [ENGLISH["shares.known"]]
     return table
 
 
@@ -83,14 +88,17 @@ def demand(
     people: Any,
     respondent_weights: Any,
     ci: float,
+    cost: float | None,
+    how: How,
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """The share of a product of a market at each value of an attribute."""
+    """The share of a product of a market at each value of an attribute, and what it earns there."""
     from thali._tables import Table
 
     ci = probability_of(ci)
     market = market_of(chooser.data.scheme, products)
+    how = how.checked([market])
     place = place_of(as_label(product), market.labels, "product")
     if attribute not in market.table.columns:
         raise ArgumentError(
@@ -99,18 +107,37 @@ def demand(
     if isinstance(values, str) or not isinstance(values, Iterable) or not len(values := list(values)):
         raise ArgumentError(f"values must list what {attribute!r} may be, such as [100, 150, 200]; got {values!r}.")
     label = market.labels[place]
-    cells = [chooser.cells(changed(market, {attribute: {label: value}}).table) for value in values]
-    found = chooser.shares(cells, weights_of(chooser, people, respondent_weights), cores, random_seed)
-    shares = np.column_stack([each[:, place] for each in found])
+    every = [market, *(changed(market, {attribute: {label: value}}) for value in values)]
     numbers = [as_number(as_label(value)) for value in values]
+    if cost is not None and None in numbers:
+        raise ArgumentError(Argument("cost"), f" needs numbers of {attribute!r}, which is what a sale brings.")
+    weights = weights_of(chooser, people, respondent_weights)
+    found = how.shares(chooser, every if how.actual else every[1:], weights, cores, random_seed)
+    shares = np.column_stack([each[:, place] for each in found[-len(values) :]])
     columns = {
         attribute: values if None in numbers else numbers,
         "share": centre(chooser, shares),
         **spread(chooser, "share", shares, ci),
     }
+    if cost is not None:
+        if (amount := as_number(as_label(cost))) is None:
+            raise ArgumentError(Argument("cost"), f" is what one sale costs and must be a number; got {cost!r}.")
+        profit = shares * (np.array(numbers, float) - amount)
+        columns |= {
+            "profit": centre(chooser, profit),
+            **spread(chooser, "profit", profit, ci),
+            "probability_best": best_of(chooser, profit),
+        }
     table = Table(columns)
     table.attrs.update(interval=ci, product=label, attribute=attribute)
     return table
+
+
+def best_of(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
+    """The part of the draws in which each of the quantities (draws, quantities) is the largest; ties share it."""
+    draws = values[1:] if chooser.is_estimate else values
+    is_best = draws == draws.max(axis=1, keepdims=True)
+    return (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
 
 
 # The best products to offer against given competitors: search by greedy choice and exchange, and how sure it is -------
@@ -194,9 +221,7 @@ def best_products(
     search.run(n, np.random.default_rng(0))
     lines = search.best(n, max(top, _FINALISTS))
     found = worth(chooser, lines)
-    means, draws = centre(chooser, found), found[1:] if chooser.is_estimate else found
-    is_best = draws == draws.max(axis=1, keepdims=True)
-    probability = (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
+    means, probability = centre(chooser, found), best_of(chooser, found)
     low, high = ends_of_draws(chooser, found, ci)
     errors = chooser.errors(found, chooser.chain)
     name = "profit" if space.earned else "share"

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError
 
-from ...answers.chooser import Chooser, Effects, error_between_chains, thinned
+from ...answers.chooser import AS_FITTED, Chooser, Effects, Rule, error_between_chains, thinned
 from ...answers.effects import some_products
 from ...answers.market import respondents_of
 from ..engines.fit import draws_between
@@ -55,10 +55,26 @@ class ClassChooser(Chooser):
         return type(self)(some, self.data, self.people)
 
     def shares(
-        self, markets: Sequence[np.ndarray], weights: np.ndarray | None, cores: int | None, random_seed: Any
+        self,
+        markets: Sequence[np.ndarray],
+        weights: np.ndarray | None,
+        cores: int | None,
+        random_seed: Any,
+        rule: Rule = AS_FITTED,
     ) -> list[np.ndarray]:
         from .predict import share_draws
 
+        if rule is not AS_FITTED:
+            raise ArgumentError(
+                "People of product classes choose the product with the greatest sum of values, and have no utilities "
+                "that ",
+                Argument("rule"),
+                ", ",
+                Argument("scale"),
+                " or ",
+                Argument("actual"),
+                " could act on; leave these out, or fit a logit.",
+            )
         return share_draws(self.draws, [_codes(cells) for cells in markets], weights, cores, random_seed)
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:

@@ -1,0 +1,158 @@
+r"""How utilities become shares of a real market: rules of choice, the scale, availability, shares that are known.
+
+With utilities :math:`u_{nj}` of a person, constants :math:`c_j` and the scale s, the rules are
+
+.. math::
+    P_n(j) \propto e^{s u_{nj} + c_j}; \qquad P_n(j) = [j = \arg\max_k u_{nk}]; \qquad
+    P_n(j) = P(j = \arg\max_k s u_{nk} + e_{nk})
+
+The errors e of the last are normal with the variance π²/6 that those of the logit have, and two products share the part
+of it that their common levels are of all attributes, so that like products compete with each other first (Huber, Orme &
+Miller 1999; Orme & Baker 2000, with correlated errors alone).
+
+Of products that are not always found (availability a_j: awareness times distribution) every set A of those that are
+there has the weight of its occasions, :math:`s_j = \sum_{A \ni j} \prod_{k \in A} a_k \prod_{k \notin A} (1 - a_k)
+s_j(A)`. Constants are those with which the shares of today are the actual ones, in each draw (Train 2009, section 2.8;
+Berry, Levinsohn & Pakes 1995 for the iteration).
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product as combinations
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from thali._arguments import between, one_of, positive, proportion
+from thali._labels import as_label, shorten
+from thali.errors import Argument, ArgumentError, EstimateWarning
+from thali.inference.warn import warn
+
+from .chooser import AS_FITTED, LOGIT, RULES, Chooser, Rule
+from .market import Market, place_of
+
+_MOST_LIMITED = 10  # products that are not always available, of which every set is a market
+_STEPS, _CLOSE = 2_000, 1e-9  # passes of the iteration for constants; the relative error of shares at its end
+
+
+class How(NamedTuple):
+    """How utilities become shares, as asked for."""
+
+    rule: Any = LOGIT
+    scale: Any = 1.0
+    availability: Any = None
+    actual: Any = None
+
+    def checked(self, markets: Sequence[Market]) -> Self:
+        """The same with shares by product; raises for what does not fit these markets."""
+        one_of("rule", self.rule, RULES)
+        scale = positive("scale", self.scale, "the factor of all utilities")
+        labels = list(dict.fromkeys(label for market in markets for label in market.labels))
+        availability = None if self.availability is None else _by_product("availability", self.availability, labels)
+        for label, value in (availability or {}).items():
+            proportion(f"availability of {label!r}", value, "the part of occasions on which it is found")
+        actual = None if self.actual is None else self._checked_actual(markets)
+        return self._replace(scale=scale, availability=availability, actual=actual)
+
+    def _checked_actual(self, markets: Sequence[Market]) -> dict[str, float]:
+        """The actual share of each product."""
+        if len(markets) > 1:
+            raise ArgumentError(
+                Argument("actual"), f" shares are of one market, and the table has {len(markets)} scenarios; give one."
+            )
+        if self.rule != LOGIT:
+            raise ArgumentError(
+                Argument("actual"),
+                " shares are met by constants of the rule 'logit'; leave out ",
+                Argument("rule"),
+                ".",
+            )
+        labels = markets[0].labels
+        found = _by_product("actual", self.actual, labels)
+        if absent := [label for label in labels if label not in found]:
+            raise ArgumentError(Argument("actual"), f" has no share of {shorten(absent)}; give one of each product.")
+        for label, value in found.items():
+            between(f"actual share of {label!r}", value, "what it sells (leave out of the market what sells nothing)")
+        total = sum(found.values())
+        if abs(total - 1.0) > 1e-6:
+            raise ArgumentError(Argument("actual"), f" shares must sum to 1; they sum to {total:g}.")
+        return found
+
+    def shares(
+        self, chooser: Chooser, markets: Sequence[Market], weights: np.ndarray | None, cores: int | None, seed: Any
+    ) -> list[np.ndarray]:
+        """Shares (draws, products) of each market; the actual shares are those of the first."""
+
+        def of(markets: Sequence[Market], constants: np.ndarray | None) -> list[np.ndarray]:
+            return self._shares(chooser, markets, constants, weights, cores, seed)
+
+        if self.actual is None:
+            return of(markets, None)
+        first = markets[0]
+        wanted = np.log([self.actual[label] for label in first.labels])
+        constants = np.zeros((len(chooser.chain), len(first.labels)))
+        for _ in range(_STEPS):
+            missing = wanted - np.log(of([first], constants)[0])
+            constants += missing
+            if np.abs(missing).max() < _CLOSE:
+                break
+        else:
+            warn(
+                EstimateWarning(
+                    f"After {_STEPS:,} steps the shares still differ from ",
+                    Argument("actual"),
+                    f" by up to {100 * np.abs(np.expm1(missing)).max():.1g} % of them.",
+                )
+            )
+        return of(markets, constants)
+
+    def _shares(
+        self,
+        chooser: Chooser,
+        markets: Sequence[Market],
+        constants: np.ndarray | None,
+        weights: np.ndarray | None,
+        cores: int | None,
+        seed: Any,
+    ) -> list[np.ndarray]:
+        """The shares with these constants: sums over what is found on an occasion."""
+        every = [self._found(market) for market in markets]
+        cells = [chooser.cells(market.table) for market in markets]
+        asked = [own[there] for own, sets in zip(cells, every, strict=True) for there, _ in sets]
+        rule = AS_FITTED
+        if (self.rule, self.scale, constants is None) != (LOGIT, 1.0, True):
+            added = () if constants is None else tuple(constants[:, there] for sets in every for there, _ in sets)
+            rule = Rule(self.rule, self.scale, added)
+        parts = iter(chooser.shares(asked, weights, cores, seed, rule))
+        found = []
+        for own, sets in zip(cells, every, strict=True):
+            total = np.zeros((len(chooser.chain), len(own)))
+            for there, part in sets:
+                total[:, there] += part * next(parts)
+            found.append(total)
+        return found
+
+    def _found(self, market: Market) -> list[tuple[np.ndarray, float]]:
+        """Which products are found together, and on which part of the occasions."""
+        given = self.availability or {}
+        values = [given.get(label, 1.0) for label in market.labels]
+        if sum(value < 1.0 for value in values) > _MOST_LIMITED:
+            raise ArgumentError(
+                Argument("availability"), f" may be below 1 for up to {_MOST_LIMITED} products of a market."
+            )
+        found = []
+        for there in combinations(*[(True, False) if value < 1.0 else (True,) for value in values]):
+            if any(there):
+                part = np.prod([v if is_there else 1.0 - v for v, is_there in zip(values, there, strict=True)])
+                found.append((np.flatnonzero(there), float(part)))
+        return found
+
+
+def _by_product(name: str, given: Any, labels: Sequence[str]) -> dict[str, float]:
+    """What is given for each product that is named."""
+    given = dict(given) if isinstance(given, Mapping) or hasattr(given, "keys") else given
+    if not isinstance(given, dict) or not given:
+        raise ArgumentError(Argument(name), f" must map products to numbers, such as {{'A': 0.4}}; got {given!r}.")
+    found = {as_label(label): value for label, value in given.items()}
+    for label in found:
+        place_of(label, labels, name)
+    return found

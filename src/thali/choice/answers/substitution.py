@@ -1,0 +1,156 @@
+"""What products take from each other: elasticities of shares, and where the buyers of a new product come from."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import between
+from thali._labels import as_label, suggest
+from thali.data.experiments.levels import as_number
+from thali.errors import Argument, ArgumentError
+from thali.inference.warn import without_warnings
+
+from .chooser import Chooser, centre, probability_of
+from .market import Market, changed, market_of, place_of, weights_of
+from .rules import How
+from .shares import spread
+
+if TYPE_CHECKING:
+    import pandas
+
+_STEP = 1e-4  # of a point elasticity, as a part of the value: the error of the difference is about its square
+
+
+def elasticities(
+    chooser: Chooser,
+    products: "pandas.DataFrame",
+    attribute: str,
+    change: Any,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    how: How,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """The elasticity of every share with regard to a number of every product."""
+    from thali._tables import Table
+
+    ci = probability_of(ci)
+    market = market_of(chooser.data.scheme, products)
+    how = how.checked([market])
+    steps = _steps(chooser, market, attribute, change)
+    markets = [market]
+    for label, (_, low, high) in steps.items():
+        markets += [changed(market, {attribute: {label: value}}) for value in (low, high)]
+    weights = weights_of(chooser, people, respondent_weights)
+    with without_warnings():  # of numbers beyond those tested, which the market itself was warned of above
+        base, *found = how.shares(chooser, markets, weights, cores, random_seed)
+    rows, values = [], []
+    for place, (label, (now, low, high)) in enumerate(steps.items()):
+        before, after = found[2 * place : 2 * place + 2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if change is None and low < now < high:  # d log s / d log x
+                own = (after - before) / base * now / (high - low)
+            else:  # by the middle between both, which makes no difference between up and down
+                own = (after - before) / (after + before) * (high + low) / (high - low)
+        values.append(own)
+        rows += [(label, other, now, high if low == now else low) for other in market.labels]
+    table = Table(rows, columns=["changed", "product", "from", "to"])
+    drawn = np.hstack(values)
+    table["elasticity"] = centre(chooser, drawn)
+    for name, column in spread(chooser, "elasticity", drawn, ci).items():
+        table[name] = column
+    if change is None and all(low < now < high for now, low, high in steps.values()):
+        table = table.drop(columns=["from", "to"])
+    table.attrs.update(interval=ci, attribute=attribute)
+    return table
+
+
+def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dict[str, tuple[float, float, float]]:
+    """Of each product that has a number of the attribute: the number, and between which two shares are compared."""
+    names = chooser.data.scheme.names
+    if attribute not in market.table.columns or attribute not in names:
+        raise ArgumentError(
+            Argument("attribute"),
+            f": the products have no attribute {attribute!r}.{suggest(str(attribute), [*map(str, names)])}",
+        )
+    numbers = {
+        label: as_number(as_label(value)) for label, value in zip(market.labels, market.table[attribute], strict=True)
+    }
+    column = names.index(attribute)
+    there = ~np.isnan(chooser.cells(market.table)[:, column])
+    known = {label: now for (label, now), has in zip(numbers.items(), there, strict=True) if has}
+    for label, now in known.items():
+        if now is None or now <= 0.0:
+            raise ArgumentError(
+                Argument("attribute"),
+                f": an elasticity is about a number above 0, and {attribute!r} of {label!r} is "
+                f"{market.table[attribute].tolist()[market.labels.index(label)]!r}.",
+            )
+    if change is not None:
+        part = between("change", abs(change) if isinstance(change, int | float) else change, "the part of the value")
+        factor = 1.0 + (part if change > 0 else -part)
+        return {label: (now, *sorted((now, now * factor))) for label, now in known.items()}
+    if chooser.is_number(column):
+        return {label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP)) for label, now in known.items()}
+    levels = sorted(number for level in _tested(chooser, column) if (number := as_number(level)) is not None)
+    return {label: (now, *_next(now, levels)) for label, now in known.items()}
+
+
+def _tested(chooser: Chooser, column: int) -> list[str]:
+    """The levels of an attribute that the fit knows."""
+    levels = list(chooser.data.scheme.levels.values())[column]
+    return [level for level, cell in zip(levels, chooser.level_cells()[column], strict=True) if not np.isnan(cell)]
+
+
+def _next(now: float, levels: list[float]) -> tuple[float, float]:
+    """The number and the next tested one above it, or below the highest."""
+    above = [level for level in levels if level > now]
+    return (now, above[0]) if above else (max(level for level in levels if level < now), now)
+
+
+def source_of_volume(
+    chooser: Chooser,
+    products: "pandas.DataFrame",
+    new: Any,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    how: How,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """What each other product loses to new ones, and their part of what these win."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    ci = probability_of(ci)
+    market = market_of(chooser.data.scheme, products)
+    named = [new] if isinstance(new, str) or not hasattr(new, "__iter__") else list(new)
+    added = [place_of(as_label(label), market.labels, "new") for label in named]
+    if not added:
+        raise ArgumentError(Argument("new"), " must name one product of the market or more; got none.")
+    others = [place for place in range(len(market.labels)) if place not in added]
+    if len(others) < 1:
+        raise ArgumentError(Argument("new"), " names every product of the market; leave at least one to lose to them.")
+    if how.actual is not None:
+        raise ArgumentError(
+            Argument("actual"), " shares belong to the market of today, in which the new products are not."
+        )
+    before_market = market._replace(labels=[market.labels[k] for k in others], table=market.table.iloc[others])
+    how = how.checked([market])
+    weights = weights_of(chooser, people, respondent_weights)
+    before, after = how.shares(chooser, [before_market, market], weights, cores, random_seed)
+    won = after[:, added].sum(axis=1, keepdims=True)
+    named_values = {"before": before, "after": after[:, others]}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        named_values |= {"lost": before - after[:, others], "source": (before - after[:, others]) / won}
+        named_values |= {"proportional": before / before.sum(axis=1, keepdims=True)}
+    columns = {name: centre(chooser, values) for name, values in named_values.items()}
+    for name in ("lost", "source"):
+        columns |= spread(chooser, name, named_values[name], ci)
+    table = Table(columns, index=pd.Index([market.labels[k] for k in others], name="product"))
+    table.attrs.update(interval=ci, new=[market.labels[k] for k in added], won=float(centre(chooser, won)[0]))
+    return table

@@ -1,0 +1,228 @@
+"""Rules of choice, availability, actual shares, elasticities, sources of volume, hold-out tasks: against own sums."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+
+pytestmark = pytest.mark.fit
+
+MARKET = pd.DataFrame(
+    {"product": ["A", "B", "C"], "price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "yes", "yes"]}
+)
+ACTUAL = {"A": 0.5, "B": 0.2, "C": 0.3}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated(people=8, seed=3), attributes=["price", "brand", "zoom"])
+
+
+@pytest.fixture(scope="module")
+def multinomial(data):
+    return th.MultinomialLogit(linear="price").fit(data)
+
+
+@pytest.fixture(scope="module")
+def hierarchical(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return th.HierarchicalLogit(linear="price").fit(data, draws=40, tune=30, random_seed=1, progressbar=False)
+
+
+def utilities(model, market=MARKET):
+    """Utilities (draws, people, products) and prices' coefficients (draws, people), by the columns' names."""
+    beta = model.posterior_["posterior"]["beta"]
+    tastes = beta.stack(row=["chain", "draw"]).transpose("row", "respondent", "coefficient")
+    names = [str(name) for name in tastes["coefficient"].values]
+    x = np.zeros((len(market), len(names)))
+    for row, product in enumerate(market.to_dict("records")):
+        for column, name in enumerate(names):
+            attribute, _, level = name.rstrip("]").partition("[")
+            x[row, column] = product["price"] if attribute == "price" else product[attribute] == level
+    return tastes.values @ x.T, tastes.values[:, :, names.index("price")]
+
+
+def softmax(u):
+    odds = np.exp(u - u.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
+def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
+    u, _ = utilities(hierarchical)
+    np.testing.assert_allclose(hierarchical.market_shares(MARKET)["share"], softmax(u).mean(axis=(0, 1)), rtol=1e-9)
+
+
+# rules --------------------------------------------------------------------------------------------------------
+
+
+def test_the_scale_multiplies_utilities(hierarchical):
+    u, _ = utilities(hierarchical)
+    found = hierarchical.market_shares(MARKET, scale=0.4)["share"]
+    np.testing.assert_allclose(found, softmax(0.4 * u).mean(axis=(0, 1)), rtol=1e-9)
+
+
+def test_the_first_choice_is_that_of_the_highest_utility(hierarchical):
+    u, _ = utilities(hierarchical)
+    wanted = (u == u.max(axis=-1, keepdims=True)).mean(axis=(0, 1))
+    np.testing.assert_allclose(hierarchical.market_shares(MARKET, rule="first-choice")["share"], wanted, atol=1e-12)
+    twins = pd.concat([MARKET, MARKET.head(1).assign(product="A again")], ignore_index=True)
+    shares = hierarchical.market_shares(twins, rule="first-choice")["share"]
+    np.testing.assert_allclose(shares, [wanted[0] / 2, *wanted[1:], wanted[0] / 2], atol=1e-12)
+
+
+def test_a_copy_takes_its_randomised_first_choices_from_its_original(hierarchical):
+    """And products that share no level have independent errors: a multivariate probit by naive simulation."""
+    how = {"rule": "randomised-first-choice"}
+    alone = hierarchical.market_shares(MARKET, **how)["share"]
+    twins = pd.concat([MARKET, MARKET.head(1).assign(product="A again")], ignore_index=True)
+    shares = hierarchical.market_shares(twins, **how)["share"]
+    np.testing.assert_allclose(shares["A"] + shares["A again"], alone["A"], atol=1e-12)
+    rng, (u, _) = np.random.default_rng(1), utilities(hierarchical)
+    errors = np.zeros((*u.shape[:2], 100, 3))
+    for attribute in ("price", "brand", "zoom"):
+        levels, place = np.unique(MARKET[attribute].astype(str), return_inverse=True)
+        errors += rng.normal(size=(*u.shape[:2], 100, len(levels)))[..., place] * np.pi / np.sqrt(18.0)
+    best = np.argmax(u[:, :, None] + errors, axis=-1)
+    wanted = np.array([(best == product).mean() for product in range(3)])
+    assert len(u) * u.shape[1] * 100 > 1e5  # whose errors are below .0016; 2^14 occasions of the same errors: .004
+    np.testing.assert_allclose(alone, wanted, atol=0.015)
+
+
+def test_what_is_not_always_there_is_weighted_by_occasions(hierarchical):
+    u, _ = utilities(hierarchical)
+    given = {"A": 0.5, "C": 0.2}
+    wanted = np.zeros(3)
+    for there, part in (([0, 1, 2], 0.1), ([0, 1], 0.4), ([1, 2], 0.1), ([1], 0.4)):
+        wanted[there] += part * softmax(u[:, :, there]).mean(axis=(0, 1))
+    found = hierarchical.market_shares(MARKET, availability=given)["share"]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    alone = hierarchical.market_shares(MARKET.head(2), availability={"A": 0.5, "B": 0.5})["share"]
+    assert alone.sum() == pytest.approx(0.75)  # on a quarter of the occasions there is nothing
+
+
+def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchical):
+    after = {"price": {"A": 15}}
+    for model in (multinomial, hierarchical):
+        draws = model.market_shares(MARKET, after, actual=ACTUAL, each_draw=True)
+        np.testing.assert_allclose(draws["share"], np.tile([*ACTUAL.values()], (len(draws), 1)), rtol=1e-7)
+    # closed form of one taste: odds change by what the utility changes
+    table = multinomial.market_shares(MARKET, after, actual=ACTUAL)
+    odds = np.array([*ACTUAL.values()]) * np.exp([10 * multinomial.coef_["price"], 0.0, 0.0])
+    np.testing.assert_allclose(table["after"], odds / odds.sum(), rtol=1e-7)
+    assert "taken as known" in table.attrs["notes"][0]
+
+
+# substitution -------------------------------------------------------------------------------------------------
+
+
+def test_elasticities_are_the_derivatives(multinomial, hierarchical):
+    table = multinomial.elasticities(MARKET)
+    p, price = multinomial.market_shares(MARKET)["share"].to_numpy(), MARKET["price"].to_numpy(float)
+    wanted = multinomial.coef_["price"] * price[:, None] * (np.eye(3) - p[:, None])
+    np.testing.assert_allclose(table["elasticity"], wanted.ravel(), rtol=1e-6)
+    u, slope = utilities(hierarchical)
+    p = softmax(u)
+    by_draw = np.einsum("dn,dnj,dnjk->djk", slope, p, np.eye(3) - p[:, :, None]) / p.sum(axis=1)[:, :, None]
+    wanted = by_draw.mean(axis=0).T * price[:, None]  # row: whose price, column: whose share
+    np.testing.assert_allclose(hierarchical.elasticities(MARKET)["elasticity"], wanted.ravel(), rtol=1e-6, atol=1e-7)
+
+
+def test_an_arc_is_by_the_middle_of_both_ends(multinomial, data):
+    table = multinomial.elasticities(MARKET, change=-0.2)
+    before, after = (multinomial.market_shares(each)["share"] for each in (MARKET, MARKET.assign(price=[4, 15, 25])))
+    wanted = (after - before) / (after + before) * 9 / -1
+    np.testing.assert_allclose(table.head(3)["elasticity"], wanted, rtol=1e-9)
+    assert table.head(3)[["from", "to"]].to_numpy().tolist() == [[5.0, 4.0]] * 3
+    levels = th.MultinomialLogit().fit(data)  # a coefficient for each price
+    table = levels.elasticities(MARKET)
+    assert table.groupby("changed")[["from", "to"]].first().to_numpy().tolist() == [[5, 15], [15, 25], [25, 15]]
+    before, after = (levels.market_shares(each)["share"] for each in (MARKET, MARKET.assign(price=[15, 15, 25])))
+    np.testing.assert_allclose(table.head(3)["elasticity"], (after - before) / (after + before) * 2, rtol=1e-9)
+
+
+def test_the_source_of_volume_is_what_others_lose(multinomial, hierarchical):
+    u, _ = utilities(hierarchical)
+    before, after = softmax(u[:, :, :2]).mean(axis=1), softmax(u).mean(axis=1)
+    wanted = ((before - after[:, :2]) / after[:, 2:]).mean(axis=0)
+    table = hierarchical.source_of_volume(MARKET, "C")
+    np.testing.assert_allclose(table["source"], wanted, rtol=1e-9)
+    assert table["source"].sum() == pytest.approx(1.0)
+    assert table.attrs["won"] == pytest.approx(after[:, 2].mean())
+    table = multinomial.source_of_volume(MARKET, ["C"])  # the same tastes: in proportion to the shares
+    np.testing.assert_allclose(table["source"], table["proportional"], rtol=1e-9)
+
+
+def test_a_demand_curve_with_a_cost_earns(multinomial):
+    values = [5.0, 10.0, 20.0]
+    table = multinomial.demand("price", "B", values, MARKET, cost=4)
+    np.testing.assert_allclose(table["profit"], table["share"] * (table["price"] - 4), rtol=1e-12)
+    assert table["probability_best"].sum() == pytest.approx(1.0)
+    known = multinomial.demand("price", "B", [15.0, 20.0], MARKET, actual=ACTUAL)
+    assert known["share"][0] == pytest.approx(0.2)  # at the price of today
+
+
+# tasks held out -----------------------------------------------------------------------------------------------
+
+
+def test_hold_out_tasks_are_scored_by_person(hierarchical, data):
+    fixed = data.take(data.first_task[:-1])
+    table = hierarchical.holdouts(fixed)
+    p = hierarchical.predict_proba(fixed)
+    chosen = fixed.first_row[:-1] + fixed.chosen
+    assert table.attrs["log_score"] == pytest.approx(np.log(p[chosen]).mean())
+    best = [np.isclose(own, own.max(), rtol=1e-9) for own in np.split(p, fixed.first_row[1:-1])]
+    hits = [own[k] / own.sum() for own, k in zip(best, fixed.chosen, strict=True)]  # like products share a hit
+    assert table.attrs["hit_rate"] == pytest.approx(np.mean(hits))
+    assert table.attrs["hit_rate_se"] == pytest.approx(np.std(hits, ddof=1) / np.sqrt(8))  # one task a person
+    of_task = table.groupby("task")
+    np.testing.assert_allclose(of_task[["observed", "predicted"]].sum(), 1.0)
+    same = table[table["task"] == 1]
+    assert same["choices"].nunique() == 1
+    twice = th.MultinomialLogit(linear="price").fit(data).holdouts(data)
+    assert twice["choices"].sum() == data.n_alternatives
+
+
+# bad questions ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"rule": "best"}, "rule must be one of"),
+        ({"scale": -1.0}, "scale is the factor of all utilities and must be a finite number above 0; got -1.0"),
+        ({"availability": {"A": 0.0}}, "availability of 'A' is the part of occasions on which it is found"),
+        ({"availability": {"Z": 0.5}}, "availability: there is no product 'Z'; there are A, B, C"),
+        ({"availability": 0.5}, "availability must map products to numbers"),
+        ({"actual": {"A": 0.5, "B": 0.2}}, "actual has no share of 'C'; give one of each product"),
+        ({"actual": {"A": 0.5, "B": 0.2, "C": 0.4}}, "actual shares must sum to 1; they sum to 1.1"),
+        ({"actual": {"A": 0.5, "B": 0.5, "C": 0.0}}, "actual share of 'C' is what it sells .* must be between 0 and 1"),
+        ({"actual": {"A": 0.5, "B": 0.5, "Z": 0.1}}, "actual: there is no product 'Z'"),
+        ({"actual": ACTUAL, "rule": "first-choice"}, "actual shares are met by constants of the rule 'logit'"),
+    ],
+)
+def test_what_is_refused(multinomial, asked, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        multinomial.market_shares(MARKET, **asked)
+
+
+def test_what_else_is_refused(multinomial):
+    with pytest.raises(ArgumentError, match="an elasticity is about a number above 0, and 'brand' of 'A' is 'A'"):
+        multinomial.elasticities(MARKET, "brand")
+    with pytest.raises(ArgumentError, match="there is no attribute|no attribute 'size'"):
+        multinomial.elasticities(MARKET, "size")
+    with pytest.raises(ArgumentError, match="change is the part of the value"):
+        multinomial.elasticities(MARKET, change=1.5)
+    with pytest.raises(ArgumentError, match="new: there is no product 'Z'"):
+        multinomial.source_of_volume(MARKET, "Z")
+    with pytest.raises(ArgumentError, match="names every product"):
+        multinomial.source_of_volume(MARKET, ["A", "B", "C"])
+    with pytest.raises(ArgumentError, match="cost is what one sale costs and must be a number; got 'much'"):
+        multinomial.demand("price", "B", [5], MARKET, cost="much")
+    with pytest.raises(DataError, match="must be a ChoiceExperiment, whose choices are known; got DataFrame"):
+        multinomial.holdouts(MARKET)
