@@ -54,7 +54,7 @@ def elasticities(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     middle, low, high = (table[name].to_numpy(float).reshape(len(changed), len(products)) for name in columns)
     rows, names = short(changed), short(products)
     if ax is None:
-        width, height = _CELL[0] * len(names), _CELL[1] * len(rows)
+        width, height = max(_CELL[0], 0.2 + label_width(names)) * len(names), _CELL[1] * len(rows)
         (ax,) = new_axes(label_width(rows) + 0.6 + width, 0.9 + height)
     most = float(np.nanmax(np.abs(middle), initial=1e-9))
     ax.imshow(middle, cmap=_SHADES, vmin=-1.6 * most, vmax=1.6 * most, aspect="auto")

@@ -181,10 +181,7 @@ class LogitChooser(Chooser):
         return np.split(found, ends[1:-1], axis=1)
 
     def _errors_of_products(self, cells: np.ndarray, kinds: int, random_seed: Any) -> np.ndarray:
-        r"""Normal errors (kinds, occasions, products) of variance π²/6; products share that of each level they share.
-
-        .. math:: e_j = \frac{\pi}{\sqrt{6 A}} \sum_a z_{a, x_{ja}}
-        """
+        """Normal errors (kinds, occasions, products) of variance π²/6: sums of those of the levels of each product."""
         from scipy.special import ndtri
         from scipy.stats import qmc
 
