@@ -9,8 +9,8 @@ from thali.errors import DataError
 
 NAN = float("nan")
 SAID = (
-    "Attributes 'price', 'size' of alternative 'none' in task '1' of respondent 'a' are missing; if that is the "
-    "no-choice option, say so by none='none', else fill them in."
+    "Attributes 'price', 'size' of alternative '4' in task '1' of respondent 'a' are missing; if that is the "
+    "no-choice option, say so by none='4', else fill them in."
 )
 
 
@@ -28,9 +28,19 @@ def frame(**columns):
 
 
 def test_it_is_asked_for_by_its_name():
+    numbered = frame(alt=["1", "2", "4"] * 4)
     with pytest.raises(DataError, match="^" + SAID.replace("(", r"\(") + "$"):
-        th.ChoiceExperiment.from_frame(frame())
-    assert th.ChoiceExperiment.from_frame(frame(), none="none").has_none
+        th.ChoiceExperiment.from_frame(numbered)
+    assert th.ChoiceExperiment.from_frame(numbered, none="4").has_none
+
+
+@pytest.mark.parametrize("word", ["none", "None of these", "keine", "opt-out"])
+def test_a_label_that_says_so_is_believed(word):
+    data = th.ChoiceExperiment.from_frame(frame(alt=["x", "y", word] * 4))
+    assert data.scheme.none == (("alt", word),)
+    assert str(data).endswith("no-choice option")
+    one = frame(alt=["x", "y", word] * 4, size=None)  # also where there is a single attribute
+    assert th.ChoiceExperiment.from_frame(one).has_none
 
 
 def test_without_a_name_the_argument_is_named():

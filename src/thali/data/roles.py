@@ -41,6 +41,10 @@ def by_plain_name(names: Iterable[str]) -> dict[str, str]:
     return own
 
 
+# What an option is called, in plain, that stands for choosing none of the others.
+NO_CHOICE = ("none", "nochoice", "optout", "neither", "noneofthese", "keine", "aucun", "aucune", "ninguno", "ninguna")
+
+
 @dataclass(frozen=True)
 class Role:
     """What a column holds, and what it is called.

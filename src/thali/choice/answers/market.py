@@ -96,7 +96,25 @@ def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -
     for place, label in enumerate(labels):
         if label in labels[:place]:
             raise DataError(f"Products must have different names; two are called {label!r}.")
-    return Market(scenario, labels, frame)
+    return Market(scenario, labels, _with_none(scheme, frame))
+
+
+def _with_none(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """The table in which a row without any attribute is the no-choice option, where nothing else says which is."""
+    absent = [(name, label) for name, label in scheme.none if name not in frame.columns and name not in scheme.names]
+    own = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
+    if not absent or len(absent) < len(scheme.none) or not own:
+        return frame
+    empty = np.array([[as_label(value) == "" for value in frame[name]] for name in own]).all(axis=0)
+    if not empty.any():
+        return frame
+    rows = [str(number) for number in range(len(frame))]
+    return frame.assign(
+        **{
+            name: [label if is_none else "0" if label == "1" else f"product {row}" for is_none, row in pairs]
+            for (name, label), pairs in ((each, list(zip(empty, rows, strict=True))) for each in absent)
+        }
+    )
 
 
 def _labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:

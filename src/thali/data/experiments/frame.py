@@ -12,7 +12,7 @@ from thali.inference.warn import warn
 
 from ..columns import NO, YES, as_frame, column
 from ..people import people_table
-from ..roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name
+from ..roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
 from .levels import (
     BINS,
     GIVEN,
@@ -97,18 +97,24 @@ def _empty(series: "pd.Series") -> np.ndarray:
     return np.isin(codes, [k for k, text in enumerate(texts) if not text])
 
 
-def refuse_unnamed_none(frame: "pd.DataFrame", names: list[str], rows: RowLabels) -> None:
-    """Refuse a row a task, at most, that lacks several attributes which all others have: `none` does not name it."""
+def none_that_is_said(
+    frame: "pd.DataFrame", names: list[str], rows: RowLabels, alternative: str | None
+) -> tuple[tuple[str, str], ...]:
+    """Where rows without attributes, one a task at most, are the no-choice option by their label; refused otherwise."""
     empty = np.array([_empty(column(frame, name)) for name in names])
     lacking = empty.any(axis=1)
     looks = empty[lacking].all(axis=0)
-    if lacking.sum() < 2 or (empty[lacking].any(axis=0) & ~looks).any():
-        return
+    if not looks.any() or (empty[lacking].any(axis=0) & ~looks).any():
+        return ()
     tasks = list(zip(rows.person[looks], rows.task[looks], strict=True))
     if len(set(tasks)) < len(tasks):
-        return
-    labels = set() if rows.alternative is None else set(rows.alternative[looks])
-    option = Setting("none", str(labels.pop())) if len(labels) == 1 else Argument("none")
+        return ()
+    if 1 == lacking.sum() < len(names):
+        return ()
+    labels = set() if rows.alternative is None else set(map(str, rows.alternative[looks]))
+    if alternative is not None and len(labels) == 1 and plain(label := next(iter(labels))) in NO_CHOICE:
+        return ((alternative, label),)
+    option = Setting("none", labels.pop()) if len(labels) == 1 else Argument("none")
     without = shorten([names[place] for place in np.flatnonzero(lacking)])
     raise DataError(
         f"Attributes {without} {rows.where(int(looks.argmax()))} are missing; if that is the no-choice option, say so "
@@ -222,11 +228,11 @@ def choices_of(
     _refuse_idle(column(frame, respondent), person, respondent)
     where = none_where(frame, none, alternative)
     names = _attribute_names(frame, attributes, {respondent, task, alternative, chosen}, where, none)
+    if not where and missing is None:
+        where = none_that_is_said(frame, names, rows, alternative)
     is_none = none_rows(frame, where)
     if where and not is_none.any():
         raise DataError(never_none(where, frame, alternative))
-    if not where and missing is None:
-        refuse_unnamed_none(frame, names, rows)
     if inside and where and INSIDE in names:
         raise DataError(
             f"An attribute is called {INSIDE!r} already; rename the column",

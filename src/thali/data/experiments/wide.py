@@ -9,12 +9,12 @@ from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError
 
 from ..columns import column, flags
-from ..roles import AVAILABLE, CHOSEN, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+from ..roles import AVAILABLE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NONE = ("0", "none", "nochoice", "optout", "neither", "noneofthese", "keine", "aucun", "aucune", "ninguno", "ninguna")
+ZERO_OR_NONE = ("0", *NO_CHOICE)  # what the column of choices holds where none was chosen
 _BETWEEN = ("_", ".", ":", " ")
 _NUMBERS = tuple(str(k) for k in range(1, 100))
 LACKING = "(lacks it)"  # of an alternative that has no column of an attribute
@@ -107,7 +107,7 @@ def _described(names: list[str], separator: str, last: bool) -> dict[str, dict[s
 
 def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:
     """Whether what was chosen are these, or they are numbered."""
-    choices = {text for text in picked if plain(text) not in NONE}
+    choices = {text for text in picked if plain(text) not in ZERO_OR_NONE}
     return bool(choices) and (choices <= set(known) or set(known) == set(_NUMBERS[: len(known)]))
 
 
@@ -150,7 +150,7 @@ def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["p
     labels = columns.alternatives
     nothing = None if none is None else as_label(none)
     if none is None:
-        nothing = next((str(text) for text in picked if plain(text) in NONE and text not in labels), None)
+        nothing = next((str(text) for text in picked if plain(text) in ZERO_OR_NONE and text not in labels), None)
     if nothing is None and set(picked) <= set(_NUMBERS[: len(labels)]) and not set(picked) <= set(labels):
         _refuse_orders(columns)
         picked = np.array([labels[int(text) - 1] for text in picked], dtype=object)  # their numbers
