@@ -65,3 +65,38 @@ def test_anything_else_is_a_missing_attribute(columns):
 
 def test_a_word_for_what_is_missing_is_no_problem():
     assert not th.ChoiceExperiment.from_frame(frame(), missing="").has_none
+
+
+def test_zeros_of_every_attribute_are_the_option_of_a_sawtooth_file():
+    """And nothing else is: a 0 elsewhere, an attribute that is not 0, another alternative."""
+    zeros = {"alt": [1, 2, 3] * 4, "price": [5, 10, 0, 10, 5, 0] * 2, "size": [1, 2, 0, 2, 2, 0] * 2}
+    people = {"age": np.repeat([20, 30], 6)}
+    data = th.ChoiceExperiment.from_frame(frame(**zeros, **people))
+    assert data.scheme.none == (("alt", "3"),)
+    assert data.levels["price"] == ("5", "10")
+    for other in (
+        {"size": [1, 0, 0, 2, 2, 0] * 2},
+        {"zoom": [1, 2, 1, 2, 1, 2] * 2},
+        {"alt": [1, 2, 3, 1, 3, 2] * 2},
+        {"size": ["S", "L", "S", "L", "L", "S"] * 2},
+    ):
+        assert not th.ChoiceExperiment.from_frame(frame(**(zeros | other))).has_none
+
+
+def test_amounts_of_money_are_numbers():
+    """Also with the sign that a market says otherwise."""
+    data = th.ChoiceExperiment.from_frame(
+        frame(alt=["x", "y", "none"] * 4, price=["$99", "$1,299", None, "$1,299", "$99", None] * 2)
+    )
+    assert data.levels["price"] == ("$99", "$1,299")
+    model = th.MultinomialLogit(linear="price").fit(data)
+    market = pd.DataFrame({"product": ["A", "B"], "price": ["$199", 1299], "size": ["S", "L"]})
+    plain = market.assign(price=[199, "1.299,00 $"])
+    np.testing.assert_allclose(model.market_shares(market)["share"], model.market_shares(plain)["share"], rtol=1e-12)
+
+
+def test_a_row_without_attributes_is_the_option_of_a_market():
+    model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "none"] * 4)))
+    market = pd.DataFrame({"product": ["A", "nothing"], "price": [5, None], "size": ["S", None]})
+    named = market.assign(alternative=["1", "none"]).rename(columns={"alternative": "alt"})
+    np.testing.assert_allclose(model.market_shares(market)["share"], model.market_shares(named)["share"], rtol=1e-12)

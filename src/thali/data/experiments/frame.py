@@ -91,37 +91,61 @@ def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", altern
     return f"No row has {cells}, by which none= marks the no-choice option."
 
 
-def _empty(series: "pd.Series") -> np.ndarray:
-    """Whether each cell is empty."""
-    codes, texts = distinct_texts(series)
-    return np.isin(codes, [k for k, text in enumerate(texts) if not text])
+class Bare(NamedTuple):
+    """Rows without attributes, one a task at most."""
+
+    rows: np.ndarray  # (rows,) bool
+    lacking: np.ndarray  # (names,) which columns they lack; no other row does
+    labels: set[str]  # of their alternatives
+
+
+def _bare_rows(frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str) -> Bare | None:
+    """The rows in which several attributes, or the only one, hold this text, which no other row has in any of them."""
+    there = []
+    for name in names:
+        codes, texts = distinct_texts(column(frame, name))
+        there.append(np.isin(codes, [k for k, own in enumerate(texts) if own == text]))
+    bare = np.array(there)
+    lacking = bare.any(axis=1)
+    looks = bare[lacking].all(axis=0)
+    if not looks.any() or (bare[lacking].any(axis=0) & ~looks).any() or 1 == lacking.sum() < len(names):
+        return None
+    tasks = set(zip(rows.person[looks], rows.task[looks], strict=True))
+    if len(tasks) < looks.sum():
+        return None
+    labels = set() if rows.alternative is None else set(map(str, rows.alternative[looks]))
+    return Bare(looks, lacking, labels)
 
 
 def none_that_is_said(
     frame: "pd.DataFrame", names: list[str], rows: RowLabels, alternative: str | None
 ) -> tuple[tuple[str, str], ...]:
-    """Where rows without attributes, one a task at most, are the no-choice option by their label; refused otherwise."""
-    empty = np.array([_empty(column(frame, name)) for name in names])
-    lacking = empty.any(axis=1)
-    looks = empty[lacking].all(axis=0)
-    if not looks.any() or (empty[lacking].any(axis=0) & ~looks).any():
+    """Where a table says itself that rows without attributes are the no-choice option; refused if it only looks so.
+
+    It does by their label, or, as Sawtooth's files do, by a 0 of all attributes in the same alternative of every task.
+    """
+    if (found := _bare_rows(frame, names, rows, "")) is not None:
+        if alternative is not None and len(found.labels) == 1 and plain(min(found.labels)) in NO_CHOICE:
+            return ((alternative, min(found.labels)),)
+        option = Setting("none", min(found.labels)) if len(found.labels) == 1 else Argument("none")
+        without = shorten([names[place] for place in np.flatnonzero(found.lacking)])
+        raise DataError(
+            f"Attributes {without} {rows.where(int(found.rows.argmax()))} are missing; if that is the no-choice "
+            "option, say so by ",
+            option,
+            ", else fill them in.",
+        )
+    zeros = _bare_rows(frame, names, rows, "0")
+    if alternative is None or zeros is None or zeros.lacking.sum() < 2 or len(zeros.labels) > 1:
         return ()
-    tasks = list(zip(rows.person[looks], rows.task[looks], strict=True))
-    if len(set(tasks)) < len(tasks):
+    tasks, task = np.unique(list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True)
+    others = [name for name, lacks in zip(names, zeros.lacking, strict=True) if not lacks]
+    codes = [distinct_texts(column(frame, name))[0] for name in others]
+    if zeros.rows.sum() < len(tasks) or any(
+        len(set(zip(task.ravel(), own, strict=True))) > len(tasks) for own in codes
+    ):
         return ()
-    if 1 == lacking.sum() < len(names):
-        return ()
-    labels = set() if rows.alternative is None else set(map(str, rows.alternative[looks]))
-    if alternative is not None and len(labels) == 1 and plain(label := next(iter(labels))) in NO_CHOICE:
-        return ((alternative, label),)
-    option = Setting("none", labels.pop()) if len(labels) == 1 else Argument("none")
-    without = shorten([names[place] for place in np.flatnonzero(lacking)])
-    raise DataError(
-        f"Attributes {without} {rows.where(int(looks.argmax()))} are missing; if that is the no-choice option, say so "
-        "by ",
-        option,
-        ", else fill them in.",
-    )
+    return ((alternative, min(zeros.labels)),)
 
 
 # A choice experiment from a long table: one row an alternative of a task ----------------------------------------------

@@ -1,6 +1,7 @@
 """Levels of an attribute: their natural order, and bins of a number that takes many values."""
 
 import math
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -39,13 +40,43 @@ def row_texts(series: "pd.Series") -> np.ndarray:
     return np.array(texts, dtype=object)[codes]
 
 
+_CURRENCY = r"(?:[$€£¥₹]|kr\.?|Fr\.?|zł|[A-Z]{2}\$|EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|JPY|CAD|AUD|Euro?s?)"
+_AMOUNT = re.compile(
+    rf"(?P<sign>[-−]?)\s*(?P<before>{_CURRENCY})?\s*(?P<number>\d[\d.,'\s]*)\s*(?P<after>{_CURRENCY})?"
+)
+_DIGITS = re.compile(r"\d+|\d{1,3}(?P<between>[.,'\s])\d{3}(?:(?P=between)\d{3})*")
+
+
 def as_number(text: str) -> float | None:
-    """The finite number that a label spells, or None."""
+    """The finite number that a label spells, or None; amounts of money may have their currency.
+
+    Examples
+    --------
+    >>> [as_number(text) for text in ("99", "$99", "99,50 €", "1.299,00", "1,299.00", "EUR 1.299", "4G", "1,2,3")]
+    [99.0, 99.0, 99.5, 1299.0, 1299.0, 1299.0, None, None]
+    """
     try:
         number = float(text)
     except ValueError:
-        return None
+        return _amount(text)
     return number if math.isfinite(number) else None
+
+
+def _amount(text: str) -> float | None:
+    """The amount of money, or number with separators, that a label spells, or None."""
+    found = _AMOUNT.fullmatch(text.strip())
+    if found is None or (found["before"] and found["after"]):
+        return None
+    digits = found["number"].strip()
+    whole, point, cents = digits, "", ""
+    place = max(digits.rfind("."), digits.rfind(","))
+    if place >= 0 and len(digits) - place - 1 in (1, 2):  # the last of these is the decimal point
+        whole, point, cents = digits[:place], digits[place], digits[place + 1 :]
+    parts = _DIGITS.fullmatch(whole)
+    if parts is None or not cents.isdigit() and point or parts["between"] == point != "":
+        return None
+    number = float(re.sub(r"\D", "", whole) + "." + (cents or "0"))
+    return -number if found["sign"] else number
 
 
 def is_whole(value: Any) -> bool:
@@ -68,10 +99,11 @@ def natural_order(series: "pd.Series", used: Sequence[str], hidden: Sequence[str
 
 def by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Labels by size if all are numbers (False before True), else by the alphabet."""
-    numbers = [number for label in labels if (number := as_number(label)) is not None]
+    numbers = {label: number for label in labels if (number := as_number(label)) is not None}
     if len(numbers) == len(labels):
-        is_measured = len(set(numbers)) > MANY_LEVELS and not all(map(float.is_integer, numbers))
-        return tuple(sorted(labels, key=lambda label: (float(label), label))), MEASURED if is_measured else NUMBERS
+        values = set(numbers.values())
+        is_measured = len(values) > MANY_LEVELS and not all(map(float.is_integer, values))
+        return tuple(sorted(labels, key=lambda label: (numbers[label], label))), MEASURED if is_measured else NUMBERS
     ordered = tuple(sorted(labels))
     return ordered, NUMBERS if set(ordered) <= {"False", "True"} else ALPHABET
 
@@ -173,7 +205,7 @@ def _digits(values: Sequence[float] | np.ndarray, least: int) -> int:
 
 def short_numbers(levels: Sequence[str]) -> tuple[str, ...]:
     """The levels of a measured attribute, with as few digits as tell those apart that stand for all."""
-    values = np.array([float(level) for level in levels])
+    values = np.array(list(map(as_number, levels)), float)
     digits = _digits(landmarks(values), _SHOWN)
     return tuple(f"{value:.{digits}g}" for value in values.tolist())
 
@@ -187,7 +219,7 @@ def quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
     >>> names, groups.tolist()
     (('to 1', '1 to 2', '2 to 3', 'from 3'), [0, 0, 1, 1, 2, 2, 3, 3])
     """
-    values = np.array([float(level) for level in levels])
+    values = np.array(list(map(as_number, levels)), float)
     ends = cut_points("", _GROUPS, values)
     shown = [f"{end:.{_digits(ends, 3)}g}" for end in ends]
     names = (f"to {shown[0]}", *(f"{a} to {b}" for a, b in pairwise(shown)), f"from {shown[-1]}")
