@@ -131,6 +131,8 @@ class LogitChooser(Chooser):
         kept = thinned(self.chain, most)
         if self.is_estimate:
             kept = np.unique(np.append(0, kept))
+        if len(kept) == len(self.chain):
+            return self
         found = self._with(self.tastes[kept])
         found.chain, found._draws = self.chain[kept], self._draws[kept]
         found.kinds = None if self.kinds is None else self.kinds[kept]
@@ -234,23 +236,26 @@ class LogitChooser(Chooser):
             yield mixed
 
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
-        from scipy.special import expit
-
-        of_people, of_draws = [], []
-        people = len(self.data.respondents)
-        mean = None if self.membership is None else self._weights_of_kinds(np.full(people, 1.0 / people))
-        for differences, weight in self._differences(pairs):
-            by_draw = np.empty(self.tastes.shape[:2])
-            for draws in _blocks(len(self.tastes), self.tastes.shape[1] * len(differences)):
-                by_draw[draws] = expit(self.tastes[draws] @ differences.T) @ weight
-            whole = by_draw[0] if self.is_estimate else by_draw.mean(axis=0)
-            if self.membership is None or mean is None:
-                of_people.append(whole)
-                of_draws.append(by_draw.mean(axis=1))
-            else:
-                of_people.append(self.membership @ whole)
-                of_draws.append((by_draw * mean).sum(axis=1))
-        return Effects(np.stack(of_people, axis=1), np.stack(of_draws, axis=1), self.chain)
+        people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
+        mean = self._weights_of_kinds(np.full(people, 1.0 / people))
+        found = list(self._differences(pairs))
+        rows = np.concatenate([differences for differences, _ in found])
+        weight = np.concatenate([own for _, own in found])[:, None]
+        first = np.cumsum([0, *(len(own) for _, own in found[:-1])])
+        whole, of_draws = np.zeros((len(pairs), kinds)), np.empty((number, len(pairs)))
+        for draws in _blocks(number, kinds * len(rows)):
+            tastes = self.tastes[draws]
+            odds = rows @ tastes.reshape(-1, tastes.shape[2]).T  # one matrix for all pairs
+            with np.errstate(over="ignore"):
+                np.exp(np.negative(odds, out=odds), out=odds)  # against it; a fifth of the time of SciPy's expit
+            preferred = weight / (1.0 + odds)
+            by_pair = np.add.reduceat(preferred, first, axis=0).reshape(len(pairs), len(tastes), kinds)
+            of_draws[draws] = np.einsum("qdk,dk->dq", by_pair, mean[draws])
+            if not self.is_estimate:
+                whole += by_pair.sum(axis=1) / number
+            elif draws.start == 0:
+                whole = by_pair[:, 0]
+        return Effects(whole.T if self.membership is None else self.membership @ whole.T, of_draws, self.chain)
 
     def _differences(self, pairs: Sequence[tuple[int, int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of each pair the columns of the one less those of the other, all else as in the data, and their weights."""
@@ -300,10 +305,13 @@ class LogitChooser(Chooser):
             every += [products for products, _ in alike]
         matrix = self.coding.rows(np.concatenate(every))
         tastes, mix = self._tastes_of(person)
-        u = (tastes @ matrix.T).reshape(*tastes.shape[:2], len(every), len(rows))
-        p = np.concatenate([_softmax(u[..., a:b]) for a, b in pairwise(first_row)], axis=-1)
-        p = np.einsum("dkvr,dk->dvr", p, mix)
-        return np.stack([sum(weight * p[:, k] for k, weight in each) for each in weights], axis=1)
+        # draws last, whose sums are quick
+        u = (matrix @ tastes.reshape(-1, matrix.shape[1]).T).reshape(len(every), len(rows), -1)
+        p = np.concatenate([_softmax(u[:, a:b], axis=1) for a, b in pairwise(first_row)], axis=1)
+        if mix.shape[1] > 1:
+            p = np.einsum("vrdk,dk->vrd", p.reshape(*p.shape[:2], *mix.shape), mix)
+        summed = np.stack([sum(weight * p[k] for k, weight in each) for each in weights])
+        return np.moveaxis(summed, -1, 0)
 
     def _alike_in(self, attribute: int, own: np.ndarray) -> list[tuple[np.ndarray, float]]:
         """Alternatives that all have one level of an attribute, and how often: as often as the data have that level."""
@@ -342,10 +350,11 @@ class LogitChooser(Chooser):
         return mean_errors(np.moveaxis(values.reshape(chains, -1, values.shape[1]), 2, 0))
 
 
-def _softmax(utility: np.ndarray) -> np.ndarray:
-    """exp(u_j) / Σ exp(u_k) over the last axis."""
-    odds = np.exp(utility - utility.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)
+def _softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
+    """exp(u_j) / Σ exp(u_k) over an axis."""
+    odds = np.exp(utility - utility.max(axis=axis, keepdims=True))
+    odds /= odds.sum(axis=axis, keepdims=True)
+    return odds
 
 
 def _best(utility: np.ndarray) -> np.ndarray:
