@@ -281,3 +281,130 @@ def test_mistakes_of_a_check():
         designs.check(pd.concat([design(), design()]))  # every alternative twice
     with pytest.raises(ArgumentError, match="standard_error is the error and must be a finite number above 0"):
         designs.check(design(), standard_error=0)
+
+
+# interactions, overlap, directions, versions, tasks held out, power ---------------------------------------------------
+
+
+WAYS = {"price": "decreasing", "zoom": "increasing"}
+
+
+def made(**how):
+    return designs.choice(THREE, 9, 3, random_seed=1, **how)
+
+
+@pytest.mark.fit  # for its time
+def test_interactions_have_the_naive_information():
+    found = made(interactions=[("price", "brand")])
+    checked = designs.check(found, interactions=[("brand", "price")], respondents=1)
+    names = [str(name) for name in checked.table.index]
+    assert names[-4:] == ["brand[B]:price[12]", "brand[B]:price[15]", "brand[C]:price[12]", "brand[C]:price[15]"]
+    total = np.zeros((len(names), len(names)))
+    for task in rows_of(found):
+        x = [
+            [
+                float(all(str(each[part.split("[")[0]]) == part.split("[")[1][:-1] for part in name.split(":")))
+                for name in names
+            ]
+            for each in task
+        ]
+        total += np.cov(np.array(x).T, bias=True)
+    np.testing.assert_allclose(checked.table["se"], np.sqrt(np.diag(np.linalg.inv(total))), rtol=1e-9)
+    alone = designs.check(design(), interactions=[("brand", "price")], respondents=1)
+    assert checked.d_error < alone.d_error  # of the design that did not look at them
+    with pytest.raises(ArgumentError, match="coefficients; ask for 5 tasks or more"):
+        designs.choice(THREE, 4, 3, random_seed=1, interactions=[("brand", "price")])
+
+
+@pytest.mark.fit  # for its time
+def test_balanced_overlap_is_half_way_to_that_of_chance():
+    checked = designs.check(design(overlap="balanced"))
+    wanted = [
+        (least + 1 / len(levels)) / 2 for least, levels in zip(checked.overlap["least"], THREE.values(), strict=True)
+    ]
+    np.testing.assert_allclose(checked.overlap["overlap"], wanted, atol=0.06)  # a task more or less of nine
+    minimal = designs.check(design())
+    np.testing.assert_allclose(minimal.overlap["overlap"], minimal.overlap["least"], atol=1e-12)
+
+
+def worse(one, other):
+    """Whether a product is worse than another in what has a direction, and the same in all else, written out."""
+    pairs = [(one["price"], other["price"]), (other["zoom"] == "yes", one["zoom"] == "yes")]
+    return one["brand"] == other["brand"] and all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+
+
+@pytest.mark.fit  # for its time
+def test_no_product_is_worse_than_another_of_its_task():
+    how = {"overlap": "balanced", "interactions": [("brand", "price")]}  # which have the same brand in a task
+    free, kept = made(**how), made(directions=WAYS, **how)
+    counts = [sum(any(worse(a, b) for a in task for b in task) for task in rows_of(each)) for each in (free, kept)]
+    assert counts[0] > 0 == counts[1]
+    assert [designs.check(each, directions=WAYS).dominated for each in (free, kept)] == counts
+    assert "worse than another" in str(designs.check(kept, directions=WAYS))
+    two = {"price": [1, 2], "zoom": ["no", "yes"]}
+    with pytest.raises(ArgumentError, match="directions leave no task of 3 products of which none is worse"):
+        designs.choice(two, 4, 3, directions=WAYS, random_seed=1)
+
+
+@pytest.mark.fit  # for its time
+def test_every_version_shows_each_level_as_often_as_can_be():
+    for how in ({}, {"prior": PRIOR}, {"directions": WAYS}):
+        found = designs.choice(THREE, 4, 3, versions=5, random_seed=1, **how)
+        balance = designs.check(found).balance
+        assert (balance["most"] - balance["least"] <= (1 if not how else 2)).all(), how
+
+
+@pytest.mark.fit  # for its time
+def test_tasks_held_out_stand_last_in_every_version():
+    """With prices that no other task has; they tell nothing of errors."""
+    fixed = [{"brand": "A", "price": 10, "zoom": "no"}, {"brand": "C", "price": "12", "zoom": "yes"}]
+    how = {"versions": 2, "none": True, "random_seed": 1}
+    found = designs.choice(THREE, 9, 3, holdouts=[fixed, pd.DataFrame(fixed)], **how)
+    held = found[found["held_out"] == 1]
+    assert held.groupby(["version", "task"], observed=True).size().to_dict() == {
+        (version, task): 3 for version in (1, 2) for task in (10, 11)
+    }
+    assert held["price"].dropna().unique().tolist() == [10, 12]
+    alone = designs.choice(THREE, 9, 3, **how)
+    rest = found[found["held_out"] == 0].drop(columns="held_out").reset_index(drop=True)
+    assert rest.astype(str).equals(alone.astype(str))
+    pd.testing.assert_frame_equal(designs.check(found).table, designs.check(alone).table)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"overlap": "some"}, "overlap must be one of"),
+        ({"interactions": [("brand", "size")]}, "interactions names 'size', which is no attribute"),
+        ({"interactions": ["brand"]}, "interactions must list pairs of attributes"),
+        ({"interactions": [("brand", "brand")]}, "interactions must list pairs of attributes"),
+        ({"directions": {"price": "down"}}, "directions of 'price' must be 'increasing' or 'decreasing'; got 'down'"),
+        ({"directions": {"size": "increasing"}}, "directions names 'size', which is no attribute"),
+        ({"directions": "price"}, "directions must map attributes"),
+        ({"holdouts": [[{"brand": "A"}, {"brand": "B"}]]}, "a product of task 1 has no 'price', 'zoom'"),
+        ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}]]}, "task 1 must be a table of two products or more"),
+    ],
+)
+def test_mistakes_of_what_is_asked_besides(how, said):
+    with pytest.raises(ArgumentError, match=said):
+        made(**how)
+
+
+@pytest.mark.fit
+def test_power_is_that_of_a_normal_estimate():
+    """At half the error of an utility; and in so many of the studies in which there is nothing to tell."""
+    from scipy.stats import norm
+
+    found = design()
+    prior = {"zoom": [0.0, 0.5]}
+    table = designs.power(found, prior, respondents=40, simulations=300, random_seed=1)
+    error = designs.check(found, prior, respondents=40).table["se"]
+    np.testing.assert_allclose(table["se"], error, rtol=0.08)
+    np.testing.assert_allclose(table["sd"], error, rtol=0.25)  # 4.6 errors of a standard deviation of 300 studies
+    wanted = norm.sf(1.96 - 0.5 / error["zoom[yes]"])
+    assert abs(table.loc["zoom[yes]", "power"] - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 300) + 0.02
+    assert (table.loc[table["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 300)).all()
+    apart = designs.power(found, prior, respondents=40, spread=1.5, simulations=60, random_seed=1)
+    assert (apart["sd"] > table["sd"]).mean() > 0.7
+    with pytest.raises(ArgumentError, match="spread, the standard deviation between people, must be 0 or more"):
+        designs.power(found, prior, spread=-1)

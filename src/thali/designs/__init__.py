@@ -2,6 +2,7 @@
 
 choice  a balanced design with little error, for given attributes
 check   balance, overlap, expected standard errors, and how many people a design needs
+power   how often a study of so many people tells each utility from 0, by simulation
 """
 
 import lazy_loader

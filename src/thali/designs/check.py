@@ -11,11 +11,24 @@ from thali._labels import plural
 from thali._printed import Printed
 from thali.errors import Argument, ArgumentError
 
-from .products import ALTERNATIVE, NONE, TASK, VERSION, information, log_bound, utilities_of
+from .products import (
+    ALTERNATIVE,
+    HELD_OUT,
+    NONE,
+    TASK,
+    VERSION,
+    crossed_of,
+    information,
+    is_dominated,
+    log_bound,
+    signs_of,
+    utilities_of,
+)
 
 if TYPE_CHECKING:
     import pandas
 
+    from thali.choice.coding import Coding
     from thali.data.experiments import ChoiceExperiment
 
 _PRECISE = 0.1  # standard error, of a utility, for which people are counted
@@ -32,7 +45,7 @@ class DesignCheck(Printed):
         so many respondents; infinite where the design cannot tell the coefficient from others) and `respondents`, how
         many are needed for the standard error that was asked for.
     balance : pandas.DataFrame
-        One row a level: `times` shown, and its `share` of the products.
+        One row a level: `times` shown, its `share` of the products, and the `least` and `most` times in a version.
     overlap : pandas.DataFrame
         One row an attribute: `overlap`, the share of the pairs of products of a task that have the same level, and
         `least`, the smallest share that is possible.
@@ -45,6 +58,8 @@ class DesignCheck(Printed):
         products lack attributes.
     respondents : int
         For whom the standard errors are.
+    dominated : int, optional
+        How many tasks hold a product that is worse than another of them; None: no directions were given.
     """
 
     balance: "pandas.DataFrame"
@@ -52,9 +67,12 @@ class DesignCheck(Printed):
     d_error: float
     d_efficiency: float
     respondents: int
+    dominated: int | None = None
 
     def _description(self) -> Description:
         facts = (("D-error", f"{self.d_error:.4g} (one person)"), ("D-efficiency", f"{self.d_efficiency:.3f}"))
+        if self.dominated is not None:
+            facts = (*facts, ("Tasks with a product that is worse than another", f"{self.dominated:,}"))
         return Description(self.title, facts, table=self.table.round(3), note=self.note)
 
 
@@ -63,6 +81,8 @@ def check(
     prior: Any = None,
     respondents: int = 100,
     standard_error: float = _PRECISE,
+    interactions: Any = (),
+    directions: Any = None,
 ) -> DesignCheck:
     r"""Balance, overlap, errors to be expected, and how many people a design needs.
 
@@ -81,11 +101,16 @@ def check(
         For whom standard errors are given.
     standard_error : float above 0
         For which the people are counted.
+    interactions : list of pairs, optional
+        Attributes whose levels the model has together, as for `choice`; the D-efficiency is that of the others alone.
+    directions : dict, optional
+        Which levels everybody prefers, as for `choice`: for `dominated`.
 
     Returns
     -------
     DesignCheck
-        `.table`, `.balance`, `.overlap`, `.d_error`, `.d_efficiency`; `print` shows it.
+        `.table`, `.balance`, `.overlap`, `.d_error`, `.d_efficiency`, `.dominated`; `print` shows it. Tasks that are
+        held out (`held_out`) tell nothing and are left out.
 
     Raises
     ------
@@ -112,19 +137,20 @@ def check(
     from thali.choice.coding import coding_of
 
     number, target = whole("respondents", respondents, 1), positive("standard_error", standard_error, "the error")
-    data = _tasks_of(design)
+    data = tasks_of(design)
     scheme = data.scheme
     has_none = bool(scheme.none)
     names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
     utilities = utilities_of(prior, names, levels, has_none)
-    coding = coding_of(data)
+    alone, coding = coding_of(data), coding_with(data, interactions, names)[1]
     matrix = coding.matrix(data.products)[data.row_product]
     utility = _utilities(data, utilities)[data.row_product]
     informations = [_by_size(data, matrix, utility, size) for size in np.unique(np.diff(data.first_row)).tolist()]
     a_person = np.sum([own.sum(axis=0) for own in informations], axis=0) / data.n_respondents
     variances = _variances(a_person)
     complete = all(own[:-1].all() for own in coding.seen)
-    efficiency = _efficiency(data, matrix, utility, names, levels, complete)
+    single = alone.matrix(data.products)[data.row_product]
+    efficiency = _efficiency(data, single, utility, names, levels, complete)
     table = _coefficients(coding, utilities, has_none, variances, number, target)
     sign, log_det = np.linalg.slogdet(a_person)
     identified = complete and sign > 0 and np.isfinite(variances).all()
@@ -139,10 +165,26 @@ def check(
         d_error,
         efficiency,
         number,
+        None if directions is None else _dominated(data, signs_of(directions, names)),
     )
 
 
-def _tasks_of(design: Any) -> "ChoiceExperiment":
+def coding_with(data: "ChoiceExperiment", interactions: Any, names: Any) -> "tuple[list[tuple[str, str]], Coding]":
+    """The interactions by the names of their attributes, and the coding of products with them."""
+    from thali.choice.coding import coding_of
+
+    crossed = [(names[i], names[j]) for i, j in crossed_of(interactions, names)]
+    return crossed, coding_of(data, interactions=crossed)
+
+
+def _dominated(data: "ChoiceExperiment", signs: np.ndarray) -> int:
+    """How many tasks hold a product that is worse than another."""
+    codes = data.products[data.row_product, data.scheme.has_inside :]
+    tasks = np.split(codes, data.first_row[1:-1])
+    return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
+
+
+def tasks_of(design: Any) -> "ChoiceExperiment":
     """The tasks, as if the first alternative of each was chosen."""
     import pandas as pd
 
@@ -157,11 +199,24 @@ def _tasks_of(design: Any) -> "ChoiceExperiment":
             f"ChoiceExperiment; got {type(design).__name__}.",
         )
     frame = design if VERSION in design else design.assign(**{VERSION: 1})
-    attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE)]
+    attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE, HELD_OUT)]
+    if HELD_OUT in frame:
+        frame = _without_held_out(frame, attributes)
     first = ~frame.duplicated([VERSION, TASK])
     none = NONE if NONE in set(map(str, frame[ALTERNATIVE])) else None
     chosen = frame.assign(first=first.astype(int))
     return ChoiceExperiment.from_frame(chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, none=none)
+
+
+def _without_held_out(frame: "pandas.DataFrame", attributes: list[Any]) -> "pandas.DataFrame":
+    """The other tasks, without the levels that were shown in those alone."""
+    is_held = frame[HELD_OUT].astype(bool)
+    found = frame[~is_held].copy()
+    for name in attributes:
+        if hasattr(found[name], "cat"):
+            alone = set(frame.loc[is_held, name].dropna()) - set(found[name].dropna())
+            found[name] = found[name].cat.remove_categories(list(alone))
+    return found
 
 
 def _utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) -> np.ndarray:
@@ -222,6 +277,7 @@ def _coefficients(
     from .choice import coefficients
 
     expected = coefficients(utilities, has_none)
+    expected = np.append(expected, np.zeros(max(0, len(coding.names) - len(expected)) if coding.crossed else 0))
     with np.errstate(invalid="ignore"):
         needed = np.ceil(variances / target**2 * (1.0 - 1e-12))
     index = pd.Index(coding.names, name="coefficient")
@@ -250,11 +306,14 @@ def _balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataF
 
     rows = []
     codes = data.products[data.row_product, data.scheme.has_inside :]
+    version = np.repeat(data.respondent_of_task, np.diff(data.first_row))
     for i, (name, own) in enumerate(zip(names, levels, strict=True)):
-        shown = codes[codes[:, i] >= 0, i]
-        times = np.bincount(shown, minlength=len(own))
-        rows += [(name, level, int(k), k / len(shown)) for level, k in zip(own, times, strict=True)]
-    return pd.DataFrame(rows, columns=["attribute", "level", "times", "share"])
+        times = np.zeros((data.n_respondents, len(own)), np.int64)
+        shown = codes[:, i] >= 0
+        np.add.at(times, (version[shown], codes[shown, i]), 1)
+        for level, each in zip(own, times.T, strict=True):
+            rows.append((name, level, int(each.sum()), each.sum() / shown.sum(), int(each.min()), int(each.max())))
+    return pd.DataFrame(rows, columns=["attribute", "level", "times", "share", "least", "most"])
 
 
 def _overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":

@@ -1,24 +1,29 @@
 """`choice`: a balanced design with little error."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product as combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
-from thali._labels import plural
+from thali._arguments import one_of, whole
+from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import streams
 
 from .products import (
     ALTERNATIVE,
+    HELD_OUT,
     NONE,
     TASK,
     VERSION,
     Attributes,
     attributes_of,
     columns_of,
+    crossed_of,
     information,
+    is_dominated,
+    signs_of,
     utilities_of,
     with_none,
 )
@@ -35,6 +40,30 @@ _MIN_GAIN = 1e-9  # gain of an exchange
 _TRIES = 200  # products drawn until a task has no two alike
 
 
+MINIMAL, BALANCED = "minimal", "balanced"
+_OVERLAP = 10.0  # weight of the squared distance of the overlap from the one that is wanted
+
+
+class Wanted(NamedTuple):
+    """What a design is to be good for."""
+
+    beta: np.ndarray  # expected coefficients
+    has_none: bool = False
+    versions: int = 1
+    crossed: tuple[tuple[int, int], ...] = ()  # attributes whose levels are wanted together
+    signs: np.ndarray | None = None  # (attributes,) by which no product may be worse than another of its task
+    overlap: np.ndarray | None = None  # (attributes,) the share of pairs of a task that are alike; None: any
+
+    def matrix(self, design: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+        """The columns of tasks (..., alternatives, attributes)."""
+        matrix = columns_of(design, sizes, self.has_none, self.crossed)
+        return with_none(matrix) if self.has_none else matrix
+
+    def allows(self, task: np.ndarray) -> bool:
+        """Whether no product of a task is worse than another of it."""
+        return self.signs is None or not is_dominated(task, self.signs).any()
+
+
 class Found(NamedTuple):
     """A design and what is maximised."""
 
@@ -42,54 +71,119 @@ class Found(NamedTuple):
     value: float
 
 
-def random_design(attributes: Attributes, tasks: int, alternatives: int, rng: np.random.Generator) -> np.ndarray:
-    """Products at random, no two alike in a task."""
+def random_design(
+    attributes: Attributes, tasks: int, alternatives: int, wanted: Wanted, rng: np.random.Generator
+) -> np.ndarray:
+    """Products at random, no two alike in a task, and none worse than another."""
     found = np.empty((tasks, alternatives, len(attributes.names)), np.int64)
     for task in found:
-        shown: set[tuple[int, ...]] = set()
-        for place in range(alternatives):
-            for _ in range(_TRIES):
-                product = next(attributes.products([rng.permutation(size).tolist() for size in attributes.sizes]))
-                if product not in shown:
-                    break
-            else:
-                product = next(
-                    each for each in attributes.products(list(map(range, attributes.sizes))) if each not in shown
-                )
-            shown.add(product)
-            task[place] = product
+        for _ in range(_TRIES):
+            if _filled(attributes, task, wanted, rng):
+                break
+        else:
+            raise ArgumentError(
+                Argument("directions"),
+                f" leave no task of {alternatives} products of which none is worse than another; ask for fewer ",
+                Argument("alternatives"),
+                ", or leave a direction out.",
+            )
     return found
 
 
-def exchanged(
-    attributes: Attributes, start: np.ndarray, beta: np.ndarray, has_none: bool, rng: np.random.Generator
-) -> Found:
+def _filled(attributes: Attributes, task: np.ndarray, wanted: Wanted, rng: np.random.Generator) -> bool:
+    """Fill a task at random; whether that was possible."""
+    shown: set[tuple[int, ...]] = set()
+    for place in range(len(task)):
+        for _ in range(_TRIES):
+            product = next(attributes.products([rng.permutation(size).tolist() for size in attributes.sizes]))
+            task[place] = product
+            if product not in shown and wanted.allows(task[: place + 1]):
+                break
+        else:
+            for product in attributes.products(list(map(range, attributes.sizes))):
+                task[place] = product
+                if product not in shown and wanted.allows(task[: place + 1]):
+                    break
+            else:
+                return False
+        shown.add(product)
+    return True
+
+
+class Balance:
+    """How often levels are shown, version by version, and how often two products of a task have the same."""
+
+    def __init__(self, design: np.ndarray, sizes: Sequence[int], wanted: Wanted) -> None:
+        self.wanted, self.versions = wanted, wanted.versions
+        parts = np.split(design, wanted.versions)
+        self.shown = [
+            np.array([np.bincount(part[..., i].ravel(), minlength=size) for part in parts], float)
+            for i, size in enumerate(sizes)
+        ]
+        self.in_task = [np.eye(size)[design[..., i]].sum(axis=1) for i, size in enumerate(sizes)]
+        tasks, alternatives, _ = design.shape
+        self.tasks, self.pairs = tasks, tasks * alternatives * (alternatives - 1) / 2.0
+
+    def cost(self) -> np.ndarray:
+        """What every attribute costs."""
+        return np.array([self._cost(i, own, self._alike(i)) for i, own in enumerate(self.shown)])
+
+    def costs_after(self, i: int, task: int, old: int, levels: Sequence[int]) -> np.ndarray:
+        """What an attribute costs after one product of a task has each of some levels in place of its old one."""
+        version = task * self.versions // self.tasks
+        found = []
+        for level in levels:
+            shown, in_task = self.shown[i].copy(), self.in_task[i][task]
+            shown[version, old] -= 1.0
+            shown[version, level] += 1.0
+            found.append(self._cost(i, shown, self._alike(i) + (in_task[level] - in_task[old] + 1.0) / self.pairs))
+        return np.array(found)
+
+    def exchange(self, i: int, task: int, old: int, level: int) -> None:
+        """Show another level."""
+        for counts in (self.shown[i][task * self.versions // self.tasks], self.in_task[i][task]):
+            counts[old] -= 1.0
+            counts[level] += 1.0
+
+    def _alike(self, i: int) -> float:
+        """The share of the pairs of products of a task that have the same level."""
+        return float((self.in_task[i] * (self.in_task[i] - 1.0)).sum() / 2.0 / self.pairs)
+
+    def _cost(self, i: int, shown: np.ndarray, alike: float) -> float:
+        share = shown / shown.sum(axis=1, keepdims=True) - 1.0 / shown.shape[1]
+        apart = 0.0 if self.wanted.overlap is None else alike - self.wanted.overlap[i]
+        return float((share**2).sum() / self.versions + _OVERLAP * apart**2)
+
+
+def exchanged(attributes: Attributes, start: np.ndarray, wanted: Wanted, rng: np.random.Generator) -> Found:
     r"""Exchange levels while that increases
 
-    .. math:: \frac1p \ln \det I - \sum_{il} \Big(s_{il} - \frac1{L_i}\Big)^2, \qquad
-        s_{il} = \text{share of the products that have level } l
+    .. math:: \frac1p \ln \det I - \frac1V \sum_{vil} \Big(s_{vil} - \frac1{L_i}\Big)^2
+        - 10 \sum_i (o_i - o_i^*)^2, \qquad s_{vil} = \text{share of the products of version v with level } l
     """
     design, sizes = start.copy(), attributes.sizes
-    counts = [np.bincount(design[..., i].ravel(), minlength=size).astype(float) for i, size in enumerate(sizes)]
-    parts = information(_matrix(design, sizes, has_none), beta)
+    balance = Balance(design, sizes, wanted)
+    costs = balance.cost()
+    parts = information(wanted.matrix(design, sizes), wanted.beta)
     total = parts.sum(axis=0)
-    value = _value(total[None], counts)[0]
+    value = float(_log_det(total[None])[0] - costs.sum())
     places = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
     for _ in range(_MAX_PASSES):
         before = value
         for number in rng.permutation(len(places)):
             t, j, i = places[number]
-            levels = _possible(attributes, design[t], j, i)
+            levels = _possible(attributes, design[t], j, i, wanted)
             if not levels:
                 continue
             tasks = np.repeat(design[t][None], len(levels), axis=0)
             tasks[:, j, i] = levels
-            changed = information(_matrix(tasks, sizes, has_none), beta)
-            values = _value(total - parts[t] + changed, counts, (i, int(design[t, j, i]), levels))
+            changed = information(wanted.matrix(tasks, sizes), wanted.beta)
+            after = balance.costs_after(i, t, int(design[t, j, i]), levels)
+            values = _log_det(total - parts[t] + changed) - (costs.sum() - costs[i]) - after
             best = int(values.argmax())
             if values[best] > value + _MIN_GAIN:
-                counts[i][design[t, j, i]] -= 1
-                counts[i][levels[best]] += 1
+                balance.exchange(i, t, int(design[t, j, i]), levels[best])
+                costs[i] = after[best]
                 total += changed[best] - parts[t]
                 design[t, j, i], parts[t], value = levels[best], changed[best], float(values[best])
         if value - before < 1e-6:
@@ -97,40 +191,24 @@ def exchanged(
     return Found(design, value)
 
 
-def _matrix(design: np.ndarray, sizes: Sequence[int], has_none: bool) -> np.ndarray:
-    matrix = columns_of(design, sizes, has_none)
-    return with_none(matrix) if has_none else matrix
-
-
-def _possible(attributes: Attributes, task: np.ndarray, j: int, i: int) -> list[int]:
+def _possible(attributes: Attributes, task: np.ndarray, j: int, i: int, wanted: Wanted) -> list[int]:
     """Levels that attribute i of alternative j may have instead of its own."""
     shown = {tuple(product) for place, product in enumerate(task.tolist()) if place != j}
-    found = []
+    found, after = [], task.copy()
     for level in range(attributes.sizes[i]):
         product = task[j].tolist()
         if level == product[i]:
             continue
-        product[i] = level
-        if tuple(product) not in shown and attributes.allows(product):
+        product[i] = after[j, i] = level
+        if tuple(product) not in shown and attributes.allows(product) and wanted.allows(after):
             found.append(level)
     return found
 
 
-def _value(
-    informations: np.ndarray, counts: list[np.ndarray], move: tuple[int, int, list[int]] | None = None
-) -> np.ndarray:
-    """What is maximised, for informations (C, p, p) after one level is exchanged for each of C others."""
+def _log_det(informations: np.ndarray) -> np.ndarray:
+    """The log determinants of informations (C, p, p), divided by p."""
     sign, log_det = np.linalg.slogdet(informations)
-    log_det = np.where(sign > 0, log_det, -1e6) / informations.shape[-1]
-    uneven = np.array([((own / own.sum() - 1.0 / len(own)) ** 2).sum() for own in counts])
-    if move is None:
-        return log_det - uneven.sum()
-    i, old, levels = move
-    changed = np.repeat(counts[i][None], len(levels), axis=0)
-    changed[:, old] -= 1.0
-    changed[np.arange(len(levels)), levels] += 1.0
-    share = changed / counts[i].sum() - 1.0 / len(counts[i])
-    return log_det - (uneven.sum() - uneven[i]) - (share**2).sum(axis=1)
+    return np.where(sign > 0, log_det, -1e6) / informations.shape[-1]
 
 
 _MIN_STARTS, _MAX_STARTS = 5, 40  # starts
@@ -146,14 +224,18 @@ def choice(
     prior: Any = None,
     versions: int = 1,
     random_seed: Any = None,
+    interactions: Any = (),
+    overlap: str = MINIMAL,
+    directions: Any = None,
+    holdouts: Any = (),
 ) -> "pandas.DataFrame":
     r"""A design of a choice experiment: which products stand together in each task.
 
     Levels are exchanged one at a time, from several random starts, while that makes the determinant of the information
-    of a multinomial logit larger or levels more evenly shown (coordinate exchange):
+    of a multinomial logit larger or levels more evenly shown within every version (coordinate exchange):
 
     .. math:: \frac1p \ln \det \sum_t \Big( \sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T \Big)
-        - \sum_{il} \Big(s_{il} - \frac1{L_i}\Big)^2
+        - \frac1V \sum_{vil} \Big(s_{vil} - \frac1{L_i}\Big)^2 - 10 \sum_i (o_i - o_i^*)^2
 
     Parameters
     ----------
@@ -173,13 +255,27 @@ def choice(
     versions : int
         Sets of tasks; each person answers one of them.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    interactions : list of pairs, optional
+        Attributes whose levels are to be told together, such as [("brand", "price")]: the model has the products of
+        their columns, too.
+    overlap : str
+        How often products of a task have the same level: "minimal", as seldom as serves the determinant; or "balanced",
+        a share of the pairs half way between the least possible and that of products at random, which tells more of
+        interactions and of people who decide by one attribute.
+    directions : dict, optional
+        Attribute -> "increasing" or "decreasing": which levels everybody prefers. No product is then worse than another
+        of its task: as good in no attribute with a direction, better in none, and the same in all others.
+    holdouts : list, optional
+        Tasks that everybody has beside these, and no model is fitted to: each a table of products, or a list of dicts,
+        with every attribute; its numbers and levels need not be among the others.
 
     Returns
     -------
     pandas.DataFrame
         One row an alternative: version, task, alternative ("1", "2", ...; the no-choice option is "none", and its cells
         are empty), and the attributes, categorical in their order. With a column of respondents in place of that of
-        versions, and one of choices, `ChoiceExperiment.from_frame` reads it.
+        versions, and one of choices, `ChoiceExperiment.from_frame` reads it. With hold-out tasks, which stand last in
+        every version, a column `held_out` is 1 there.
 
     Raises
     ------
@@ -207,22 +303,62 @@ def choice(
     if not isinstance(none, bool):
         raise ArgumentError(Argument("none"), f" must be True or False; got {none!r}.")
     utilities = utilities_of(prior, given.names, given.levels, none)
-    _refuse_few(given, tasks * versions, alternatives, none)
+    one_of("overlap", overlap, (MINIMAL, BALANCED))
+    crossed = crossed_of(interactions, given.names)
+    signs = None if directions is None else signs_of(directions, given.names)
+    fixed = [_holdout(number, task, given) for number, task in enumerate(holdouts, 1)]
     beta = coefficients(utilities, none)
+    more = sum((given.sizes[i] - 1) * (given.sizes[j] - 1) for i, j in crossed)
+    _refuse_few(given, tasks * versions, alternatives, none, more)
+    target = _balanced_overlap(given.sizes, alternatives) if overlap == BALANCED else None
+    wanted = Wanted(np.concatenate([beta, np.zeros(more)]), none, versions, crossed, signs, target)
     places = tasks * versions * alternatives * len(given.names)
     found = [
-        exchanged(given, random_design(given, tasks * versions, alternatives, rng), beta, none, rng)
+        exchanged(given, random_design(given, tasks * versions, alternatives, wanted, rng), wanted, rng)
         for rng in streams(random_seed, int(np.clip(_EXCHANGES // places, _MIN_STARTS, _MAX_STARTS)))
     ]
     best = max(found, key=lambda each: each.value)
-    matrix = columns_of(best.products, given.sizes, none)
-    total = information(with_none(matrix) if none else matrix, beta).sum(axis=0)
+    total = information(wanted.matrix(best.products, given.sizes), wanted.beta).sum(axis=0)
     if np.linalg.matrix_rank(total) < len(total):
+        what = "all interactions" if crossed else "the effects of all levels"
         raise ArgumentError(
             Argument("prohibited"),
-            " leaves products that cannot tell the effects of all levels apart; allow more, or leave an attribute out.",
+            f" leaves products that cannot tell {what} apart; allow more, or leave an attribute",
+            *((" or an element of ", Argument("interactions")) if crossed else ()),
+            " out.",
         )
-    return _table(best.products, given, tasks, none)
+    return _table(best.products, given, tasks, none, fixed)
+
+
+def _balanced_overlap(sizes: Sequence[int], alternatives: int) -> np.ndarray:
+    """Half way between the least share of pairs of a task that are alike and that of products at random."""
+    found = []
+    for size in sizes:
+        even, more = divmod(alternatives, size)
+        alike = (size - more) * even * (even - 1) + more * (even + 1) * even
+        found.append((alike / (alternatives * (alternatives - 1)) + 1.0 / size) / 2.0)
+    return np.array(found)
+
+
+def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, Any]]:
+    """The products of a task that is held out."""
+    rows = given.to_dict("records") if hasattr(given, "to_dict") else given
+    rows = list(rows) if isinstance(rows, Iterable) and not isinstance(rows, str | Mapping) else []
+    if len(rows) < 2 or not all(isinstance(row, Mapping) for row in rows):
+        raise ArgumentError(
+            Argument("holdouts"),
+            f": task {number} must be a table of two products or more, or a list of dicts such as {{'price': 9}}; got "
+            f"{given!r}.",
+        )
+    found = []
+    for row in rows:
+        named = {str(name): value for name, value in row.items()}
+        if absent := [name for name in attributes.names if as_label(named.get(name, "")) == ""]:
+            raise ArgumentError(
+                Argument("holdouts"), f": a product of task {number} has no {shorten(absent)}; give every attribute."
+            )
+        found.append({name: named[name] for name in attributes.names})
+    return found
 
 
 def coefficients(utilities: list[np.ndarray], has_none: bool) -> np.ndarray:
@@ -234,7 +370,7 @@ def coefficients(utilities: list[np.ndarray], has_none: bool) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none: bool) -> None:
+def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none: bool, crossed: int) -> None:
     """Refuse tasks that cannot have different products, or cannot tell all coefficients."""
     products = attributes.products(list(map(range, attributes.sizes)))
     if sum(1 for _, _ in zip(range(alternatives), products, strict=False)) < alternatives:
@@ -242,7 +378,7 @@ def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none:
             Argument("alternatives"),
             f" is {alternatives}, which is more than there are different products; ask for fewer.",
         )
-    wanted = sum(attributes.sizes) - len(attributes.sizes) + has_none
+    wanted = sum(attributes.sizes) - len(attributes.sizes) + has_none + crossed
     contrasts = tasks * (alternatives - 1 + has_none)
     if contrasts < wanted:
         fewest = -(-wanted // (alternatives - 1 + has_none))
@@ -255,8 +391,10 @@ def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none:
         )
 
 
-def _table(products: np.ndarray, attributes: Attributes, tasks: int, has_none: bool) -> "pandas.DataFrame":
-    """The design as a table, each version and task in turn."""
+def _table(
+    products: np.ndarray, attributes: Attributes, tasks: int, has_none: bool, holdouts: list[list[dict[str, Any]]]
+) -> "pandas.DataFrame":
+    """The design as a table, each version and task in turn, and in each version the tasks held out."""
     import pandas as pd
 
     number, alternatives, _ = products.shape
@@ -266,4 +404,20 @@ def _table(products: np.ndarray, attributes: Attributes, tasks: int, has_none: b
     columns: dict[str, Any] = {VERSION: place // tasks + 1, TASK: place % tasks + 1, ALTERNATIVE: labels * number}
     for i, (name, levels) in enumerate(zip(attributes.names, attributes.levels, strict=True)):
         columns[name] = pd.Categorical.from_codes(codes[..., i].ravel(), list(levels), ordered=True)
-    return pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
+    if not holdouts:
+        return table
+    rows = []
+    for version, (at, task) in combinations(range(1, number // tasks + 1), enumerate(holdouts, tasks + 1)):
+        where = {VERSION: version, TASK: at}
+        rows += [{**where, ALTERNATIVE: str(place), **product} for place, product in enumerate(task, 1)]
+        rows += [{**where, ALTERNATIVE: NONE}] * has_none
+    fixed = pd.DataFrame(rows)
+    for name, levels in zip(attributes.names, attributes.levels, strict=True):
+        known = {as_label(level): level for level in levels}
+        own = [known.get(as_label(value), value) if value == value else None for value in fixed[name]]
+        further = [value for value in dict.fromkeys(own) if value is not None and value not in levels]
+        fixed[name] = pd.Categorical(own, [*levels, *further], ordered=True)
+        table[name] = table[name].cat.add_categories(further)
+    both = pd.concat([table.assign(**{HELD_OUT: 0}), fixed.assign(**{HELD_OUT: 1})], ignore_index=True)
+    return both.sort_values([VERSION, TASK], kind="stable", ignore_index=True)

@@ -9,8 +9,10 @@ from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
+HELD_OUT = "held_out"  # 1 in tasks that everybody has and no model is fitted to
 NONE = "none"  # the alternative that is no product
 
+DIRECTIONS = {"increasing": 1, "decreasing": -1}
 Rule = tuple[tuple[int, frozenset[int]], ...]  # a product is prohibited that has one of the levels of every attribute
 
 
@@ -53,7 +55,7 @@ def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
         )
     names = tuple(map(str, attributes))
     for name in names:
-        if name in (VERSION, TASK, ALTERNATIVE):
+        if name in (VERSION, TASK, ALTERNATIVE, HELD_OUT):
             raise ArgumentError(
                 Argument("attributes"), f": {name!r} is a column of every design; give the attribute another name."
             )
@@ -186,14 +188,58 @@ def _utility(name: str, value: Any) -> float:
 # The information of a design about a multinomial logit, and the most that any design could have -----------------------
 
 
-def columns_of(products: np.ndarray, sizes: Sequence[int], has_none: bool) -> np.ndarray:
+def columns_of(
+    products: np.ndarray, sizes: Sequence[int], has_none: bool, crossed: Sequence[tuple[int, int]] = ()
+) -> np.ndarray:
     """Products (..., attributes) in the coding of `MultinomialLogit`: a column for each level but the first.
 
-    With a no-choice option the first column is 1 in every product (`inside`).
+    With a no-choice option the first column is 1 in every product (`inside`). Last stand the products of the columns of
+    attributes that are `crossed`.
     """
     parts = [np.ones((*products.shape[:-1], 1))] * has_none
-    parts += [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
+    single = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
+    both = [single[i][..., :, None] * single[j][..., None, :] for i, j in crossed]
+    parts += [*single, *(each.reshape(*each.shape[:-2], -1) for each in both)]
     return np.concatenate(parts, axis=-1)
+
+
+def crossed_of(interactions: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """The pairs of attributes, by their numbers, whose levels are wanted together."""
+    found = []
+    for pair in interactions:
+        two = () if isinstance(pair, str) or not isinstance(pair, Iterable) else tuple(pair)
+        places = sorted({place_of("interactions", name, names) for name in two})
+        if len(two) != 2 or len(places) != 2:
+            raise ArgumentError(
+                Argument("interactions"),
+                f" must list pairs of attributes, such as [('brand', 'price')]; got {pair!r}.",
+            )
+        found.append((places[0], places[1]))
+    return tuple(dict.fromkeys(found))
+
+
+def signs_of(directions: Any, names: Sequence[str]) -> np.ndarray:
+    """1 where later levels of an attribute are better, -1 where they are worse, 0 where nothing is known."""
+    if not isinstance(directions, Mapping):
+        raise ArgumentError(
+            Argument("directions"), f" must map attributes, such as {{'price': 'decreasing'}}; got {directions!r}."
+        )
+    found = np.zeros(len(names), np.int64)
+    for name, way in directions.items():
+        if way not in DIRECTIONS:
+            raise ArgumentError(
+                Argument("directions"), f" of {str(name)!r} must be 'increasing' or 'decreasing'; got {way!r}."
+            )
+        found[place_of("directions", name, names)] = DIRECTIONS[way]
+    return found
+
+
+def is_dominated(products: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Whether each product of tasks (..., products, attributes) is worse than another in what has a direction alone."""
+    gain = products[..., None, :, :] - products[..., :, None, :]  # of the second over the first
+    signed = gain * signs
+    better = (signed >= 0).all(axis=-1) & (signed > 0).any(axis=-1) & ((gain == 0) | (signs != 0)).all(axis=-1)
+    return better.any(axis=-1)
 
 
 def with_none(matrix: np.ndarray) -> np.ndarray:
