@@ -415,7 +415,9 @@ def _table(
     fixed = pd.DataFrame(rows)
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
         known = {as_label(level): level for level in levels}
-        own = [known.get(as_label(value), value) if value == value else None for value in fixed[name]]
+        in_words = all(isinstance(level, str) for level in levels)  # as those of a table that was read
+        cells = [as_label(value) if in_words and as_label(value) else value for value in fixed[name]]
+        own = [known.get(as_label(value), value) if value == value else None for value in cells]
         further = [value for value in dict.fromkeys(own) if value is not None and value not in levels]
         fixed[name] = pd.Categorical(own, [*levels, *further], ordered=True)
         table[name] = table[name].cat.add_categories(further)

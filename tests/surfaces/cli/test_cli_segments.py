@@ -1,6 +1,7 @@
 """Classes and segments of people at the command line, and designs of choice experiments."""
 
 import pandas as pd
+import pandas as pd
 import pytest
 from experiment_data import of_segments
 
@@ -59,13 +60,29 @@ def test_mistakes(refused, words, said):
 def test_a_design_is_printed_and_written(run, folder):
     words = ["--tasks", 4, "--alternatives", 2, "--none", "--versions", 2, "--seed", 1]
     result = run("design", "attributes.csv", *words, "--out", "out")
-    assert result.code == 0 and result.out.startswith("version,task,alternative,brand,price\n1,1,1,")
+    assert result.code == 0 and result.out.startswith("Design of 2 versions, 8 tasks, 24 alternatives\n")
+    assert run("design", "attributes.csv", *words).out.startswith("version,task,alternative,brand,price\n1,1,1,")
     attributes = {"brand": ["A", "B"], "price": ["9", "12", "15"]}
     prior = {"brand": [0.0, 0.5], "price": [0.0, -0.5, -1.0]}
     wanted = th.designs.choice(attributes, 4, 2, none=True, prior=prior, versions=2, random_seed=1)
     assert (folder / "out" / "design.csv").read_text() == wanted.to_csv(index=False)
-    assert {path.stem for path in (folder / "out").iterdir()} == {"design", "errors", "balance", "overlap"}
+    assert {path.stem for path in (folder / "out").iterdir()} == {"design", "tasks", "errors", "balance", "overlap"}
     assert f"D-error       {th.designs.check(wanted, prior).d_error:.4g}" in result.out
+
+
+def test_what_a_design_is_asked_besides(run, folder):
+    """Interactions, directions, prohibitions and tasks held out reach the design; a row a task for survey tools."""
+    (folder / "fixed.csv").write_text("task,brand,price\nlast,A,10\nlast,B,12\n")
+    words = ["--tasks", 8, "--alternatives", 2, "--seed", 1, "--overlap", "balanced", "--holdouts", "fixed.csv"]
+    words += ["--direction", "price=decreasing", "--prohibit", "brand=A,price=9,15", "--out", "out"]
+    assert run("design", "attributes.csv", *words).code == 0
+    design = pd.read_csv(folder / "out" / "design.csv")
+    assert design.groupby("brand")["price"].unique().map(sorted).to_dict() == {"A": [10, 12], "B": [9, 12, 15]}
+    tasks = pd.read_csv(folder / "out" / "tasks.csv")
+    assert tasks.columns.tolist() == ["version", "task", "held_out", "brand_1", "price_1", "brand_2", "price_2"]
+    assert len(tasks) == 9 and tasks.iloc[-1].tolist() == [1, 9, 1, "A", 10, "B", 12]
+    out = run("design", "attributes.csv", *words[:6], "--interaction", "brand=price").out
+    assert "brand[B]:price[12]" in out
 
 
 DESIGNS = [

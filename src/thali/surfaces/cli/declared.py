@@ -305,6 +305,44 @@ def design(
     ] = None,
     versions: Annotated[int, typer.Option(help="With --tasks: sets of tasks; each person answers one.")] = 1,
     none: Annotated[bool, typer.Option("--none", help="With --tasks: a no-choice option in each.")] = False,
+    interaction: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=A,B,...",
+            help="With --tasks: attributes whose effects depend on those of others, such as price=brand.",
+            show_default=False,
+        ),
+    ] = None,
+    overlap: Annotated[
+        str,
+        typer.Option(
+            metavar="minimal|balanced", help="With --tasks: how often products of a task have the same level."
+        ),
+    ] = "minimal",
+    direction: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=increasing|decreasing ...",
+            help="With --tasks: which levels everybody prefers, so that no product is worse than another of its task.",
+            show_default=False,
+        ),
+    ] = None,
+    prohibit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=A,NAME=B,C",
+            help="With --tasks: what no product may have together; several such rules by several of these.",
+            show_default=False,
+        ),
+    ] = None,
+    holdouts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --tasks: a table of further tasks, the same for everybody: task, and the attributes.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="With --tasks: same seed, same design.", show_default="a fresh one")
     ] = None,
@@ -315,7 +353,9 @@ def design(
     tables: Tables = None,
 ) -> None:
     """Lay out all pairs of options in a balanced order, or the tasks of a choice experiment (with --tasks)."""
-    with plain_messages(OptionWords.of_names({name: name for name in ("tasks", "alternatives", "versions", "none")})):
+    named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts")}
+    named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
+    with plain_messages(OptionWords.of_names(named)):
         from .commands.design import print_choice_design, print_design
         from .files import formats_of
 
@@ -323,8 +363,9 @@ def design(
         if tasks is None:
             print_design(options, out, formats)
             return
-        how = {"versions": versions, "none": none, "random_seed": seed}
-        print_choice_design(options, tasks, alternatives, out, formats, **how)
+        how = {"versions": versions, "none": none, "overlap": overlap, "random_seed": seed}
+        typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
+        print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, **how)
 
 
 @takes_options(LEADERBOARD)

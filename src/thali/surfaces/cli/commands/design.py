@@ -25,9 +25,16 @@ def print_design(options: list[str], out: Path | None, formats: tuple[str, ...])
 
 
 def print_choice_design(
-    files: list[str], tasks: int, alternatives: int | None, out: Path | None, formats: tuple[str, ...], **how: Any
+    files: list[str],
+    tasks: int,
+    alternatives: int | None,
+    out: Path | None,
+    formats: tuple[str, ...],
+    typed: dict[str, list[str]],
+    holdouts: Path | None,
+    **how: Any,
 ) -> None:
-    """Print the tasks of a choice experiment with the attributes of a table, and what they tell, and write both."""
+    """Print what the tasks of a choice experiment with the attributes of a table tell, and the tasks, or write them."""
     from thali import designs
 
     if out is not None:
@@ -37,12 +44,60 @@ def print_choice_design(
     if len(files) != 1:
         raise ArgumentError(f"--tasks needs one table of attributes and levels; got {' '.join(files)}.")
     attributes, prior = _attributes_in(files[0])
-    design = designs.choice(attributes, tasks, alternatives, prior=prior, **how)
-    checked = designs.check(design, prior)
-    tables = {"design": design, "errors": checked.table, "balance": checked.balance, "overlap": checked.overlap}
-    _write(out, tables, formats)
-    print(design.to_csv(index=False), end="")
-    print(f"\n{checked}")
+    asked = _asked(typed)
+    fixed = [] if holdouts is None else _tasks_in(holdouts)
+    design = designs.choice(attributes, tasks, alternatives, prior=prior, holdouts=fixed, **asked, **how)
+    also = {"interactions": asked["interactions"], "directions": asked["directions"]}
+    checked = designs.check(design, prior, **also)
+    tables = {"design": design, "tasks": _a_row_a_task(design), "errors": checked.table}
+    _write(out, tables | {"balance": checked.balance, "overlap": checked.overlap}, formats)
+    if out is None:
+        print(design.to_csv(index=False))
+    print(checked)
+
+
+def _asked(typed: dict[str, list[str]]) -> dict[str, Any]:
+    """What was typed of interactions, directions and prohibitions, as `designs.choice` takes it."""
+    from thali.model.spec import Option
+
+    from ..values import named_values
+
+    values = {name: [named_values(Option(name, ""), [text]) for text in texts] for name, texts in typed.items()}
+    pairs = [
+        (one, other.strip()) for each in values["interactions"] for one, named in each for other in named.split(",")
+    ]
+    rules = [
+        {name: [level.strip() for level in levels.split(",")] for name, levels in each} for each in values["prohibited"]
+    ]
+    directions = {name: way for each in values["directions"] for name, way in each}
+    return {"interactions": pairs, "prohibited": rules, "directions": directions or None}
+
+
+def _tasks_in(path: Path) -> "list[pandas.DataFrame]":
+    """The tasks of a table with a column of tasks and one of each attribute."""
+    from thali.reading.table import load
+
+    frame: pandas.DataFrame = load(path).frame
+    if "task" not in frame.columns:
+        raise DataError(
+            f"{path} must have a column task, one product a line, and the attributes; it has "
+            f"{', '.join(map(str, frame.columns))}."
+        )
+    return [part.drop(columns="task") for _, part in frame.groupby("task", sort=False)]
+
+
+def _a_row_a_task(design: "pandas.DataFrame") -> "pandas.DataFrame":
+    """The design as survey tools want it: a column an attribute of an alternative, such as brand_1."""
+    import pandas as pd
+
+    where = [name for name in ("version", "task", "held_out") if name in design]
+    attributes = [name for name in design if name not in (*where, "alternative")]
+    shown = design[design["alternative"] != "none"]
+    parts = [
+        part.set_index(where)[attributes].astype(object).add_suffix(f"_{label}")
+        for label, part in shown.groupby("alternative", sort=False)
+    ]
+    return pd.concat(parts, axis=1).reset_index()
 
 
 def _attributes_in(path: str) -> "tuple[dict[str, list[str]], dict[str, list[float]] | None]":
