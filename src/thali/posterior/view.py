@@ -86,6 +86,16 @@ class Posterior:
         return self._drawn("common_worth")
 
     @property
+    def common_weights(self) -> "xarray.DataArray | None":
+        """The common weights of features, as shares (chain, draw, feature), there; None in older files."""
+        return self._drawn("common_weights")
+
+    @property
+    def common_unique_weights(self) -> "xarray.DataArray | None":
+        """The common weights of unique aspects, as shares (chain, draw, option), there; None in older files."""
+        return self._drawn("common_unique_weights")
+
+    @property
     def population_probability(self) -> "xarray.DataArray | None":
         """Choice probabilities of new people (chain, draw, pair), there."""
         return self._drawn("population_probability")

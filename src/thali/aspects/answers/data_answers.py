@@ -53,6 +53,7 @@ from .kinds_of_people import (
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import Matched, matched_table
+from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import fitted_draws, predicted_pairs, predicted_with_errors
 from .quantities import Quantities
 
@@ -246,6 +247,16 @@ class OfGroups(DataAnswers):
         return Groups({name: self.one.data(tree_of_group(tree, name)) for name in Posterior(tree).groups})
 
 
+class OfPeople(OfGroups):
+    """People of whom everybody has weights of their own about common ones: what is of a new person."""
+
+    def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+        return predicted_of_population(tree, sets, return_se, covariates)
+
+    def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
+        return log_predictive_of_population(tree, choices)
+
+
 class OfKinds(DataAnswers):
     """Answers of people of kinds that nobody knows: what is of a new person, and checks of all people."""
 
@@ -304,8 +315,10 @@ _BY_KIND: dict[str, DataAnswers] = {
     TRIPLET_KINDS: OfKinds(OfTriplets(), quantities.of_answered, kinds_triplet_check_table, most_similar_of_new),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
+_OF_PEOPLE = {grouped: OfPeople(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
 
 
 def answers_of(tree: "xarray.DataTree") -> DataAnswers:
     """What a posterior answers because of its data."""
-    return _BY_KIND[Posterior(tree).data_kind]
+    seen = Posterior(tree)
+    return (_BY_KIND if seen.common_worth is None else _OF_PEOPLE)[seen.data_kind]

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ..samplers.record import ChainDraws
 
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
+# of all people together, where each is a group
+OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "population_probability")
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
     "group_unique_weights": "weight of the aspect that an option has alone, in each group",
@@ -244,7 +246,7 @@ def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
     if not (groups := Posterior(tree).groups):
         return tree
     g = groups.index(name)
-    posterior = tree["posterior"].to_dataset()
+    posterior = tree["posterior"].to_dataset().drop_vars(OF_POPULATION, errors="ignore")
     averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
     names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior}
     posterior = _rows_of(posterior.drop_vars(averaged), g).rename(names)
