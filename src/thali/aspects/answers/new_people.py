@@ -96,8 +96,8 @@ def new_people(population: Population) -> list[Columns]:
 # A plain mean over new people needs more of them than there can be where somebody answered often, because nearly all
 # have answers of little probability. So they come to the answers in steps of temperature (annealed importance
 # sampling, Neal 2001): every draw has new people, whose weights walk between the steps, and whose importance weights
-# have the probability of the answers as their mean, whatever the walk. Steps are so small that each keeps `_KEPT` of the
-# effective number of people.
+# have the probability of the answers as their mean, whatever the walk. Steps are so small that each keeps `_KEPT` of
+# the effective number of people.
 
 _PEOPLE = 1_024  # new people at least, of all draws together
 _KEPT, _WALKS, _GOAL = 0.99, 5, 0.3  # moves between two steps, and the share of them that is wanted to be accepted

@@ -95,8 +95,8 @@ class ChoiceAnswers(LatentFeatures):
 
         Of a model with `kinds` they are those of a new person, for pairs. A new person is of a kind with a probability
         proportional to one more than the number of people who are. For those of one kind ask `of_kind`. With
-        ``people="random"`` they are the mean over new people, whose weights vary about the common ones; for those of one
-        person ask `of_group`.
+        ``people="random"`` they are the mean over new people, whose weights vary about the common ones; for those of
+        one person ask `of_group`.
 
         Parameters
         ----------
