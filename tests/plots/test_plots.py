@@ -46,6 +46,7 @@ OTHERS = (
     "evidence",
     "group_ranks",
     "group_weights",
+    "individuals",
     "same_kind",
     "judges",
     "leaderboard",

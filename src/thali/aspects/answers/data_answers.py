@@ -41,7 +41,7 @@ from .check_by_data import (
     triplet_check_table,
 )
 from .features import add_convergence, features_table
-from .groups import group_check_table, group_features_table, tree_of_group
+from .groups import group_check_table, group_features_table, refuse_similar, tree_of_common, tree_of_group
 from .kind import of_choices, of_known_data
 from .kinds_of_people import (
     as_groups,
@@ -256,6 +256,17 @@ class OfPeople(OfGroups):
     def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
         return log_predictive_of_population(tree, choices)
 
+    def features(
+        self,
+        tree: "xarray.DataTree",
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+    ) -> "pandas.DataFrame":
+        refuse_similar(similar)
+        common = tree_of_common(tree)
+        return add_convergence(features_table(common, min_probability), common)
+
 
 class OfKinds(DataAnswers):
     """Answers of people of kinds that nobody knows: what is of a new person, and checks of all people."""
@@ -321,4 +332,4 @@ _OF_PEOPLE = {grouped: OfPeople(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.i
 def answers_of(tree: "xarray.DataTree") -> DataAnswers:
     """What a posterior answers because of its data."""
     seen = Posterior(tree)
-    return (_BY_KIND if seen.common_worth is None else _OF_PEOPLE)[seen.data_kind]
+    return (_OF_PEOPLE if seen.has_individuals else _BY_KIND)[seen.data_kind]

@@ -15,7 +15,7 @@ from ..draws.columns import Columns
 from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import pair_index, pair_names
 from .groups import _as_shares, _padded_weights, columns_of_group
-from .options import utility_draws
+from .options import shares_of, utility_draws
 
 if TYPE_CHECKING:
     import xarray
@@ -43,8 +43,7 @@ def with_population(
     posterior = tree["posterior"].to_dataset()
     shape = len(kept), draws, -1
     shares = _as_shares(common)
-    worth = utility_draws(shares)
-    worth = (worth / worth.sum(axis=1, keepdims=True)).reshape(shape)
+    worth = shares_of(utility_draws(shares)).reshape(shape)
     found: dict[str, Any] = {
         "common_worth": (("chain", "draw", "option"), worth),
         "common_weights": (("chain", "draw", "feature"), _padded_weights([shares], (len(kept), draws))[:, :, 0]),

@@ -15,7 +15,7 @@ from thali.trees.tree import Tree
 from ..answers.data_answers import answers_of
 from ..answers.kind import of_choices
 from ..likelihoods.best_worst import RANKING, REVERSED
-from . import groups, kinds
+from . import groups, kinds, people
 from .english import ENGLISH
 from .features import check, features_finding, membership, number_finding, place_sentence, row_in_words
 from .people import independence, modelled_people
@@ -32,7 +32,7 @@ _SURE = 0.95  # probability from which on an option is called the best
 def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
     seen = Posterior(model.posterior_)
-    if seen.common_worth is not None:
+    if seen.has_individuals:
         return OF_PEOPLE
     return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[seen.population]
 
@@ -227,11 +227,20 @@ OF_GROUPS = (
     independence,
     verdict,
 )
-_OF_POPULATION = {
-    "asked": asked(lambda model: ENGLISH["independence.asked"]),
-    "ranks": ranks,
-}
-OF_PEOPLE = tuple(_OF_POPULATION.get(maker.key, maker) for maker in OF_GROUPS)
+OF_PEOPLE = (
+    asked(lambda model: ENGLISH["independence.asked"]),
+    aspects,
+    n_features,
+    ranks,
+    people.individuals,
+    people.parameters,
+    check,
+    summary,
+    data,
+    methods(modelled),
+    independence,
+    verdict,
+)
 OF_KINDS = (
     *kinds.makers_of("aspect", kinds.preferred, check, kinds.ranks),
     methods(lambda model: (*modelled(model), *kinds.modelled(model, "aspect"))),

@@ -85,6 +85,12 @@ ENGLISH = {
     "independence.methods.power": "The {answers} answers were those of {people} people; the likelihood was raised to"
     " the power of one over their design effect, {effect} {source}.",
     "independence.methods.random": "Each of {people} people had weights of their own, which varied about common ones.",
+    "individuals": "Of {number} people the largest share have {options}.",
+    "individuals.title": "Share of each option for each person",
+    "individuals.caption": "Share of each option for each person, and by the common weights.",
+    "individuals.kappa": "How alike people are, kappa, is {estimate}; their weights differ by a standard deviation of"
+    " about one over its root, relative to the common ones.",
+    "individuals.log_likelihood": "Log-likelihood of all people's answers, no constant left out: {value}.",
     # groups and kinds of people
     "groups.asked": "Do {names} attend to the same {word}s, and how much does each weigh in each group?",
     "groups.more": "{members} weighs more for {more} than for {less} (probability {sure}, if there is such a {word}:"

@@ -1,16 +1,20 @@
-"""Whether intervals hold for new samples of people."""
+"""What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
 
 from typing import Any
 
-from thali.model.finding import STATISTICS, Finding, Text, finding
+from thali.model.finding import FULL, STATISTICS, Finding, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import phrase
+from thali.model.wording import listed, phrase
 from thali.posterior.dependence import POWER, RANDOM, SCORES
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
+from ..answers.individuals import population_table
 from .english import ENGLISH
+from .groups import parameter_notes
+
+_NAMED = 3
 
 
 @finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
@@ -40,3 +44,26 @@ def modelled_people(model: Any) -> tuple[Text, ...]:
     if found.most <= 1.0:
         return (phrase(ENGLISH, "independence.methods.once", **facts),)
     return (phrase(ENGLISH, "independence.methods.independent", **facts),)
+
+
+# people of whom each has weights of their own about common ones ------------------------------------------------------
+
+
+@finding("individuals", "What does each person prefer?", FULL)
+def individuals(model: Any, settings: Settings) -> Finding:
+    """Everybody's share of each option, beside that of the population."""
+    table, population = model.individuals(), population_table(model.posterior_)
+    first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
+    shares = [f"{option} ({100 * count / first.sum():.0f} %)" for option, count in first.head(_NAMED).items()]
+    return Finding(
+        phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
+        title=ENGLISH["individuals.title"],
+        table=table,
+        picture=Picture("individuals", ENGLISH["individuals.caption"], (table, population)),
+    )
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The parameters that are not of single people."""
+    return Finding(notes=parameter_notes(model, model.summary(), "individuals"))

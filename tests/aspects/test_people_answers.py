@@ -1,0 +1,68 @@
+"""People of whom each has weights of their own: answers from draws that are written down, by loops over them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from people_fits import OPTIONS, compared, of_people
+
+import thali as th
+from thali.errors import ArgumentError
+from thali.posterior.interval import TAILS
+
+pytestmark = pytest.mark.unit
+RNG = np.random.default_rng(4)
+DRAWS, PEOPLE = 40, 3
+UNIQUE = RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE, 4))
+SHARED = {(0, 2): RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE + 1))}
+
+
+@pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
+def test_individuals_are_shares_of_utilities(shared):
+    model = of_people(compared(), UNIQUE, shared=shared)
+    table = model.individuals()
+    assert list(table.index.names) == ["person", "option"] and list(table.columns) == ["mean", "low", "high"]
+    assert list(table.index) == [(f"p{n}", option) for n in range(PEOPLE) for option in OPTIONS]
+    for n in range(PEOPLE):
+        utility = UNIQUE[:, n].copy()
+        if shared is not None:
+            utility[:, [0, 2]] += SHARED[0, 2][:, [n]]
+        share = utility / utility.sum(axis=1, keepdims=True)
+        own = table.loc[f"p{n}"]
+        np.testing.assert_allclose(own["mean"], share.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(own[["low", "high"]].T, np.quantile(share, TAILS, axis=0), rtol=1e-12)
+
+
+def test_blocks_of_people_are_as_all_at_once(monkeypatch):
+    model = of_people(compared(), UNIQUE)
+    whole = model.individuals()
+    monkeypatch.setattr("thali.people.individuals.AT_ONCE", 1)
+    pd.testing.assert_frame_equal(model.individuals(), whole)
+
+
+def test_individuals_are_of_people_who_differ():
+    model = of_people(compared(), UNIQUE)
+    with pytest.raises(ArgumentError, match=r"individuals is of models in which everybody differs.*people='random'"):
+        model.of_group("p1").individuals()
+
+
+def test_the_model_of_a_person_has_nothing_of_the_population():
+    first = np.ones((DRAWS, PEOPLE, 4))
+    first[:, 1, 3] = 9.0  # the second person likes wine, which the population does not
+    model = of_people(compared(), first, common=np.tile([9.0, 1.0, 1.0, 1.0], (DRAWS, 1)))
+    assert model.ranks().index[0] == "tea" and model.of_group("p1").ranks().index[0] == "wine"
+    assert "ranks" in model.of_group("p1").findings() and "individuals" not in model.of_group("p1").findings().keys()
+
+
+def test_features_have_the_common_weights():
+    model = of_people(compared(), UNIQUE, shared=SHARED)
+    total = SHARED[0, 2][:, -1] + 4.0
+    (row,) = model.features().to_dict("records")
+    assert row["members"] == ("tea", "beer") and row["weight"] == pytest.approx((SHARED[0, 2][:, -1] / total).mean())
+    with pytest.raises(ArgumentError, match="similar is for one group of people"):
+        model.features(similar=0.8)
+
+
+def test_a_file_keeps_what_people_say(tmp_path):
+    model = of_people(compared(), UNIQUE)
+    model.save(tmp_path / "people.nc")
+    pd.testing.assert_frame_equal(th.load(tmp_path / "people.nc").individuals(), model.individuals())

@@ -1,0 +1,49 @@
+"""Pictures of people of whom each has weights of their own: what they show, and that it fits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn_pictures import assert_readable
+from people_fits import compared, of_people
+
+import thali as th
+from thali.aspects.answers.individuals import population_table
+from thali.errors import ArgumentError
+
+pytestmark = pytest.mark.unit
+RNG = np.random.default_rng(2)
+UNIQUE, COMMON = RNG.gamma(2.0, 1.0, (30, 5, 4)), RNG.gamma(5.0, [1.0, 4.0, 2.0, 3.0], (30, 4))
+
+
+def test_a_dot_is_a_person_and_a_diamond_the_population():
+    model = of_people(compared(5), UNIQUE, common=COMMON)
+    ax = th.plots.individuals(model)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["milk", "wine", "beer", "tea"]
+    table, population = model.individuals(), population_table(model.posterior_)
+    *people, diamonds = ax.collections[:4], ax.collections[5]
+    for row, (option, drawn) in enumerate(zip(["milk", "wine", "beer", "tea"], *people, strict=True)):
+        offsets = np.asarray(drawn.get_offsets())
+        np.testing.assert_allclose(offsets[:, 0], table["mean"].xs(option, level="option"))
+        assert (np.abs(offsets[:, 1] - row) < 0.5).all()
+    middle = population["mean"].loc[["milk", "wine", "beer", "tea"]]
+    np.testing.assert_allclose(np.asarray(diamonds.get_offsets())[:, 0], middle)
+    shares = COMMON / COMMON.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(middle.loc["milk"], shares[:, 1].mean())
+
+
+@pytest.mark.fit
+@pytest.mark.rendered
+def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
+    shares = RNG.dirichlet(np.full(41, 0.5), 300)
+    names = [[f"p{n}" for n in range(300)], [f"an option with quite a long name, number {k}" for k in range(41)]]
+    rows = pd.MultiIndex.from_product(names, names=["person", "option"])
+    ax = th.plots.individuals(pd.DataFrame({"mean": shares.ravel()}, rows))
+    assert len(ax.get_yticklabels()) == 40  # of 41 those that are preferred
+    for row, drawn in enumerate(ax.collections):
+        assert (np.abs(np.asarray(drawn.get_offsets())[:, 1] - row) < 0.5).all()
+    assert_readable(ax, monkeypatch)
+
+
+def test_people_who_do_not_differ_are_not_drawn():
+    with pytest.raises(ArgumentError, match=r"individuals is of models in which everybody differs"):
+        th.plots.individuals(of_people(compared(5), UNIQUE).of_group("p0"))
