@@ -6,7 +6,7 @@ import pytest
 from people_fits import OPTIONS, compared, of_people
 
 import thali as th
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, DataError
 from thali.posterior.interval import TAILS
 
 pytestmark = pytest.mark.unit
@@ -66,3 +66,56 @@ def test_a_file_keeps_what_people_say(tmp_path):
     model = of_people(compared(), UNIQUE)
     model.save(tmp_path / "people.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "people.nc").individuals(), model.individuals())
+
+
+# segments ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
+def test_preferences_are_of_an_option_to_the_others(shared):
+    model = of_people(compared(), UNIQUE, shared=shared, lapse=0.3)  # a lapse says nothing of what is preferred
+    found = model._preferences()
+    assert found.levels == tuple((option,) for option in OPTIONS) and found.respondents == ("p0", "p1", "p2")
+    owns = np.array([[1, 0, 1, 0]])
+    for draw, n in ((0, 0), (7, 2), (DRAWS - 1, 1)):
+        weights = np.zeros(1) if shared is None else SHARED[0, 2][draw, [n]]
+        for i in range(4):
+            wanted = []
+            for j in {0, 1, 2, 3} - {i}:
+                of_i = UNIQUE[draw, n, i] + weights @ (owns[:, i] * (1 - owns[:, j]))
+                of_j = UNIQUE[draw, n, j] + weights @ (owns[:, j] * (1 - owns[:, i]))
+                wanted.append(of_i / (of_i + of_j))
+            assert found.values[draw, n, i] == pytest.approx(np.mean(wanted), rel=1e-12)
+
+
+def of_two_segments(people=12, draws=30):
+    """Every other person likes beer and wine, the others tea."""
+    weights = np.random.default_rng(5).gamma(20.0, 1 / 20.0, (draws, people, 4))
+    weights[:, ::2] *= [8.0, 1.0, 1.0, 1.0]
+    weights[:, 1::2] *= [1.0, 1.0, 8.0, 4.0]
+    return of_people(compared(people), weights, lapse=0.0)
+
+
+def test_segments_have_the_options_that_they_prefer():
+    found = of_two_segments().segments(2)
+    assert set(found.sizes["name"]) == {"tea", "beer, wine"} and found.stability == 1.0
+    assert list(found.profiles.columns)[:3] == ["segment", "option", "preferred"]
+    assert list(found.table().columns) == ["option", "everybody", "segment 1", "segment 2"]
+    assert found.assignment["segment"].nunique() == 2 and found.assignment["segment"][::2].nunique() == 1
+    with pytest.raises(ArgumentError, match="segments is of models in which everybody differs"):
+        of_two_segments().of_group("p1").segments(2)
+
+
+@pytest.mark.fit  # for its time
+def test_segments_are_found_and_those_who_are_alike_are_refused():
+    model = of_two_segments()
+    found = model.findings(segments=2)
+    assert "the respondents make 2 segments: 50 %" in found["segment_sizes"].sentence
+    assert found["segment_profiles"].title.startswith("How often an option is preferred")
+    assert len(found["segments"].table) == 12
+    with pytest.raises(DataError, match="13 segments are more than the 12 respondents"):
+        model.findings(segments=13)
+    alike = th.EliminationByAspects("unique", people="independent")
+    alike.posterior_ = model.posterior_
+    with pytest.raises(ArgumentError, match=r"segments are of people of whom each has weights.*people='random'"):
+        alike.findings(segments=2)

@@ -9,6 +9,7 @@ from people_fits import compared, of_people
 import thali as th
 from thali.aspects.answers.individuals import population_table
 from thali.errors import ArgumentError
+from thali.people.segments import Preferences, segments_of
 
 pytestmark = pytest.mark.unit
 RNG = np.random.default_rng(2)
@@ -47,3 +48,16 @@ def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
 def test_people_who_do_not_differ_are_not_drawn():
     with pytest.raises(ArgumentError, match=r"individuals is of models in which everybody differs"):
         th.plots.individuals(of_people(compared(5), UNIQUE).of_group("p0"))
+
+
+def test_segments_are_drawn_by_their_options():
+    values = np.full((4, 8, 40), 0.5)
+    values[:, :4, :3], values[:, 4:, 3:6] = 0.9, 0.8
+    found = segments_of(Preferences(tuple((f"o{k}",) for k in range(40)), values, tuple("abcdefgh")), 2, 0)
+    ax = th.plots.segments(found)[0]
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert labels[:6] == [f"o{k}" for k in range(6)] and len(labels) == 28  # those in which segments differ most
+    (points,) = [line for line in ax.lines if line.get_marker() == "o"]
+    wanted = found.profiles.query("segment == 1").set_index("option")["preferred"].loc[labels]
+    np.testing.assert_allclose(points.get_xdata(), wanted)
+    assert "how often the option is preferred" in ax.figure._supxlabel.get_text()

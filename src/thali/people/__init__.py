@@ -1,1 +1,6 @@
-"""What is known of people, whichever model knows it: their columns, and segments of them."""
+"""What is known of people, whichever model knows it.
+
+columns.py       their columns: by which they are chosen or weighed, and covariates of a model
+individuals.py   what each prefers, with its error
+segments.py      segments of them by what they prefer
+"""

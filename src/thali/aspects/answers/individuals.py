@@ -7,11 +7,13 @@ import numpy as np
 from thali.data.kinds import OF_GROUPS
 from thali.errors import ArgumentError, Setting
 from thali.people.individuals import individuals_table
+from thali.people.segments import Preferences, spaced_draws
 from thali.posterior.dependence import RANDOM
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.view import Posterior
 
 from ..draws.columns import columns_of, flat
+from ..draws.probabilities import lapsing
 from .features import features_table
 from .groups import group_weight_draws, tree_of_group
 from .kind import of_kind
@@ -52,13 +54,39 @@ def shares_of_people(tree: "xarray.DataTree", people: slice, draws: np.ndarray |
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
-    seen, columns = Posterior(tree), columns_of(tree)
+    columns = columns_of(tree)
     draws = np.arange(columns.n_draws) if draws is None else draws
     features, _ = columns.take(draws).dense(0, len(draws))
-    weights, own = seen.group_weights, seen.group_unique
+    shared, own = weights_of_people(tree, people, draws)
+    return shares_of(shared[:, :, : features.shape[1]] @ features + own)
+
+
+def preferences_of_people(tree: "xarray.DataTree") -> Preferences:
+    r"""How often everybody prefers each option to another one, all others alike, at evenly spaced draws.
+
+    .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
+        A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
+    """
+    seen, columns = Posterior(tree), columns_of(tree)
+    labels = [str(label) for label in seen.draws["option"].values]
+    draws = spaced_draws(columns.n_draws, len(seen.groups), len(labels))
+    features, _ = columns.take(draws).dense(0, len(draws))
+    weights, own = weights_of_people(tree, slice(None), draws)
+    found = np.empty((len(draws), *own.shape[1:]))
+    for draw, (has, shared, unique) in enumerate(zip(features, weights, own, strict=True)):
+        beats = (shared[:, None, : len(has)] * has.T) @ (~has).astype(float) + unique[:, :, None]
+        found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (len(labels) - 1)
+    return Preferences(tuple((label,) for label in labels), found, seen.groups)
+
+
+def weights_of_people(tree: "xarray.DataTree", people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of some people and draws the weights of the features, and those that each option has alone; 0 without any."""
+    seen = Posterior(tree)
+    weights, unique = seen.group_weights, seen.group_unique
     assert weights is not None
-    shared = flat(weights.values)[draws][:, people, : features.shape[1]]
-    return shares_of(shared @ features + (0.0 if own is None else flat(own.values)[draws][:, people]))
+    shared = flat(weights.values)[draws][:, people]
+    own = np.zeros((*shared.shape[:2], seen.draws.sizes["option"]))
+    return shared, own if unique is None else flat(unique.values)[draws][:, people]
 
 
 def population_table(tree: "xarray.DataTree") -> "pandas.DataFrame":

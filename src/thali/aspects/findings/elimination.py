@@ -33,7 +33,7 @@ def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker,
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
     seen = Posterior(model.posterior_)
     if seen.has_individuals:
-        return OF_PEOPLE
+        return (*_FIRST_OF_PEOPLE, *people.segments_of(settings), *_LAST_OF_PEOPLE)
     return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[seen.population]
 
 
@@ -227,17 +227,19 @@ OF_GROUPS = (
     independence,
     verdict,
 )
-OF_PEOPLE = (
+_FIRST_OF_PEOPLE = (
     asked(lambda model: ENGLISH["independence.asked"]),
     aspects,
     n_features,
     ranks,
     people.individuals,
+)
+_LAST_OF_PEOPLE = (
     people.parameters,
     check,
     summary,
     data,
-    methods(modelled),
+    methods(lambda model: (*modelled(model), *people.modelled(model))),
     independence,
     verdict,
 )

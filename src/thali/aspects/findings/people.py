@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from thali.model.finding import FULL, STATISTICS, Finding, Picture, Text, finding
+from thali.model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
+from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
 from thali.model.wording import listed, phrase
 from thali.posterior.dependence import POWER, RANDOM, SCORES
@@ -61,6 +62,16 @@ def individuals(model: Any, settings: Settings) -> Finding:
         table=table,
         picture=Picture("individuals", ENGLISH["individuals.caption"], (table, population)),
     )
+
+
+def segments_of(settings: Settings) -> tuple[Maker, ...]:
+    """The makers of segments of people."""
+    return segment_makers(settings, lambda model: len(model.groups_))
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How a paper says what was made of everybody's weights."""
+    return (segmented("how often each person prefers an option to the others"),)
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)

@@ -9,6 +9,8 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, Setting
 from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali.model.engine import Engine, refuse_other_methods
+from thali.model.settings import Settings
+from thali.people.segments import numbers_of_segments
 from thali.posterior.dependence import ADJUSTED, RANDOM, Dependence
 from thali.trees.tree import Tree
 
@@ -212,6 +214,20 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, PeopleAnswers, ChoiceA
                 Argument("kinds"), " are a model of people by themselves; leave out ", Setting("people", ADJUSTED), "."
             )
         return population_of(data, self.weights, self.kinds, self.people == RANDOM)
+
+    def _settings_for(self, data: Any, settings: Settings) -> Settings:
+        """The settings; segments are of people of whom each has weights of their own."""
+        if settings.segments is not None:
+            if self.people != RANDOM:
+                raise ArgumentError(
+                    Argument("segments"),
+                    " are of people of whom each has weights of their own; set ",
+                    Setting("people", RANDOM),
+                    ", or leave it out.",
+                )
+            people = len(self.groups_ if self._is_fitted() else data.subjects)
+            numbers_of_segments(settings.segments, people, "segments")
+        return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
         if self.kinds is not None:  # which are a model of people

@@ -2,13 +2,17 @@
 
 from typing import TYPE_CHECKING
 
+from thali.people.segments import HasSegments
+
 from .base import LatentFeatures
 
 if TYPE_CHECKING:
     import pandas
 
+    from thali.people.segments import Preferences
 
-class PeopleAnswers(LatentFeatures):
+
+class PeopleAnswers(HasSegments, LatentFeatures):
     """Base of the latent-feature models that are fitted with `people="random"`."""
 
     def individuals(self) -> "pandas.DataFrame":
@@ -37,3 +41,8 @@ class PeopleAnswers(LatentFeatures):
         from ..answers.individuals import of_everybody, person_table
 
         return person_table(of_everybody(self._fitted(), "individuals"))
+
+    def _preferences(self) -> "Preferences":
+        from ..answers.individuals import of_everybody, preferences_of_people
+
+        return preferences_of_people(of_everybody(self._fitted(), "segments"))
