@@ -6,6 +6,7 @@ import pytest
 from people_fits import OPTIONS, compared, of_people
 
 import thali as th
+from thali.aspects.answers.individuals import reached_by
 from thali.errors import ArgumentError, DataError
 from thali.posterior.interval import TAILS
 
@@ -119,3 +120,32 @@ def test_segments_are_found_and_those_who_are_alike_are_refused():
     alike.posterior_ = model.posterior_
     with pytest.raises(ArgumentError, match=r"segments are of people of whom each has weights.*people='random'"):
         alike.findings(segments=2)
+
+
+# reach ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
+def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypatch):
+    model = of_people(compared(), UNIQUE, shared=shared)
+    utility = UNIQUE.copy()
+    if shared is not None:
+        utility[:, :, [0, 2]] += SHARED[0, 2][:, :PEOPLE, None]
+    np.testing.assert_array_equal(reached_by(model.posterior_), utility > utility.mean(axis=2, keepdims=True))
+    table = model.reach(2, top=3)
+    assert len(table) == 3 and table.attrs["sets"] == 6 and set(table["members"][0]) <= set(OPTIONS)
+    pd.testing.assert_frame_equal(table, model.reach(2, top=3))  # the same seed, the same intervals
+    with pytest.raises(ArgumentError, match="reach is of models in which everybody differs"):
+        model.of_group("p1").reach(2)
+
+
+def test_reach_is_found(monkeypatch):
+    model = of_two_segments()
+    found = model.findings()["reach"]
+    assert "reach 100 % of people (89 % interval 100 to 100 %)" in found.sentence and found.picture.name == "reach"
+    assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 1
+    monkeypatch.setattr("thali.people.reach.MAX_SETS", 1)
+    note = str(of_two_segments().findings()["reach"].notes[1])
+    assert note.startswith("Of 4 sets not all were tried") and "reaches more than 100 % (Nemhauser" in note
+    of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])
+    assert "reach" not in of_three.findings()

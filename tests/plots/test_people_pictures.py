@@ -61,3 +61,12 @@ def test_segments_are_drawn_by_their_options():
     wanted = found.profiles.query("segment == 1").set_index("option")["preferred"].loc[labels]
     np.testing.assert_allclose(points.get_xdata(), wanted)
     assert "how often the option is preferred" in ax.figure._supxlabel.get_text()
+
+
+def test_the_reach_of_sets_is_drawn_with_its_interval():
+    model = of_people(compared(5), UNIQUE, common=COMMON)
+    table, ax = model.reach(2), th.plots.reach(model, 2)
+    assert [text.get_text() for text in ax.get_yticklabels()] == [", ".join(each) for each in table["members"]]
+    lines, dots = ax.collections
+    np.testing.assert_allclose(np.asarray(dots.get_offsets())[:, 0], 100 * table["reach"])
+    np.testing.assert_allclose([part[:, 0] for part in lines.get_segments()], 100 * table[["low", "high"]])

@@ -47,6 +47,7 @@ OTHERS = (
     "group_ranks",
     "group_weights",
     "individuals",
+    "reach",
     "same_kind",
     "judges",
     "leaderboard",

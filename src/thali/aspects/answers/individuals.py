@@ -6,7 +6,8 @@ import numpy as np
 
 from thali.data.kinds import OF_GROUPS
 from thali.errors import ArgumentError, Setting
-from thali.people.individuals import individuals_table
+from thali.people.individuals import blocks_of_people, individuals_table
+from thali.people.reach import draws_held
 from thali.people.segments import Preferences, spaced_draws
 from thali.posterior.dependence import RANDOM
 from thali.posterior.interval import INTERVAL, TAILS
@@ -77,6 +78,18 @@ def preferences_of_people(tree: "xarray.DataTree") -> Preferences:
         beats = (shared[:, None, : len(has)] * has.T) @ (~has).astype(float) + unique[:, :, None]
         found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (len(labels) - 1)
     return Preferences(tuple((label,) for label in labels), found, seen.groups)
+
+
+def reached_by(tree: "xarray.DataTree") -> np.ndarray:
+    """Which options reach whom: those of which the share is above the mean of all, truths (draws, people, options)."""
+    seen = Posterior(tree)
+    sizes = seen.draws.sizes
+    n, people = sizes["option"], len(seen.groups)
+    draws = draws_held(sizes["chain"] * sizes["draw"], people, n)
+    found = np.empty((len(draws), people, n), bool)
+    for some in blocks_of_people(people, len(draws) * n):
+        found[:, some] = shares_of_people(tree, some, draws) > 1.0 / n
+    return found
 
 
 def weights_of_people(tree: "xarray.DataTree", people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -233,6 +233,7 @@ _FIRST_OF_PEOPLE = (
     n_features,
     ranks,
     people.individuals,
+    people.reach,
 )
 _LAST_OF_PEOPLE = (
     people.parameters,

@@ -88,6 +88,18 @@ ENGLISH = {
     "individuals": "Of {number} people the largest share have {options}.",
     "individuals.title": "Share of each option for each person",
     "individuals.caption": "Share of each option for each person, and by the common weights.",
+    "reach": "{options} reach {share} % of people ({interval} {low} to {high} %); the probability that no other set of"
+    " as many reaches more is {best}.",
+    "reach.by": "An option reaches a person whose share of it is above the mean of all options.",
+    "reach.greedy": "Of {sets} sets not all were tried, but the best ones by a greedy search with exchanges; none"
+    " reaches more than {bound} % {source}.",
+    "reach.title": "Sets of {size} options that reach most people",
+    "reach.methods": "The sets of options that reach most people were found as in total unduplicated reach and"
+    " frequency {turf}: an option reaches those whose share of it is above the mean of all options. Their intervals"
+    " allow for the sampling of people by a Bayesian bootstrap {bootstrap}.",
+    "reach.caption": "Share of people whom each set reaches, and its interval.",
+    "individuals.methods": "A person's weight had a Gamma(kappa, kappa / v) prior about the common weight v, kappa a"
+    " Gamma(2, 0.1) prior.",
     "individuals.kappa": "How alike people are, kappa, is {estimate}; their weights differ by a standard deviation of"
     " about one over its root, relative to the common ones.",
     "individuals.log_likelihood": "Log-likelihood of all people's answers, no constant left out: {value}.",

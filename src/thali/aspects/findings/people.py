@@ -6,8 +6,9 @@ from thali.model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text,
 from thali.model.references import Cite
 from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
-from thali.model.wording import listed, phrase
+from thali.model.wording import listed, phrase, probability
 from thali.posterior.dependence import POWER, RANDOM, SCORES
+from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
@@ -16,6 +17,7 @@ from .english import ENGLISH
 from .groups import parameter_notes
 
 _NAMED = 3
+REACH_SIZE = 3  # options of a set
 
 
 @finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
@@ -64,6 +66,31 @@ def individuals(model: Any, settings: Settings) -> Finding:
     )
 
 
+@finding("reach", "Which options reach most people together?", FULL)
+def reach(model: Any, settings: Settings) -> Finding | None:
+    """The sets of options that reach most people."""
+    options = model.posterior_["posterior"].sizes["option"]
+    if options <= REACH_SIZE:
+        return None
+    table = model.reach(REACH_SIZE, random_seed=settings.random_seed)
+    best = table.iloc[0]
+    low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
+    interval = {"interval": interval_name(), "low": low, "high": high}
+    facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", **interval}
+    notes: tuple[Text, ...] = (ENGLISH["reach.by"],)
+    if not table.attrs["exact"]:
+        bound = {"sets": f"{table.attrs['sets']:,}", "bound": f"{100 * table.attrs['bound']:.0f}"}
+        notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound),)
+    written = table.assign(members=table["members"].map("; ".join))
+    return Finding(
+        phrase(ENGLISH, "reach", best=probability(best["best"]), **facts),
+        title=str(phrase(ENGLISH, "reach.title", size=REACH_SIZE)),
+        table=written.set_index("members"),
+        picture=Picture("reach", ENGLISH["reach.caption"], (table,)),
+        notes=notes,
+    )
+
+
 def segments_of(settings: Settings) -> tuple[Maker, ...]:
     """The makers of segments of people."""
     return segment_makers(settings, lambda model: len(model.groups_))
@@ -71,7 +98,9 @@ def segments_of(settings: Settings) -> tuple[Maker, ...]:
 
 def modelled(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of everybody's weights."""
-    return (segmented("how often each person prefers an option to the others"),)
+    segments = segmented("how often each person prefers an option to the others")
+    reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
+    return (ENGLISH["individuals.methods"], segments, reached)
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)

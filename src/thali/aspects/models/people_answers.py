@@ -1,6 +1,6 @@
 """What models answer of people of whom each has weights of their own."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thali.people.segments import HasSegments
 
@@ -41,6 +41,57 @@ class PeopleAnswers(HasSegments, LatentFeatures):
         from ..answers.individuals import of_everybody, person_table
 
         return person_table(of_everybody(self._fitted(), "individuals"))
+
+    def reach(self, size: int = 3, top: int = 10, random_seed: Any = 0) -> "pandas.DataFrame":
+        r"""The sets of options that reach most people: TURF, total unduplicated reach and frequency.
+
+        .. math:: r(S) = \frac1N \sum_n \max_{i \in S} \left[ \frac{U_{ni}}{\sum_j U_{nj}} > \frac1I \right]
+
+        A set reaches a person of whom it holds an option that the person likes well enough. Where nothing was asked of
+        buying at all, that is an option whose share of the person's utilities (see `individuals`) is above 1 / I, the
+        mean of the I options. So a niche option that few others like can add more to a set than a second favourite of
+        everybody.
+
+        Parameters
+        ----------
+        size : int
+            Options of a set, fewer than there are.
+        top : int
+            How many sets to list.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the weights of people in intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a set, the one that reaches most first: members, reach (the share of these people whom it reaches,
+            mean over draws), low and high (its 89 % interval for the population that they are a sample of: in every
+            draw people are weighed by a Bayesian bootstrap), frequency (how many of its options reach a person, on
+            average) and best, the probability that none of the sets that were compared by all draws reaches more of
+            the population. ``attrs["sets"]`` is the number of sets of this size. Up to a million all are tried
+            (``attrs["exact"]``); of more the search is greedy, with exchanges, and no set reaches more than
+            ``attrs["bound"]``, since reach has diminishing returns. `thali.plots.reach` draws the table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was not fitted to choices with `people="random"`, or size or top is out of its range.
+
+        References
+        ----------
+        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions; Nemhauser, Wolsey &
+        Fisher (1978), An analysis of approximations for maximizing submodular set functions; Rubin (1981), The Bayesian
+        bootstrap.
+        """
+        from thali.people.reach import reach_table
+
+        from ..answers.individuals import of_everybody, reached_by
+
+        tree = of_everybody(self._fitted(), "reach")
+        labels = [str(label) for label in tree["posterior"].dataset["option"].values]
+        return reach_table(reached_by(tree), labels, size, top, random_seed)
 
     def _preferences(self) -> "Preferences":
         from ..answers.individuals import of_everybody, preferences_of_people
