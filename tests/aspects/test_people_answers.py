@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from people_fits import OPTIONS, compared, of_people
+from people_fits import OPTIONS, compared, named, of_people
+from xarray import DataTree
 
 import thali as th
 from thali.aspects.answers.individuals import reached_by
@@ -149,3 +150,83 @@ def test_reach_is_found(monkeypatch):
     assert note.startswith("Of 4 sets not all were tried") and "reaches more than 100 % (Nemhauser" in note
     of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])
     assert "reach" not in of_three.findings()
+
+
+# scores --------------------------------------------------------------------------------------------------------------
+
+
+def scores_by_hand(worth, size):
+    """The probability scale of the trade: of one draw and person."""
+    logs = [np.log(each) for each in worth]
+    raw = [each - sum(logs) / len(logs) for each in logs]  # zero-centred
+    p = [np.exp(each) / (np.exp(each) + size - 1) for each in raw]
+    return [100 * each / sum(p) for each in p]
+
+
+def test_scores_are_means_over_people():
+    model = of_people(named(), UNIQUE, best_worst="reversed")
+    table = model.scores()
+    each = np.array([[scores_by_hand(UNIQUE[draw, n], 4) for n in range(PEOPLE)] for draw in range(DRAWS)])
+    assert table.attrs["set_size"] == 4.0 and list(table.index) == list(OPTIONS)
+    np.testing.assert_allclose(table["score"], each.mean(axis=(0, 1)), rtol=1e-10)
+    assert (table["low"] < table["score"]).all() and (table["score"] < table["high"]).all()
+    assert table["score"].sum() == pytest.approx(100.0)
+    alone = model.of_group("p1").scores()
+    np.testing.assert_allclose(alone["score"], each[:, 1].mean(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(alone[["low", "high"]].T, np.quantile(each[:, 1], TAILS, axis=0), rtol=1e-10)
+    by = pd.Series({"p2": "old", "p0": "young", "p1": "old"})
+    grouped = model.scores(by)
+    assert grouped.index.names == ["group", "option"] and list(grouped.index.levels[0]) == ["old", "young"]
+    np.testing.assert_allclose(grouped.loc["old", "score"], each[:, 1:].mean(axis=(0, 1)), rtol=1e-10)
+    np.testing.assert_allclose(grouped.loc["young", "score"], each[:, 0].mean(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(grouped.loc["young", "low"], np.quantile(each[:, 0], TAILS[0], axis=0), rtol=1e-10)
+
+
+def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
+    model = of_people(compared(), UNIQUE)
+    assert model.scores().attrs["set_size"] == 2.0
+    tree = model.posterior_.copy()
+    names = [name for name in tree["posterior"].data_vars if str(name).startswith("common_")]
+    tree["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars(names))
+    model.posterior_ = tree  # as of three groups
+    table = model.scores()
+    assert table.index.names == ["group", "option"] and len(table) == 12
+    wanted = np.mean([scores_by_hand(UNIQUE[draw, 1], 2) for draw in range(DRAWS)], axis=0)
+    np.testing.assert_allclose(table.loc["p1", "score"], wanted, rtol=1e-10)
+    with pytest.raises(ArgumentError, match="by groups people who have weights of their own"):
+        model.scores({"p0": 1})
+
+
+def test_intervals_of_scores_are_of_the_population():
+    """Of tastes that are known they are about as wide as those of a mean of so many people."""
+    worth = np.exp(np.random.default_rng(8).normal(size=(30, 4)))
+    table = of_people(named(30), np.tile(worth, (400, 1, 1)), best_worst="reversed").scores()
+    each = np.array([scores_by_hand(own, 4) for own in worth])
+    sd = (table["high"] - table["low"]) / (2 * 1.598)
+    np.testing.assert_allclose(sd, each.std(axis=0) / np.sqrt(31), rtol=0.2)  # that of a Bayesian bootstrap
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ([1, 2, 3], "by must be the segments"),
+        ({"p0": 1, "p1": 2}, "by does not say of which group 'p2' is"),
+        ({"p0": 1, "p1": None, "p2": 1}, "by is missing for 'p1'"),
+    ],
+)
+def test_groups_that_scores_cannot_be_of(by, said):
+    with pytest.raises(ArgumentError, match=said):
+        of_people(named(), UNIQUE).scores(by)
+
+
+def test_scores_are_found_where_the_best_and_the_worst_were_named():
+    model = of_people(named(12), of_two_segments().posterior_["posterior"]["group_unique_weights"].values[0])
+    found = model.findings(segments=2)
+    assert found["option_scores"].sentence.startswith("Highest scores: ")
+    assert found["option_scores"].sentence.endswith("an average option would have 25.")
+    assert "with 3 others of average worth" in found["option_scores"].notes[0]
+    assert found["segment_scores"].table.index.names == ["segment", "option"]
+    assert "segment 2 " in found["segment_scores"].sentence
+    for key in ("option_scores", "segment_scores"):
+        assert found[key].picture.name == "scores" and found[key].picture.stem == key
+    assert "option_scores" not in of_people(compared(), UNIQUE).findings()

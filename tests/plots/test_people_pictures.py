@@ -70,3 +70,17 @@ def test_the_reach_of_sets_is_drawn_with_its_interval():
     lines, dots = ax.collections
     np.testing.assert_allclose(np.asarray(dots.get_offsets())[:, 0], 100 * table["reach"])
     np.testing.assert_allclose([part[:, 0] for part in lines.get_segments()], 100 * table[["low", "high"]])
+
+
+def test_scores_of_segments_are_drawn_beside_each_other():
+    model = of_people(compared(5), UNIQUE, common=COMMON)
+    by = {f"p{n}": n % 2 for n in range(5)}
+    table, ax = model.scores(by), th.plots.scores(model, by)
+    order = table["score"].groupby("option").mean().sort_values(ascending=False).index
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(order)
+    for group, drawn in zip((0, 1), ax.collections[1::2], strict=True):
+        np.testing.assert_allclose(np.asarray(drawn.get_offsets())[:, 0], table.loc[group].loc[order, "score"])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["group 0", "group 1"]
+    assert th.plots.scores(model).get_legend() is None
+    with pytest.raises(ArgumentError, match="draws up to 7 groups; these are 8"):
+        th.plots.scores(of_people(compared(8), np.ones((4, 8, 4))), {f"p{n}": n for n in range(8)})

@@ -48,6 +48,7 @@ OTHERS = (
     "group_weights",
     "individuals",
     "reach",
+    "scores",
     "same_kind",
     "judges",
     "leaderboard",

@@ -26,9 +26,14 @@ SENTENCES = {
 }
 
 
-def segment_makers(settings: Settings, people: Callable[[Any], int], usual: Any = None) -> tuple[Maker, ...]:
+Besides = tuple[str, str, Callable[[Any, Segments], Finding]]  # key and question of a finding, and what makes it
+
+
+def segment_makers(
+    settings: Settings, people: Callable[[Any], int], usual: Any = None, besides: tuple[Besides, ...] = ()
+) -> tuple[Maker, ...]:
     """The makers of segments: a terminal shows those that were asked for; `people`: of a model, how many there are;
-    `usual`: the number of segments otherwise."""
+    `usual`: the number of segments otherwise; `besides`: what else is found of them, by the model."""
     kept: list[Any] = []
     asked = settings.segments is not None
     place = BRIEF if asked else SHOWN
@@ -48,7 +53,10 @@ def segment_makers(settings: Settings, people: Callable[[Any], int], usual: Any 
         ("segment_numbers", "How many segments are there?", place, _numbers),
         ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
     )
-    return tuple(Maker(key, question, where, partial(_about, segments, make)) for key, question, where, make in makers)
+    more = ((key, question, place, make) for key, question, make in besides)
+    return tuple(
+        Maker(key, question, where, partial(_about, segments, make)) for key, question, where, make in (*makers, *more)
+    )
 
 
 def segmented(what: str) -> Text:
@@ -57,14 +65,14 @@ def segmented(what: str) -> Text:
 
 
 def _about(
-    segments: Callable[[Any], Any], make: Callable[[Any], Finding | None], model: Any, settings: Settings
+    segments: Callable[[Any], Any], make: Callable[[Any, Segments], Finding | None], model: Any, settings: Settings
 ) -> Finding | None:
     """A finding about the segments, where there are any."""
     found = segments(model)
-    return None if found is None else make(found)
+    return None if found is None else make(model, found)
 
 
-def _sizes(found: Segments) -> Finding:
+def _sizes(model: Any, found: Segments) -> Finding:
     shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
     facts = {"number": plural(len(found), "segment"), "shares": shares, "stability": number(found.stability)}
     return Finding(
@@ -76,16 +84,16 @@ def _sizes(found: Segments) -> Finding:
     )
 
 
-def _profiles(found: Segments) -> Finding:
+def _profiles(model: Any, found: Segments) -> Finding:
     what = "option" if "option" in found.profiles else "level"
     return Finding(title=SENTENCES[f"profiles.{what}"], table=found.table(), rows=None)
 
 
-def _numbers(found: Segments) -> Finding | None:
+def _numbers(model: Any, found: Segments) -> Finding | None:
     if len(found.by_number) < 2:
         return None
     return Finding(title=SENTENCES["numbers"], table=found.by_number)
 
 
-def _assignment(found: Segments) -> Finding:
+def _assignment(model: Any, found: Segments) -> Finding:
     return Finding(title=SENTENCES["assignment"], table=found.assignment)

@@ -30,6 +30,7 @@ from .ranks import ranks as ranks
 from .reach import reach as reach
 from .residuals import residuals as residuals
 from .same_kind import same_kind as same_kind
+from .scores import scores as scores
 from .segments import segments as segments
 from .similarity import similarity as similarity
 from .temperatures import temperatures as temperatures

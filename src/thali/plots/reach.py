@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._by_group import draw_groups, height_of
 from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short_set
+from ._style import label_width, level_of, new_axes, short_set
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_ROW = 0.28  # inches of a set
 
 
 @picture
@@ -40,15 +39,9 @@ def reach(model: Any, size: int = 3, ax: "Axes | None" = None) -> "Axes":
     """
     table = model if is_table(model) else model.reach(size)
     labels = [short_set(", ".join(members)) for members in table["members"]]
-    rows = np.arange(len(labels))
     if ax is None:
-        (ax,) = new_axes(3.6 + label_width(labels), 0.9 + _ROW * len(labels))
-    ax.hlines(rows, 100 * table["low"], 100 * table["high"], color=COLOURS[0], linewidth=1.4)
-    ax.scatter(100 * table["reach"], rows, s=26, color=COLOURS[0], zorder=3)
-    ax.set_yticks(rows, labels, parse_math=False)
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+        (ax,) = new_axes(3.6 + label_width(labels), 0.9 + height_of(len(labels), 1))
+    draw_groups(ax, labels, {"": 100.0 * np.asarray(table[["reach", "low", "high"]], float).T})
     ax.set_xlim(right=100.5)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     ax.set_xlabel(f"% of people reached ({level_of(table)} interval)")
     return ax

@@ -19,6 +19,7 @@ from . import groups, kinds, people
 from .english import ENGLISH
 from .features import check, features_finding, membership, number_finding, place_sentence, row_in_words
 from .people import independence, modelled_people
+from .scores import option_scores
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +34,7 @@ def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker,
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
     seen = Posterior(model.posterior_)
     if seen.has_individuals:
-        return (*_FIRST_OF_PEOPLE, *people.segments_of(settings), *_LAST_OF_PEOPLE)
+        return (*_FIRST_OF_PEOPLE, *people.segments_of(model, settings), *_LAST_OF_PEOPLE)
     return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[seen.population]
 
 
@@ -222,7 +223,7 @@ def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 
 OF_GROUPS = (
-    *groups.makers_of("aspect", check, covariates),
+    *groups.makers_of("aspect", check, option_scores, covariates),
     methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
     independence,
     verdict,
@@ -232,6 +233,7 @@ _FIRST_OF_PEOPLE = (
     aspects,
     n_features,
     ranks,
+    option_scores,
     people.individuals,
     people.reach,
 )
@@ -254,6 +256,7 @@ MAKERS = (
     aspects,
     n_features,
     ranks,
+    option_scores,
     unique_weights,
     covariates,
     option_similarity,

@@ -88,6 +88,12 @@ ENGLISH = {
     "individuals": "Of {number} people the largest share have {options}.",
     "individuals.title": "Share of each option for each person",
     "individuals.caption": "Share of each option for each person, and by the common weights.",
+    "option_scores": "Highest scores: {named}; an average option would have {average}.",
+    "option_scores.by": "Scores sum to 100 and are proportional to how often an option would be chosen as the best of a"
+    " set with {others} others of average worth.",
+    "option_scores.title": "Scores of the options, 100 in all",
+    "option_scores.caption": "Score of each option and its interval.",
+    "option_scores.segments": "Scores of the options in each segment, 100 in all",
     "reach": "{options} reach {share} % of people ({interval} {low} to {high} %); the probability that no other set of"
     " as many reaches more is {best}.",
     "reach.by": "An option reaches a person whose share of it is above the mean of all options.",

@@ -1,6 +1,6 @@
 """What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thali.model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
@@ -15,6 +15,10 @@ from thali.trees.tree import Tree
 from ..answers.individuals import population_table
 from .english import ENGLISH
 from .groups import parameter_notes
+from .scores import scores_finding
+
+if TYPE_CHECKING:
+    from thali.people.segments import Segments
 
 _NAMED = 3
 REACH_SIZE = 3  # options of a set
@@ -91,9 +95,16 @@ def reach(model: Any, settings: Settings) -> Finding | None:
     )
 
 
-def segments_of(settings: Settings) -> tuple[Maker, ...]:
-    """The makers of segments of people."""
-    return segment_makers(settings, lambda model: len(model.groups_))
+def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
+    has_scores = Posterior(model.posterior_).best_worst is not None
+    scores = ("segment_scores", "How strongly does each segment prefer each option?", _segment_scores)
+    return segment_makers(settings, lambda model: len(model.groups_), besides=(scores,) * has_scores)
+
+
+def _segment_scores(model: Any, segments: "Segments") -> Finding:
+    """The scores of the options in each segment."""
+    return scores_finding(model.scores(segments), ENGLISH["option_scores.segments"], "segment_scores")
 
 
 def modelled(model: Any) -> tuple[Text, ...]:
