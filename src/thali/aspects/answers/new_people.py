@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.errors import Argument, ArgumentError
-from thali.posterior.store import tree_of
 from thali.posterior.summary import mean_errors
 from thali.posterior.view import Posterior
 
 from ..draws.columns import Columns, columns_of
 from ..draws.probabilities import probability_draws
 from ..likelihoods.best_worst import rule_of
+from .groups import tree_of_common
 from .log_predictive import answers_among, choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, new_weights
 from .predict import has_answers, out_of_sets, places_of
@@ -42,9 +42,7 @@ def population_in(tree: "xarray.DataTree") -> Population:
     weights, unique, kappa = seen.common_weights, seen.common_unique_weights, seen.kappa
     if weights is None or unique is None or kappa is None:
         raise ArgumentError("The file holds no common weights, about which those of new people vary; fit again.")
-    dims = ("chain", "draw", "option")
-    posterior = seen.draws.assign(weights=weights, unique_weights=(dims, unique.values))
-    return Population(columns_of(tree_of({"posterior": posterior}, {})), kappa.values.ravel())
+    return Population(columns_of(tree_of_common(tree)), kappa.values.ravel())
 
 
 # What is chosen out of a set: the mean over new people --------------------------------------------------------------
