@@ -60,6 +60,7 @@ COLUMNS = {
     "log_score_typical": Column("typical", "nats a comparison"),
     "log_score_chance": Column("chance", "nats a comparison"),
     "p_better": Column("P(better)", PROBABILITY),
+    "log_predictive": Column("log pred.", "nats a choice"),
     "score": Column(unit="100 in all"),
     "reach": Column(unit="share of people"),
     "frequency": Column(unit="options a person", decimals=2),

@@ -240,6 +240,7 @@ _FIRST_OF_PEOPLE = (
 _LAST_OF_PEOPLE = (
     people.parameters,
     check,
+    people.unusual_people,
     summary,
     data,
     methods(lambda model: (*modelled(model), *people.modelled(model))),

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.model.finding import FULL, STATISTICS, Finding, Maker, Picture, Text, finding
+from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
-from thali.model.wording import listed, phrase, probability
+from thali.model.wording import listed, number, phrase, probability
 from thali.posterior.dependence import POWER, RANDOM, SCORES
 from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 REACH_SIZE = 3  # options of a set
+ODD = 0.01  # share of simulated people whose answers are as improbable, from which on somebody is named
 
 
 @finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
@@ -112,6 +113,20 @@ def modelled(model: Any) -> tuple[Text, ...]:
     segments = segmented("how often each person prefers an option to the others")
     reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
     return (ENGLISH["individuals.methods"], segments, reached)
+
+
+@finding("unusual_people", "Whose answers are like nobody else's?", FULL, chapter=MISSES)
+def unusual_people(model: Any, settings: Settings) -> Finding | None:
+    """Whose answers are hardly ever as improbable in those whom the model simulates."""
+    if Posterior(model.posterior_).tie is not None:
+        return None
+    table = model.unusual_people(settings.random_seed)
+    odd = table.index[table["p_value"] <= ODD]
+    facts = {"number": f"{len(table):,} people", "expected": number(ODD * len(table))}
+    found = phrase(ENGLISH, "unusual.none", **facts)
+    if len(odd):
+        found = phrase(ENGLISH, "unusual", odd=f"{len(odd):,}", named=listed(odd), **facts)
+    return Finding(found, title=ENGLISH["unusual.title"], table=table, notes=(ENGLISH["unusual.by"],))
 
 
 @finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
