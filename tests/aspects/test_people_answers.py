@@ -8,6 +8,7 @@ from scipy.stats import kstest
 from xarray import DataTree
 
 import thali as th
+from thali.aspects.answers.check import check_sentence
 from thali.aspects.answers.individuals import reached_by
 from thali.aspects.answers.unusual import answered_by
 from thali.errors import ArgumentError, DataError
@@ -306,3 +307,11 @@ def test_the_log_predictive_of_a_person_is_a_mean_over_new_people():
 def test_people_who_do_not_differ_are_not_unusual():
     with pytest.raises(ArgumentError, match="unusual_people is of models in which everybody differs"):
         of_people(compared(), UNIQUE).of_group("p1").unusual_people()
+
+
+def test_a_check_names_the_person_of_what_it_misses():
+    weights = np.tile([1.0, 1.0, 1.0, 50.0], (200, 3, 1))  # and everybody chose tea over wine
+    table = of_people(compared(), weights, lapse=0.0).check(random_seed=1)
+    assert set(table["group"]) == {"p0", "p1", "p2"}
+    table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
+    assert f"{table['group'][0]}: tea over wine (observed 1.00, " in check_sentence(table)
