@@ -106,8 +106,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, PeopleAnswers, ChoiceA
         H⁻¹VH⁻¹, where V is the variance of people's scores, and otherwise the likelihood is raised to the power
         1 / max(1, design effect), which also lowers the number of aspects. "random": every person has weights of their
         own about common ones, as of groups of one person whose `weights` are "similar"; the summary is of the
-        population, and `individuals`, `segments`, `reach` and `unusual_people` say what each prefers. None: "adjusted" with method "laplace" where half of two people or more answered at least twice,
-        else "independent"; `verdict` says how many times too narrow that is for statements about people.
+        population, and `individuals`, `segments`, `reach` and `unusual_people` say what each prefers. None: "adjusted"
+        with method "laplace" where half of two people or more answered at least twice, else "independent"; `verdict`
+        says how many times too narrow that is for statements about people.
     kinds : int, optional
         Of comparisons (without covariates and ties) or choices out of sets that say who answered: how many kinds of
         people there may be, of whom nobody knows who is of which, with aspects in common and weights of each ("free" or
