@@ -400,7 +400,7 @@ def _phrases(levels: Sequence[tuple[str, ...]], own: np.ndarray, everybody: np.n
         beyond = own[places] - everybody[places]
         wanted = np.where(own[places] >= 0.5 + _WORTH_NAMING, beyond, 0.0)
         best = np.argsort(-wanted, kind="stable")[: 1 if attribute else None]
-        named = [(float(wanted[each]), levels[places[each]]) for each in best if wanted[each] >= _WORTH_NAMING]
+        named = [(float(wanted[each]), levels[int(places[each])]) for each in best if wanted[each] >= _WORTH_NAMING]
         liked += [(beyond, _WORDS.get(level, " ".join(level))) for beyond, level in named]
         if not named and (less := float(np.ptp(everybody[places]) - np.ptp(own[places]))) >= 2 * _WORTH_NAMING:
             indifferent.append((less / 2, f"{' '.join(attribute) or 'the option'} matters less"))

@@ -99,7 +99,8 @@ def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
     """The levels that are drawn: all, or those of the attributes, or the options, in which segments differ most."""
     far = (profiles["preferred"] - profiles["everybody"]).abs()
     if not profiles["attribute"].iloc[0]:
-        most = far.groupby(profiles["level"], sort=False).max().nlargest(_MAX_LEVELS).index
+        differences: Any = far.groupby(profiles["level"], sort=False).max()
+        most = differences.nlargest(_MAX_LEVELS).index
         options = [option for option in profiles["level"].unique() if option in most]
         return [""] * len(options), options
     levels: dict[str, list[str]] = {}

@@ -29,7 +29,7 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     """Scores of options in a sentence, a table and a picture; `key`: the name of its file."""
     is_of_all, of = table.index.nlevels == 1, table.index.names[0]
     names = [""] if is_of_all else list(dict.fromkeys(table.index.get_level_values(0)))
-    rows_of = {name: table if is_of_all else table.loc[name] for name in names}
+    rows_of: dict[Any, Any] = {name: table if is_of_all else table.loc[name] for name in names}
     named = []
     for name in names[:MAX_GROUPS]:
         best = rows_of[name]["score"].sort_values(ascending=False, kind="stable").head(_NAMED)
