@@ -63,8 +63,8 @@ def test_features_have_the_common_weights():
     total = SHARED[0, 2][:, -1] + 4.0
     (row,) = model.features().to_dict("records")
     assert row["members"] == ("tea", "beer") and row["weight"] == pytest.approx((SHARED[0, 2][:, -1] / total).mean())
-    with pytest.raises(ArgumentError, match="similar is for one group of people"):
-        model.features(similar=0.8)
+    (matched,) = model.features(similar=0.8).to_dict("records")
+    assert matched["members"] == row["members"] and matched["weight"] == pytest.approx(row["weight"])
 
 
 def test_a_file_keeps_what_people_say(tmp_path):

@@ -4,6 +4,7 @@ One class a kind of data, with the tables that are its own, and one a population
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -41,7 +42,7 @@ from .check_by_data import (
     triplet_check_table,
 )
 from .features import add_convergence, features_table
-from .groups import group_check_table, group_features_table, refuse_similar, tree_of_common, tree_of_group
+from .groups import group_check_table, group_features_table, tree_of_common, tree_of_group
 from .kind import of_choices, of_known_data
 from .kinds_of_people import (
     as_groups,
@@ -52,7 +53,7 @@ from .kinds_of_people import (
     predicted_of_new,
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
-from .matched_features import Matched, matched_table
+from .matched_features import Matched, matched_features, matched_table
 from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import fitted_draws, predicted_pairs, predicted_with_errors
 from .quantities import Quantities
@@ -263,9 +264,8 @@ class OfPeople(OfGroups):
         similar: float | None,
         matched: Callable[[float, float], Matched],
     ) -> "pandas.DataFrame":
-        refuse_similar(similar)
         common = tree_of_common(tree)
-        return add_convergence(features_table(common, min_probability), common)
+        return self.one.features(common, min_probability, similar, partial(matched_features, common))
 
 
 class OfKinds(DataAnswers):

@@ -289,7 +289,11 @@ def group_features_table(
     from thali._tables import Table
 
     checked_probability(min_probability)
-    refuse_similar(similar)
+    if similar is not None:
+        raise ArgumentError(
+            Argument("similar"),
+            " is for one group of people; take the model of one, of_group(name), or of one kind, of_kind(1).",
+        )
     names = Posterior(tree).groups
     table = features_table(tree_of_group(tree, names[0]), min_probability)
     drawn = group_weight_draws(tree, table["members"].tolist())
@@ -314,15 +318,6 @@ def group_features_table(
         "interval": INTERVAL,
     }
     return found
-
-
-def refuse_similar(similar: Any) -> None:
-    """Refuse to match the features of several groups."""
-    if similar is not None:
-        raise ArgumentError(
-            Argument("similar"),
-            " is for one group of people; take the model of one, of_group(name), or of one kind, of_kind(1).",
-        )
 
 
 def group_weight_draws(

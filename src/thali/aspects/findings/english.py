@@ -86,6 +86,7 @@ ENGLISH = {
     " the power of one over their design effect, {effect} {source}.",
     "independence.methods.random": "Each of {people} people had weights of their own, which varied about common ones.",
     "individuals": "Of {number} people the largest share have {options}.",
+    "individuals.weights": "Weight of each feature for each person, if present",
     "individuals.title": "Share of each option for each person",
     "individuals.caption": "Share of each option for each person, and by the common weights.",
     "option_scores": "Highest scores: {named}; an average option would have {average}.",

@@ -57,6 +57,13 @@ def modelled_people(model: Any) -> tuple[Text, ...]:
 # people of whom each has weights of their own about common ones ------------------------------------------------------
 
 
+@finding("individuals", "How much does each person weigh each feature?", FULL)
+def feature_weights(model: Any, settings: Settings) -> Finding | None:
+    """The weight of each probable feature for everybody."""
+    table = model.individuals()
+    return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
+
+
 @finding("individuals", "What does each person prefer?", FULL)
 def individuals(model: Any, settings: Settings) -> Finding:
     """Everybody's share of each option, beside that of the population."""

@@ -28,13 +28,13 @@ from ..spec import ELIMINATION
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS, LAPLACE
 from .kind_answers import KindAnswers
-from .people_answers import PeopleAnswers
+from .people_answers import ChooserAnswers
 
 if TYPE_CHECKING:
     import pandas
 
 
-class EliminationByAspects(EstimatedAspects, KindAnswers, PeopleAnswers, ChoiceAnswers):
+class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from thali.people.segments import Preferences
 
 
-class PeopleAnswers(HasSegments, LatentFeatures):
+class PeopleAnswers(LatentFeatures):
     """Base of the latent-feature models that are fitted with `people="random"`."""
 
     def individuals(self) -> "pandas.DataFrame":
@@ -41,6 +41,10 @@ class PeopleAnswers(HasSegments, LatentFeatures):
         from ..answers.individuals import of_everybody, person_table
 
         return person_table(of_everybody(self._fitted(), "individuals"))
+
+
+class ChooserAnswers(HasSegments, PeopleAnswers):
+    """Base of those that are fitted to what people choose."""
 
     def reach(self, size: int = 3, top: int = 10, random_seed: Any = 0) -> "pandas.DataFrame":
         r"""The sets of options that reach most people: TURF, total unduplicated reach and frequency.
