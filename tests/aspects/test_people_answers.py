@@ -9,9 +9,14 @@ from xarray import DataTree
 
 import thali as th
 from thali.aspects.answers.check import check_sentence
+from thali.aspects.answers.groups import group_tree
 from thali.aspects.answers.individuals import reached_by
 from thali.aspects.answers.unusual import answered_by
+from thali.aspects.findings.people import feature_weights
+from thali.aspects.likelihoods.additive import Additive
+from thali.aspects.samplers.record import ChainDraws
 from thali.errors import ArgumentError, DataError
+from thali.model.settings import Settings
 from thali.posterior.interval import TAILS
 
 pytestmark = pytest.mark.unit
@@ -315,3 +320,50 @@ def test_a_check_names_the_person_of_what_it_misses():
     assert set(table["group"]) == {"p0", "p1", "p2"}
     table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
     assert f"{table['group'][0]}: tea over wine (observed 1.00, " in check_sentence(table)
+
+
+def weighed(draws=5):
+    """Similarities of two people: a feature of two objects in all draws but the first, one of a single object, and
+    one that two columns have in the last draw."""
+    matrix = np.array([[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]])
+    groups = th.Groups({name: th.Similarities(matrix, ["a", "b", "c"]) for name in ("Ann", "Bob")})
+    owners = [[(2,)], *([(0, 1), (2,)] for _ in range(draws - 2)), [(0, 1), (2,), (0, 1)]]
+    sizes = np.array([len(each) for draw in owners for each in draw])
+    extra = {f"{name} {g}": np.full(draws, 0.1) for name in ("constant", "sigma") for g in range(2)}
+    drawn = ChainDraws(
+        alpha=np.ones(draws),
+        log_likelihood=np.zeros(draws),
+        unique_weights=np.zeros((draws, 3, 3)),
+        n_features=np.array([len(draw) for draw in owners]),
+        weights=np.random.default_rng(3).gamma(2.0, 0.1, (len(sizes), 3)),
+        sizes=sizes,
+        owners=np.array([k for draw in owners for each in draw for k in each], np.int32),
+        extra=extra | {"kappa": np.full(draws, 2.0)},
+    )
+    tree = group_tree([drawn], groups, Additive(0.1), learned_alpha=False, similar=True, attrs={})
+    posterior = tree["posterior"].to_dataset()
+    tree["posterior"] = DataTree(posterior.assign(common_weights=posterior["weights"]))
+    model = th.AdditiveClustering()
+    model.posterior_ = tree
+    return model, drawn
+
+
+def test_individuals_are_weights_of_features_where_nobody_chooses():
+    model, drawn = weighed()
+    table = model.individuals()
+    assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == ["person", "feature"]
+    own = drawn.sizes == 2
+    for g, name in enumerate(("Ann", "Bob")):
+        first, second, third, *both = drawn.weights[own, g]
+        wanted = [first, second, third, sum(both)]  # of the draws that have it
+        assert table.loc[name, "mean"].iloc[0] == pytest.approx(np.mean(wanted))
+        np.testing.assert_allclose(table.loc[name, ["low", "high"]].iloc[0], np.quantile(wanted, TAILS))
+    found = feature_weights(model, Settings())
+    assert found.table.equals(table) and found.picture is None
+    tree = model.posterior_.copy()
+    without = tree["posterior"].to_dataset().isel(draw=slice(0, 1))  # where it is in no draw
+    model.posterior_["posterior"] = DataTree(without)
+    assert len(model.individuals()) == 0 and feature_weights(model, Settings()) is None
+    model.posterior_["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars("common_weights"))
+    with pytest.raises(ArgumentError, match="individuals is of models in which everybody differs"):
+        model.individuals()

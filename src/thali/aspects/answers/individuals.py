@@ -17,7 +17,7 @@ from ..draws.columns import columns_of, flat
 from ..draws.probabilities import lapsing
 from .features import features_table
 from .groups import group_weight_draws, tree_of_group
-from .kind import of_kind
+from .kind import of_data, of_kind
 from .options import shares_of
 
 if TYPE_CHECKING:
@@ -43,9 +43,15 @@ def person_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     if of_kind(OF_GROUPS[seen.data_kind]).of_choices:
         labels = [str(label) for label in seen.draws["option"].values]
         return individuals_table(lambda some: shares_of_people(tree, some), draws, seen.groups, labels, "option")
-    members = features_table(tree_of_group(tree, seen.groups[0]), MIN_PRESENT)["members"].tolist()
+    one = tree_of_group(tree, seen.groups[0])
+    found = features_table(one, MIN_PRESENT)["members"].tolist()
+    sizes = np.array([len(each) for each in found], int)
+    matter = (sizes > 1) & ~of_data(one).is_silent(one, sizes)  # the others are drawn from the prior
+    members = [each for each, matters in zip(found, matter, strict=True) if matters]
     weights, present = group_weight_draws(tree, members)
-    drawn = np.stack([np.where(there, each, np.nan).T for each, there in zip(weights, present, strict=True)], axis=2)
+    drawn = np.full((draws, len(seen.groups), len(members)), np.nan)
+    for k, (each, there) in enumerate(zip(weights, present, strict=True)):
+        drawn[there, :, k] = each[:, there].T
     names = [", ".join(each) for each in members]
     return individuals_table(lambda some: drawn[:, some], draws, seen.groups, names, "feature")
 
