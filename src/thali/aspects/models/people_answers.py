@@ -28,7 +28,8 @@ class PeopleAnswers(LatentFeatures):
         pandas.DataFrame
             One row a person and option, indexed by both in this order: mean of the share over draws, and its 89 %
             interval low to high; the shares of a person sum to 1. Of similarities and triplets a row a person and
-            feature (its members, of those with a probability of .05 or more): its weight for the person, if present.
+            feature (its members, of those of several objects with a probability of .05 or more): its weight for the
+            person, if present.
             `thali.plots.individuals` draws the table of shares.
 
         Raises
