@@ -140,10 +140,20 @@ def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypat
     utility = UNIQUE.copy()
     if shared is not None:
         utility[:, :, [0, 2]] += SHARED[0, 2][:, :PEOPLE, None]
-    np.testing.assert_array_equal(reached_by(model.posterior_), utility > utility.mean(axis=2, keepdims=True))
+    reaches, labels = reached_by(model.posterior_)
+    np.testing.assert_array_equal(reaches, utility > utility.mean(axis=2, keepdims=True))
+    assert labels == list(OPTIONS)
+    reaches, labels = reached_by(model.posterior_, "milk")
+    np.testing.assert_array_equal(reaches, (utility > utility[:, :, [1]])[:, :, [0, 2, 3]])
+    assert labels == ["tea", "beer", "wine"]
     table = model.reach(2, top=3)
     assert len(table) == 3 and table.attrs["sets"] == 6 and set(table["members"][0]) <= set(OPTIONS)
     pd.testing.assert_frame_equal(table, model.reach(2, top=3))  # the same seed, the same intervals
+    assert all("milk" not in members for members in model.reach(2, none="milk")["members"])
+    with pytest.raises(ArgumentError, match="size must be below 3"):
+        model.reach(3, none="milk")
+    with pytest.raises(ArgumentError, match="none: there is no option 'mlik'. Did you mean 'milk'"):
+        model.reach(2, none="mlik")
     with pytest.raises(ArgumentError, match="reach is of models in which everybody differs"):
         model.of_group("p1").reach(2)
 

@@ -1,11 +1,13 @@
 """People of whom each has weights of their own: what each prefers, draw by draw."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import as_label, shorten, suggest
 from thali.data.kinds import OF_GROUPS
-from thali.errors import ArgumentError, Setting
+from thali.errors import Argument, ArgumentError, Setting
 from thali.people.individuals import blocks_of_people, individuals_table
 from thali.people.reach import draws_held
 from thali.people.segments import Preferences, spaced_draws
@@ -86,16 +88,31 @@ def preferences_of_people(tree: "xarray.DataTree") -> Preferences:
     return Preferences(tuple((label,) for label in labels), found, seen.groups)
 
 
-def reached_by(tree: "xarray.DataTree") -> np.ndarray:
-    """Which options reach whom: those of which the share is above the mean of all, truths (draws, people, options)."""
+def reached_by(tree: "xarray.DataTree", none: Any = None) -> tuple[np.ndarray, list[str]]:
+    """Which options reach whom, truths (draws, people, options), and the labels of these options.
+
+    They reach those whose share of them is above the mean of all, or above that of the one that stands for none.
+    """
     seen = Posterior(tree)
-    sizes = seen.draws.sizes
-    n, people = sizes["option"], len(seen.groups)
+    sizes, labels = seen.draws.sizes, [str(label) for label in seen.draws["option"].values]
+    n, people = len(labels), len(seen.groups)
+    at = None if none is None else place_of(none, labels)
     draws = draws_held(sizes["chain"] * sizes["draw"], people, n)
     found = np.empty((len(draws), people, n), bool)
     for some in blocks_of_people(people, len(draws) * n):
-        found[:, some] = shares_of_people(tree, some, draws) > 1.0 / n
-    return found
+        shares = shares_of_people(tree, some, draws)
+        found[:, some] = shares > (1.0 / n if at is None else shares[:, :, [at]])
+    if at is None:
+        return found, labels
+    return np.delete(found, at, axis=2), [label for label in labels if label != labels[at]]
+
+
+def place_of(none: Any, labels: Sequence[str]) -> int:
+    """The place of an option among the labels; others are refused."""
+    if (label := as_label(none)) not in labels:
+        known = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
+        raise ArgumentError(Argument("none"), f": there is no option {label!r}.{known}")
+    return list(labels).index(label)
 
 
 def weights_of_people(tree: "xarray.DataTree", people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

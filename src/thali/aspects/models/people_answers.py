@@ -47,14 +47,15 @@ class PeopleAnswers(LatentFeatures):
 class ChooserAnswers(HasSegments, PeopleAnswers):
     """Base of those that are fitted to what people choose."""
 
-    def reach(self, size: int = 3, top: int = 10, random_seed: Any = 0) -> "pandas.DataFrame":
+    def reach(self, size: int = 3, top: int = 10, none: str | None = None, random_seed: Any = 0) -> "pandas.DataFrame":
         r"""The sets of options that reach most people: TURF, total unduplicated reach and frequency.
 
         .. math:: r(S) = \frac1N \sum_n \max_{i \in S} \left[ \frac{U_{ni}}{\sum_j U_{nj}} > \frac1I \right]
 
         A set reaches a person of whom it holds an option that the person likes well enough. Where nothing was asked of
         buying at all, that is an option whose share of the person's utilities (see `individuals`) is above 1 / I, the
-        mean of the I options. So a niche option that few others like can add more to a set than a second favourite of
+        mean of the I options; with `none`, an option that stands for buying nothing, it is one that the person prefers
+        to that. So a niche option that few others like can add more to a set than a second favourite of
         everybody.
 
         Parameters
@@ -63,6 +64,9 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
             Options of a set, fewer than there are.
         top : int
             How many sets to list.
+        none : str, optional
+            The option that stands for none of the others, where people were offered one (an anchored scale); it is in
+            no set.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the weights of people in intervals.
 
@@ -82,7 +86,8 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model was not fitted to choices with `people="random"`, or size or top is out of its range.
+            If the model was not fitted to choices with `people="random"`, there is no option `none`, or size or top is
+            out of its range.
 
         References
         ----------
@@ -94,9 +99,8 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
 
         from ..answers.individuals import of_everybody, reached_by
 
-        tree = of_everybody(self._fitted(), "reach")
-        labels = [str(label) for label in tree["posterior"].dataset["option"].values]
-        return reach_table(reached_by(tree), labels, size, top, random_seed)
+        reaches, labels = reached_by(of_everybody(self._fitted(), "reach"), none)
+        return reach_table(reaches, labels, size, top, random_seed)
 
     def unusual_people(self, random_seed: Any = None) -> "pandas.DataFrame":
         r"""Whose answers are like nobody else's: how probable they are, beside those of people who are simulated.
