@@ -161,7 +161,7 @@ def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypat
 def test_reach_is_found(monkeypatch):
     model = of_two_segments()
     found = model.findings()["reach"]
-    assert "reach 100 % of people (89 % interval 100 to 100 %)" in found.sentence and found.picture.name == "reach"
+    assert "reach 100 % of people (89 % interval 88 to 100 %)" in found.sentence and found.picture.name == "reach"
     assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 1
     monkeypatch.setattr("thali.people.reach.MAX_SETS", 1)
     note = str(of_two_segments().findings()["reach"].notes[1])

@@ -51,13 +51,20 @@ def test_a_second_favourite_of_everybody_adds_nothing():
 
 
 def test_intervals_are_of_the_population():
-    """Of known tastes the reach of another sample varies as a share of so many people does: Beta(k, n - k)."""
+    """Of known tastes it is Jeffreys' posterior of a share of so many people, Beta(k + 1/2, n - k + 1/2)."""
     reaches = np.zeros((4000, 20, 2), bool)
     reaches[:, :14, 0] = True
     row = reach_table(reaches, "ab", 1, 1, 0).iloc[0]
-    draws = np.random.default_rng(0).beta(14, 6, 400_000)
+    draws = np.random.default_rng(0).beta(14.5, 6.5, 400_000)
     assert row["reach"] == pytest.approx(0.7)
     np.testing.assert_allclose(row[["low", "high"]].astype(float), np.quantile(draws, TAILS), atol=0.02)
+
+
+def test_that_all_of_few_people_are_reached_leaves_a_doubt():
+    reaches = np.zeros((4000, 12, 2), bool)
+    reaches[:, :, 0] = True
+    row = reach_table(reaches, "ab", 1, 1, 0).iloc[0]
+    assert row["reach"] == 1.0 and 0.8 < row["low"] < 0.95 and row["high"] < 1.0
 
 
 def test_sets_that_are_as_good_are_told_from_those_that_are_best_by_draws():

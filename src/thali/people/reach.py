@@ -44,7 +44,8 @@ def reach_table(
     """The sets of so many options that reach most people; `reaches`: truths (draws, people, options).
 
     Intervals are for the population that the people are a sample of: in every draw they have the weights of a Bayesian
-    bootstrap, Dirichlet(1, ..., 1) (Rubin 1981).
+    bootstrap, Dirichlet(1, ..., 1) (Rubin 1981), with half a person whom every set reaches and half a one whom none
+    does, so that of known tastes k of n people are Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
     """
     from thali._tables import Table
 
@@ -53,12 +54,13 @@ def reach_table(
     if size >= number:
         raise ArgumentError(Argument("size"), f" must be below {number}, the number of all options; got {size}.")
     search = searched(reaches, size, max(_FINALISTS, 10 * top))
-    weights = streams(random_seed, 1)[0].standard_gamma(1.0, (draws, people))
-    weights /= weights.sum(axis=1, keepdims=True)
+    rng = streams(random_seed, 1)[0]
+    weights, halves = rng.standard_gamma(1.0, (draws, people)), rng.standard_gamma(0.5, (draws, 2))
+    total = weights.sum(axis=1) + halves.sum(axis=1)
     rows, reach = [], np.empty((len(search.sets), draws))
     for place, members in enumerate(search.sets):
         counts = reaches[:, :, members].sum(axis=2)
-        reach[place] = ((counts > 0) * weights).sum(axis=1)
+        reach[place] = (((counts > 0) * weights).sum(axis=1) + halves[:, 0]) / total
         low, high = np.quantile(reach[place], TAILS)
         names = tuple(options[k] for k in members)
         rows.append((names, (counts > 0).mean(), low, high, counts.mean()))
