@@ -77,9 +77,10 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
             mean over draws), low and high (its 89 % interval for the population that they are a sample of: in every
             draw people are weighed by a Bayesian bootstrap, beside half a person whom every set reaches and half a one
             whom none does), frequency (how many of its options reach a person, on average) and best, the probability
-            that none of the sets that were compared by all draws reaches more of the population. ``attrs["sets"]`` is the number of sets of this size. Up to a million all are tried
-            (``attrs["exact"]``); of more the search is greedy, with exchanges, and no set reaches more than
-            ``attrs["bound"]``, since reach has diminishing returns. `thali.plots.reach` draws the table.
+            that none of the sets that were compared by all draws reaches more of the population. ``attrs["sets"]`` is
+            the number of sets of this size. Up to a million all are tried (``attrs["exact"]``); of more the search is
+            greedy, with exchanges, and no set reaches more than ``attrs["bound"]``, since reach has diminishing
+            returns. `thali.plots.reach` draws the table.
 
         Raises
         ------
