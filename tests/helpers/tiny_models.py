@@ -75,6 +75,13 @@ _PEOPLE = Smallest(
 )
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
 TINY["elimination-by-aspects, people"] = Tiny(**vars(_PEOPLE))
+TINY["elimination-by-aspects, random people"] = Tiny(
+    partial(th.EliminationByAspects, people="random"),
+    smallest._answered_pairs,
+    smallest._CHAINS,
+    smallest._first_pair,
+    pictures=("individuals", "scores", "segments", "n_features", "trace"),
+)
 
 
 @cache

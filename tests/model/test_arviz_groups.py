@@ -17,8 +17,9 @@ from thali.posterior.store import to_inference_data
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 
-# of groups and of kinds of people there are no prior densities and no simulated data
-DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(("groups", "kinds"))]
+# of groups and of kinds of people, and of people themselves, there are no prior densities and no simulated data
+_SEVERAL = "groups", "kinds", "random people"
+DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
 WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]  # its draws lack the passing part of the values
 _FITTED = {}
 

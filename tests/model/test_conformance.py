@@ -53,6 +53,8 @@ SIZE_OF = {  # of the data of `TINY`
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
+    "random people": "4 groups: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
+    "3 options",
 }
 _KINDS = {  # by the end of a row's name
     "triplets": TRIPLETS,
@@ -63,6 +65,7 @@ _KINDS = {  # by the end of a row's name
     "best-worst groups": BEST_WORST_GROUPS,
     "triplet groups": TRIPLET_GROUPS,
     "triplet kinds": TRIPLETS,
+    "random people": "random people",
 }
 
 

@@ -14,6 +14,7 @@ from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
 from thali.model.evidence import USUAL, checked_evidence_run
 from thali.model.registry import spec_of
+from thali.posterior.dependence import RANDOM
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
@@ -122,12 +123,15 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
     return found
 
 
-def refuse_kinds(named: dict[str, Any], kind: str) -> None:
-    """Refuse models of kinds of people where pairs are left out; an ArgumentError that names the model."""
+def refuse_people(named: dict[str, Any], kind: str) -> None:
+    """Refuse models of kinds of people, or of everybody, where pairs are left out; the error names the model."""
     for name, model in named.items():
-        if kind == PAIRS and isinstance(model, EliminationByAspects) and model.kinds is not None:
+        if kind != PAIRS or not isinstance(model, EliminationByAspects):
+            continue
+        tells = "kinds of people" if model.kinds is not None else "everybody" if model.people == RANDOM else ""
+        if tells:
             raise ArgumentError(
-                f"Model {name!r} tells kinds of people apart, and is compared by what it predicts for people; set ",
+                f"Model {name!r} tells {tells} apart, and is compared by what it predicts for people; set ",
                 Setting("leave_out", "subject"),
                 ".",
             )
@@ -213,7 +217,8 @@ def compare(
         models that are `LatentFeatureModel`.
     leave_out : {"pair", "subject", "choice", "task", "respondent", "row"}, optional
         What is left out at a time: all comparisons of a pair, or the similarity of a pair of objects; all comparisons
-        of some subjects, which are then scored as choices of respondents, with errors over people; of `Choices`,
+        of some subjects, which are then scored as choices of respondents, with errors over people (without ties and
+        covariates); of `Choices`,
         choices (the default) or respondents; of a choice experiment, tasks of everybody (the default) or respondents;
         rows of (X, y).
     draws, tune, chains, thin : int, optional
@@ -272,8 +277,9 @@ def compare(
         - ``together``, ``together_se``, of `Choices` whose respondents are left out: ln of the probability of all
           choices of a respondent together (see `EliminationByAspects.log_predictive`), summed over respondents and
           divided by the number of choices; ``together_difference`` from the best by this score. It tells models of
-          several kinds of people apart, which single choices hardly do; models of somebody else are scored as if
-          each choice were made by another respondent.
+          several kinds of people apart, and of people who differ (``people="random"``), which single choices hardly do;
+          models of somebody else are scored as if each choice were made by another respondent. Models whose draws
+          are adjusted for people are scored by the likelihood itself.
 
         Of covariates and classes:
 
@@ -318,7 +324,8 @@ def compare(
     Warns
     -----
     DataWarning
-        If the comparisons that remain do not connect all options.
+        If the comparisons that remain do not connect all options; or people are left out of comparisons with
+        covariates, which then do not count.
     IncompleteWarning
         If a fit failed; the others are kept, and the part counts for no model.
     InterruptedWarning
@@ -386,7 +393,7 @@ def compare(
     kind = kind_of(data)
     way = usual_way(kind) if leave_out is None else WAYS[kind][one_of("leave_out", leave_out, tuple(WAYS[kind]))]
     named = with_ties(named_models(models, kind, way.scorer), data)
-    refuse_kinds(named, kind)
+    refuse_people(named, kind)
     splitter = way.splitter(data)
     given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
     budget = {name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None}

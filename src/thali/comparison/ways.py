@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from thali._labels import shorten
 from thali._late import load
 from thali.data.choices import Choices
 from thali.data.groups import Groups
@@ -11,7 +12,8 @@ from thali.data.kinds import CLASSES, SPECS
 from thali.data.pairs import PairedComparisons
 from thali.data.rows import Observations
 from thali.data.spec import DataSpec
-from thali.errors import Argument, DataError, InPython, Message, Setting
+from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
+from thali.inference.warn import warn
 
 from .choices import Choosers
 from .scorer import Scorer
@@ -58,7 +60,10 @@ def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
 
 
 def choices_of_people(data: PairedComparisons) -> Choices:
-    """Paired comparisons as choices of those who answered; a DataError if they do not say who, or there are ties."""
+    """Paired comparisons as choices of those who answered; a DataError if they do not say who, or there are ties.
+
+    Covariates of comparisons, which choices do not have, are left out with a warning.
+    """
     if data.answers is None:
         raise DataError(
             "The comparisons do not say who answered; leave out pairs, or read the table with its column of subjects",
@@ -74,6 +79,9 @@ def choices_of_people(data: PairedComparisons) -> Choices:
             ),
             ", or leave out pairs.",
         )
+    if data.covariate_names:
+        named = shorten(data.covariate_names)
+        warn(DataWarning(f"People are left out of choices without covariates, and models do not know {named}."))
     return Choices.from_comparisons(data)
 
 

@@ -60,6 +60,11 @@ COLUMNS = {
     "log_score_typical": Column("typical", "nats a comparison"),
     "log_score_chance": Column("chance", "nats a comparison"),
     "p_better": Column("P(better)", PROBABILITY),
+    "log_predictive": Column("log pred.", "nats a choice"),
+    "score": Column(unit="100 in all"),
+    "reach": Column(unit="share of people"),
+    "frequency": Column(unit="options a person", decimals=2),
+    "best": Column("P(best)", PROBABILITY),
     # comparisons of models
     "nll": Column("score", "nats a pair", "nll_mcse"),
     "information": Column("bits", "bits a comparison"),

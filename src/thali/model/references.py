@@ -85,6 +85,12 @@ REFERENCES = {
         "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (Ed.), "
         "Frontiers in econometrics (pp. 105–142). Academic Press.",
     ),
+    "miaoulis1990": Reference(
+        "Miaoulis, Free & Parsons",
+        1990,
+        "Miaoulis, G., Free, V., & Parsons, H. (1990). TURF: A new planning approach for product line extensions. "
+        "Marketing Research, 2(1), 28–40.",
+    ),
     "miller2008": Reference(
         "Miller, Griffiths & Jordan",
         2008,
@@ -103,6 +109,12 @@ REFERENCES = {
         2007,
         "Navarro, D. J., & Griffiths, T. L. (2007). A nonparametric Bayesian method for inferring features from "
         "similarity judgments. Advances in Neural Information Processing Systems, 19, 1033–1040.",
+    ),
+    "nemhauser1978": Reference(
+        "Nemhauser, Wolsey & Fisher",
+        1978,
+        "Nemhauser, G. L., Wolsey, L. A., & Fisher, M. L. (1978). An analysis of approximations for maximizing "
+        "submodular set functions—I. Mathematical Programming, 14, 265–294.",
     ),
     "pauli2011": Reference(
         "Pauli, Racugno & Ventura",
@@ -138,6 +150,11 @@ REFERENCES = {
         "Rossi, Allenby & McCulloch",
         2005,
         "Rossi, P. E., Allenby, G. M., & McCulloch, R. (2005). Bayesian statistics and marketing. Wiley.",
+    ),
+    "rubin1981": Reference(
+        "Rubin",
+        1981,
+        "Rubin, D. B. (1981). The Bayesian bootstrap. The Annals of Statistics, 9, 130–134.",
     ),
     "shepard1979": Reference(
         "Shepard & Arabie",

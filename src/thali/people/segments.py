@@ -21,12 +21,74 @@ _AS_STABLE = 0.05  # difference of stability below which more segments are bette
 _CLOSEST = 0.02  # of a preference to 0 and 1
 
 
-class Preferences(NamedTuple):
-    """Preferences of N people in D draws for F levels; .5: indifferent."""
+MAX_DRAWS = 100
+_MAX_NUMBERS = 2e7  # draws x people x levels
 
-    levels: tuple[tuple[str, str], ...]  # (attribute, level)
+
+class Preferences(NamedTuple):
+    """Preferences of N people in D draws for F levels of attributes, or options; .5: indifferent."""
+
+    levels: tuple[tuple[str, ...], ...]  # (attribute, level), or (option,)
     values: np.ndarray  # (D, N, F) between 0 and 1
     respondents: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a level is called by, as columns."""
+        return ("option",) if len(self.levels[0]) == 1 else ("attribute", "level")
+
+
+def spaced_draws(draws: int, people: int, levels: int) -> np.ndarray:
+    """Numbers of evenly spaced draws, as many as there is room for."""
+    most = int(np.clip(_MAX_NUMBERS / (people * levels), 2, MAX_DRAWS))
+    return np.unique(np.linspace(0, draws - 1, min(most, draws)).round().astype(np.int64))
+
+
+class HasSegments:
+    """What models share that know what everybody prefers."""
+
+    _preferences: Any  # () -> Preferences
+
+    def segments(self, k: Any = None, random_seed: Any = 0) -> "Segments":
+        r"""Segments of the respondents by what they prefer, with their sizes, profiles, names and stability.
+
+        People are grouped by k-means of the mean log odds of their preferences; in every draw of the posterior each
+        belongs to the nearest centre. Preferences are
+
+        .. math:: v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
+
+        how often a person chooses a product with level l rather than one with another level of the attribute, all else
+        being equal; all attributes count alike, whatever their number of levels. Of choices among options they are how
+        often a person chooses one option rather than another one, for all others alike. Segments of people who differ
+        by degrees can be stable without being separate groups: read `explained` beside `stability`.
+
+        Parameters
+        ----------
+        k : int, or several, optional
+            How many segments; of several the most stable number is chosen, the largest of those within .05 of it. None:
+            from 2 to 6, or one where nobody differs.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the starts of k-means.
+
+        Returns
+        -------
+        Segments
+            `.sizes`, `.profiles`, `.assignment`, `.probabilities`, `.stability`, `.by_number`; `print` shows them.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `k` is no whole number of 2 or more, or the model does not know what each person prefers.
+        DataError
+            If there are more segments than respondents, or the file of the model could not hold the data.
+
+        References
+        ----------
+        Hubert & Arabie (1985), Comparing partitions.
+        """
+        return segments_of(self._preferences(), k, random_seed)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -39,9 +101,9 @@ class Segments(Described):
         One row a segment, the largest first: `name` (the levels that it prefers most beyond everybody), `people`,
         `share` of these respondents (mean over draws) and its 89 % interval `share_low` to `share_high`.
     profiles : pandas.DataFrame
-        One row a segment and level: `preferred`, how often the level is preferred to another one of its attribute, all
-        else being equal (.5: indifferent), its 89 % interval over draws `preferred_low` to `preferred_high`, and
-        `everybody`, the same of all respondents.
+        One row a segment and level of an attribute, or option: `preferred`, how often the level is preferred to another
+        one of its attribute, all else being equal, or the option to another one (.5: indifferent), its 89 % interval
+        over draws `preferred_low` to `preferred_high`, and `everybody`, the same of all respondents.
     assignment : pandas.DataFrame
         One row a respondent: `segment`, and `probability`, the share of draws in which she belongs to it.
     probabilities : pandas.DataFrame
@@ -70,12 +132,14 @@ class Segments(Described):
         Returns
         -------
         pandas.DataFrame
-            One row a level; columns `attribute`, `level`, `everybody`, and "segment 1", "segment 2", ...
+            One row a level, or option; columns `attribute` and `level`, or `option`, `everybody`, and "segment 1",
+            "segment 2", ...
         """
         from thali._tables import Table
 
         parts = dict(list(self.profiles.groupby("segment")))
-        first = parts[1].reset_index(drop=True)[["attribute", "level", "everybody"]]
+        names = [name for name in ("attribute", "level", "option") if name in self.profiles]
+        first = parts[1].reset_index(drop=True)[[*names, "everybody"]]
         return Table(first.assign(**{f"segment {k}": part["preferred"].to_numpy() for k, part in parts.items()}))
 
     def _description(self) -> Description:
@@ -143,7 +207,7 @@ def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int,
 
 def _weights(preferences: Preferences) -> np.ndarray:
     """Weights of levels by which all attributes count alike: a strict order lies 1 from indifference."""
-    attributes = [attribute for attribute, _ in preferences.levels]
+    attributes = [attribute for *attribute, _ in preferences.levels]
     sizes = [attributes.count(attribute) for attribute in attributes]
     return np.array([1.0 / ((np.linspace(0.0, 1.0, size) - 0.5) ** 2).sum() for size in sizes])
 
@@ -212,8 +276,10 @@ def _answer(
     low, high = np.nanquantile(profiles, TAILS, axis=0)
     rows_of_profiles = {
         "segment": np.repeat(index, len(preferences.levels)),
-        "attribute": [attribute for attribute, _ in preferences.levels] * number,
-        "level": [level for _, level in preferences.levels] * number,
+        **{
+            name: list(labels) * number
+            for name, labels in zip(preferences.names, zip(*preferences.levels, strict=True), strict=True)
+        },
         "preferred": means.ravel(),
         "preferred_low": low.ravel(),
         "preferred_high": high.ravel(),
@@ -308,12 +374,16 @@ def _pairs(counts: np.ndarray) -> np.ndarray:
 
 
 _WORTH_NAMING = 0.05  # of a preference, by which a segment differs from everybody
-_WORDS = {(INSIDE, INSIDE_LEVELS[0]): "no choice", (INSIDE, INSIDE_LEVELS[1]): "any product"}
+_WORDS: dict[tuple[str, ...], str] = {
+    (INSIDE, INSIDE_LEVELS[0]): "no choice",
+    (INSIDE, INSIDE_LEVELS[1]): "any product",
+}
 _MIN_NAMED, _MAX_NAMED = 2, 3  # attributes in a name
 
 
-def names_of(levels: Sequence[tuple[str, str]], profiles: np.ndarray, everybody: np.ndarray) -> list[str]:
-    """Names by the two attributes, three where names are alike, in which profiles (K, F) differ most from everybody."""
+def names_of(levels: Sequence[tuple[str, ...]], profiles: np.ndarray, everybody: np.ndarray) -> list[str]:
+    """Names by the two attributes, or options, three where names are alike, in which profiles (K, F) differ most from
+    everybody."""
     phrases = [_phrases(levels, own, everybody) for own in profiles]
     for number in (_MIN_NAMED, _MAX_NAMED):
         names = [", ".join(own[:number]) or "like everybody" for own in phrases]
@@ -322,17 +392,16 @@ def names_of(levels: Sequence[tuple[str, str]], profiles: np.ndarray, everybody:
     return names
 
 
-def _phrases(levels: Sequence[tuple[str, str]], own: np.ndarray, everybody: np.ndarray) -> list[str]:
-    """A phrase for each attribute, the most distinctive first: the level liked more than others like it, if any."""
+def _phrases(levels: Sequence[tuple[str, ...]], own: np.ndarray, everybody: np.ndarray) -> list[str]:
+    """A phrase for each attribute, or option, the most distinctive first: the level liked more than others like it."""
     liked, indifferent = [], []
-    for attribute in dict.fromkeys(attribute for attribute, _ in levels):
-        places = np.array([place for place, (name, _) in enumerate(levels) if name == attribute])
+    for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
+        places = np.array([place for place, (*name, _) in enumerate(levels) if tuple(name) == attribute])
         beyond = own[places] - everybody[places]
         wanted = np.where(own[places] >= 0.5 + _WORTH_NAMING, beyond, 0.0)
-        best = int(wanted.argmax())
-        if wanted[best] >= _WORTH_NAMING:
-            level = levels[places[best]]
-            liked.append((float(wanted[best]), _WORDS.get(level, " ".join(level))))
-        elif (less := float(np.ptp(everybody[places]) - np.ptp(own[places]))) >= 2 * _WORTH_NAMING:
-            indifferent.append((less / 2, f"{attribute} matters less"))
+        best = np.argsort(-wanted, kind="stable")[: 1 if attribute else None]
+        named = [(float(wanted[each]), levels[int(places[each])]) for each in best if wanted[each] >= _WORTH_NAMING]
+        liked += [(beyond, _WORDS.get(level, " ".join(level))) for beyond, level in named]
+        if not named and (less := float(np.ptp(everybody[places]) - np.ptp(own[places]))) >= 2 * _WORTH_NAMING:
+            indifferent.append((less / 2, f"{' '.join(attribute) or 'the option'} matters less"))
     return [phrase for part in (liked, indifferent) for _, phrase in sorted(part, key=lambda each: -each[0])]

@@ -19,6 +19,8 @@ ranks                  the probability of each rank of each option
 similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
 option_similarity      how much of what options have they share, beside a dendrogram
+individuals            what each person prefers, beside the population
+reach                  the sets of options that reach most people
 same_kind              who is probably of the same kind as whom
 group_ranks            the rank of each option in each group of people
 group_weights          the weight of each aspect in each group of people
@@ -34,6 +36,7 @@ classes                classes of products: the share of owners and the importan
 level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute
 people                 the number of classes that two people share
+scores                 the scores of options from 0 to 100
 segments               what each segment of the respondents prefers
 market_shares          shares in a simulated market, before and after a change
 demand                 the share of a product at several prices

@@ -15,6 +15,7 @@ from .feature_number import n_features as n_features
 from .feature_samples import feature_samples as feature_samples
 from .group_ranks import group_ranks as group_ranks
 from .group_weights import group_weights as group_weights
+from .individuals import individuals as individuals
 from .judges import judges as judges
 from .leaderboard import leaderboard as leaderboard
 from .level_effects import level_effects as level_effects
@@ -27,8 +28,10 @@ from .people import people as people
 from .predictions import choice_probabilities as choice_probabilities
 from .preference_tree import preference_tree as preference_tree
 from .ranks import ranks as ranks
+from .reach import reach as reach
 from .residuals import residuals as residuals
 from .same_kind import same_kind as same_kind
+from .scores import scores as scores
 from .segments import segments as segments
 from .similarity import similarity as similarity
 from .temperatures import temperatures as temperatures

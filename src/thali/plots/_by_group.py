@@ -20,7 +20,7 @@ def height_of(rows: int, groups: int) -> float:
 
 
 def draw_groups(ax: "Axes", labels: list[str], found: Mapping[str, np.ndarray]) -> None:
-    """Draw the mean, low and high (3, rows) of each group, the first row at the top."""
+    """Draw the mean, low and high (3, rows) of each group, the first row at the top; one group needs no legend."""
     rows = np.arange(len(labels))
     for g, (name, (mean, low, high)) in enumerate(found.items()):
         at = rows + 0.6 * ((g + 0.5) / len(found) - 0.5)
@@ -34,6 +34,8 @@ def draw_groups(ax: "Axes", labels: list[str], found: Mapping[str, np.ndarray]) 
     ax.spines[["top", "right", "left"]].set_visible(False)
     for row in rows[:-1]:
         ax.axhline(row + 0.5, color="0.9", linewidth=0.8, zorder=0)
+    if len(found) < 2:
+        return
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": min(len(found), _ACROSS)}
     legend = ax.legend(frameon=False, columnspacing=1.2, handletextpad=0.2, **place)
     for text in legend.get_texts():

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.choice.answers.segments import HasSegments
+from thali.people.segments import HasSegments
 from thali.posterior.interval import INTERVAL
 
 from ._fonts import picture
@@ -24,12 +24,12 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
     """Draw what the people of each segment prefer, beside everybody.
 
     A column is a segment, with its size and what distinguishes it. A point is how often its people prefer the level to
-    another one of the attribute, all else being equal; the short grey line is everybody, and the dashed one
-    indifference. The line through a point is the interval over draws.
+    another one of the attribute, all else being equal, or the option to another one; the short grey line is everybody,
+    and the dashed one indifference. The line through a point is the interval over draws.
 
     Parameters
     ----------
-    model : HierarchicalLogit, LatentClassLogit or ProductClasses
+    model : HierarchicalLogit, LatentClassLogit, ProductClasses, or EliminationByAspects with ``people="random"``
         Fitted; or what its `segments()` returned.
     k : int, or several, optional
         How many segments, as for `segments()` of the model.
@@ -41,9 +41,11 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
     """
     found = model.segments(k) if isinstance(model, HasSegments) else model
     profiles = found.profiles
+    if is_of_options := "option" in profiles:
+        profiles = profiles.rename(columns={"option": "level"}).assign(attribute="")
     attributes, levels = _shown(profiles)
     places, heads = _places(attributes)
-    names = short(list(dict.fromkeys(attributes)))
+    names = [] if is_of_options else short(list(dict.fromkeys(attributes)))
     labels = _short_levels(attributes, levels)
     tall = max(places[-1] + 0.16, 1.0)
     wide = label_width([*labels, *(f"{name} " for name in names)])
@@ -85,18 +87,25 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
     for text in first.get_yticklabels()[len(places) :]:
         text.set_fontweight("bold")
     figure = first.figure
+    what = "option" if is_of_options else "level"
     figure.supxlabel(
-        f"how often the level is preferred to another one\n(grey: everybody; line: {INTERVAL:.0%} interval)", fontsize=9
+        f"how often the {what} is preferred to another one\n(grey: everybody; line: {INTERVAL:.0%} interval)",
+        fontsize=9,
     )
     return drawn
 
 
 def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
-    """The levels that are drawn: all, or those of the attributes in which segments differ most."""
-    far = (profiles["preferred"] - profiles["everybody"]).abs().tolist()
+    """The levels that are drawn: all, or those of the attributes, or the options, in which segments differ most."""
+    far = (profiles["preferred"] - profiles["everybody"]).abs()
+    if not profiles["attribute"].iloc[0]:
+        differences: Any = far.groupby(profiles["level"], sort=False).max()
+        most = differences.nlargest(_MAX_LEVELS).index
+        options = [option for option in profiles["level"].unique() if option in most]
+        return [""] * len(options), options
     levels: dict[str, list[str]] = {}
     differs: dict[str, float] = {}
-    for attribute, level, own in zip(profiles["attribute"], profiles["level"], far, strict=True):
+    for attribute, level, own in zip(profiles["attribute"], profiles["level"], far.tolist(), strict=True):
         of_attribute = levels.setdefault(attribute, [])
         of_attribute += [level] * (level not in of_attribute)
         differs[attribute] = max(differs.get(attribute, 0.0), own)
@@ -112,7 +121,7 @@ def _places(attributes: list[str]) -> tuple[list[float], list[float]]:
     """Positions of the levels and of the names of the attributes, in inches from the top."""
     at, places, heads = 0.05, [], []
     for place, attribute in enumerate(attributes):
-        if place == 0 or attribute != attributes[place - 1]:
+        if attribute and (place == 0 or attribute != attributes[place - 1]):
             heads.append(at + _HEAD / 2)
             at += _HEAD
         places.append(at + _ROW / 2)

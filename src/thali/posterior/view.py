@@ -81,9 +81,34 @@ class Posterior:
         return self._drawn("unique_weights")
 
     @property
+    def has_individuals(self) -> bool:
+        """Whether everybody has weights of their own about common ones."""
+        return self.common_worth is not None or self.common_weights is not None
+
+    @property
+    def group_weights(self) -> "xarray.DataArray | None":
+        """Weights of the features in each group of people (chain, draw, group, feature); padded with 0."""
+        return self._drawn("group_weights")
+
+    @property
+    def group_unique(self) -> "xarray.DataArray | None":
+        """Weights of the options' unique aspects in each group of people (chain, draw, group, option)."""
+        return self._drawn("group_unique_weights")
+
+    @property
     def common_worth(self) -> "xarray.DataArray | None":
         """Worths by the common weights (chain, draw, option), where everybody has weights of their own about them."""
         return self._drawn("common_worth")
+
+    @property
+    def common_weights(self) -> "xarray.DataArray | None":
+        """The common weights of features, as shares (chain, draw, feature), there; None in older files."""
+        return self._drawn("common_weights")
+
+    @property
+    def common_unique_weights(self) -> "xarray.DataArray | None":
+        """The common weights of unique aspects, as shares (chain, draw, option), there; None in older files."""
+        return self._drawn("common_unique_weights")
 
     @property
     def population_probability(self) -> "xarray.DataArray | None":

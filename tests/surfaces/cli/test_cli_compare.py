@@ -77,6 +77,14 @@ def test_kinds_of_people_are_named():
         parse_models("kinds:x", {}, PAIRS, ("a", "b"))
 
 
+def test_what_is_made_of_people_is_named():
+    from thali.surfaces.cli.naming_models import parse_models
+
+    named = dict(parse_models("random:unique, even = independent, adjusted:2, ibp", {}, CHOICES, ("a", "b")))
+    found = [(model.people, model.aspects) for model in named.values()]
+    assert found == [("random", "unique"), ("independent", "ibp"), ("adjusted", 2), (None, "ibp")]
+
+
 GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"
 
 

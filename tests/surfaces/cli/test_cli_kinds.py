@@ -61,6 +61,15 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, un
 
 
 @pytest.mark.fit
+@pytest.mark.parametrize("more", [(), ("--method", "laplace")])
+def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled):
+    models = "independent:unique,adjusted:unique" if more else "random:unique,two=kinds:2:unique"
+    words = ("--leave-out", "subject", "--folds", 2, "--models", models, *(RUN[:2] + RUN[8:] if more else RUN))
+    result = done("compare", "people.csv", *words, *more)
+    assert "All choices of a person together are predicted best by" in result.out
+
+
+@pytest.mark.fit
 @pytest.mark.long
 def test_kinds_of_triplets_are_compared_with_people_alike(done, others, uncompiled):
     result = done("compare", "odd.csv", "--models", "two=kinds:2:1,alike=1", *RUN)

@@ -106,3 +106,34 @@ DESIGNS = [
 @pytest.mark.parametrize(("words", "said"), DESIGNS)
 def test_designs_that_cannot_be_made(refused, words, said):
     assert said in refused("design", *words)
+
+
+@pytest.fixture
+def answers(folder):
+    """Everybody of four names the best and the worst of four options, three times."""
+    options, rows = ["tea", "milk", "beer", "wine"], []
+    for person in range(4):
+        for task in range(3):
+            best, worst = options[(person + task) % 4], options[(person + task + 2) % 4]
+            items = dict(zip(["item1", "item2", "item3", "item4"], options, strict=True))
+            rows.append({"respondent": f"p{person}", "task": task, **items, "best": best, "worst": worst})
+    pd.DataFrame(rows).to_csv("maxdiff.csv", index=False)
+
+
+def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, answers):
+    words = ("fit", "maxdiff.csv", "--aspects", "unique", "--best-worst", "reversed")
+    run = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1, "--out", "people", "--report", "r.html")
+    result = done(*words, "--people-model", "random", "--segments", 2, *run)
+    assert "Segments of the respondents, and what each prefers" in result.out
+    written = {path.name for path in (folder / "people").iterdir()}
+    tables = ("individuals", "option_scores", "reach", "segment_scores", "segments", "unusual_people")
+    assert {f"{name}.csv" for name in tables} <= written
+    assert {f"{name}.png" for name in tables[:4]} <= written
+    found = pd.read_csv(folder / "people" / "individuals.csv")
+    assert list(found) == ["person", "option", "mean", "low", "high"] and len(found) == 16
+    assert pd.read_csv(folder / "people" / "reach.csv")["members"].str.count("; ").eq(2).all()
+    page = (folder / "r.html").read_text()
+    for question in ("Which options reach most people together?", "How strongly does each segment prefer each option?"):
+        assert question in page
+    assert "--people-model random, or leave it out" in refused(*words, "--segments", 2)
+    assert "5 segments are more than the 4 respondents" in refused(*words, "--people-model", "random", "--segments", 5)

@@ -19,6 +19,7 @@ STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money"]
 CASES = {  # by the name of the spec, with what is special behind a comma; other settings than the defaults
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
     "elimination-by-aspects, maximum likelihood": ["pairs.csv", "--method", "maximum-likelihood", "--ci", 0.97],
+    "elimination-by-aspects, people": ["people.csv", *RUN, "--people-model", "random", "--segments", 2],
     "additive-clustering": ["similar.csv", *RUN, "--similar", 0.4, "--estimate", "conditional-map"],
     "product-classes": [
         *("study.csv", *STUDY, "--chains", 2, "--sweeps", 10, "--seed", 7, "--similar", 0.9, "--segments", "2")
@@ -42,6 +43,9 @@ def folder(tmp_path, monkeypatch):
     both = [pd.DataFrame(market).assign(scenario=name) for name in ("now", "then")]
     pd.concat(both).to_csv("market.csv", index=False)
     pd.DataFrame([[0, 3, 1], [2, 0, 4], [1, 2, 0]], list("abc"), list("abc")).to_csv("pairs.csv")
+    pairs = [(f"p{n}", *pair, pair[(n + k) % 2]) for n in range(4) for k, pair in enumerate(("ab", "ac", "bc", "ad"))]
+    people = pd.DataFrame(pairs, columns=["subject", "first", "second", "chosen"])
+    people.replace({"a": "tea", "b": "milk", "c": "beer", "d": "wine"}).to_csv("people.csv", index=False)
     values = np.random.default_rng(3).random((4, 4))
     pd.DataFrame((values + values.T) / 2, list("abcd"), list("abcd")).to_csv("similar.csv")
     rng = np.random.default_rng(2)

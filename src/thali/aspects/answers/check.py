@@ -272,7 +272,9 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     )
     if len(missed):
         names = {label: label for label in options_in(table)}
-        worst = "; ".join(_named(row, of.sentence(row, names)) for row in missed.head(MAX_NAMED).itertuples())
+        rows: Any = missed.head(MAX_NAMED).itertuples()
+        whose = "group" in missed
+        worst = "; ".join(f"{f'{row.group}: ' if whose else ''}{_named(row, of.sentence(row, names))}" for row in rows)
         sentence += f"{': ' if len(missed) <= MAX_NAMED else ', the worst being '}{worst}"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     fit = "no further from the model than its own replicates"

@@ -4,6 +4,7 @@ One class a kind of data, with the tables that are its own, and one a population
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -41,7 +42,7 @@ from .check_by_data import (
     triplet_check_table,
 )
 from .features import add_convergence, features_table
-from .groups import group_check_table, group_features_table, tree_of_group
+from .groups import group_check_table, group_features_table, tree_of_common, tree_of_group
 from .kind import of_choices, of_known_data
 from .kinds_of_people import (
     as_groups,
@@ -52,7 +53,8 @@ from .kinds_of_people import (
     predicted_of_new,
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
-from .matched_features import Matched, matched_table
+from .matched_features import Matched, matched_features, matched_table
+from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import fitted_draws, predicted_pairs, predicted_with_errors
 from .quantities import Quantities
 
@@ -246,6 +248,26 @@ class OfGroups(DataAnswers):
         return Groups({name: self.one.data(tree_of_group(tree, name)) for name in Posterior(tree).groups})
 
 
+class OfPeople(OfGroups):
+    """People of whom everybody has weights of their own about common ones: what is of a new person."""
+
+    def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+        return predicted_of_population(tree, sets, return_se, covariates)
+
+    def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
+        return log_predictive_of_population(tree, choices)
+
+    def features(
+        self,
+        tree: "xarray.DataTree",
+        min_probability: float,
+        similar: float | None,
+        matched: Callable[[float, float], Matched],
+    ) -> "pandas.DataFrame":
+        common = tree_of_common(tree)
+        return self.one.features(common, min_probability, similar, partial(matched_features, common))
+
+
 class OfKinds(DataAnswers):
     """Answers of people of kinds that nobody knows: what is of a new person, and checks of all people."""
 
@@ -304,8 +326,10 @@ _BY_KIND: dict[str, DataAnswers] = {
     TRIPLET_KINDS: OfKinds(OfTriplets(), quantities.of_answered, kinds_triplet_check_table, most_similar_of_new),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
+_OF_PEOPLE = {grouped: OfPeople(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}
 
 
 def answers_of(tree: "xarray.DataTree") -> DataAnswers:
     """What a posterior answers because of its data."""
-    return _BY_KIND[Posterior(tree).data_kind]
+    seen = Posterior(tree)
+    return (_OF_PEOPLE if seen.has_individuals else _BY_KIND)[seen.data_kind]

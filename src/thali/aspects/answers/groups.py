@@ -19,7 +19,7 @@ from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.store import origin, tree_of
 from thali.posterior.view import Posterior
 
-from ..draws.columns import Columns, columns_of
+from ..draws.columns import Columns, columns_of, flat
 from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 from .kind import of_data, of_kind
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ..samplers.record import ChainDraws
 
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
+# of all people together, where each is a group
+OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "population_probability")
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
     "group_unique_weights": "weight of the aspect that an option has alone, in each group",
@@ -244,7 +246,7 @@ def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
     if not (groups := Posterior(tree).groups):
         return tree
     g = groups.index(name)
-    posterior = tree["posterior"].to_dataset()
+    posterior = tree["posterior"].to_dataset().drop_vars(OF_POPULATION, errors="ignore")
     averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
     names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior}
     posterior = _rows_of(posterior.drop_vars(averaged), g).rename(names)
@@ -255,6 +257,15 @@ def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
     found["constant_data"]["kind"] = OF_GROUPS[Posterior(tree).data_kind]
     found["sample_stats"] = tree["sample_stats"].to_dataset()
     return tree_of(found, tree.attrs)
+
+
+def tree_of_common(tree: "xarray.DataTree") -> "xarray.DataTree":
+    """The posterior of the common weights, about which those of everybody vary, as that of one group; without data."""
+    seen = Posterior(tree)
+    one = tree_of_group(tree, seen.groups[0])
+    common = {"weights": seen.common_weights, "unique_weights": seen.common_unique_weights}
+    posterior = one["posterior"].to_dataset().assign({name: each for name, each in common.items() if each is not None})
+    return tree_of({"posterior": posterior, "constant_data": one["constant_data"].to_dataset()}, tree.attrs)
 
 
 def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
@@ -313,19 +324,21 @@ def group_weight_draws(
     tree: "xarray.DataTree", features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Of each feature the sum of the weights of its copies (group, draw), and in which draws it is."""
-    names, labels = Posterior(tree).groups, [str(x) for x in tree["posterior"].dataset["option"].values]
-    by_group = [columns_of(tree_of_group(tree, name)) for name in names]
-    first = by_group[0]
-    patterns, pattern = distinct_owners(first)
+    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+    columns, drawn = columns_of(tree), Posterior(tree).group_weights
+    assert drawn is not None
+    of_groups = flat(drawn.values)  # (draw, group, feature)
+    slot = np.arange(len(columns.sizes)) - columns.first_column[columns.draw]
+    patterns, pattern = distinct_owners(columns)
     number_of = {tuple(labels[i] for i in owners): number for number, owners in enumerate(patterns)}
     weights, present = [], []
     for members in features:
-        own = pattern == number_of[tuple(members)]
-        draw = first.draw[own]
-        weights.append(
-            np.array([np.bincount(draw, columns.weights[own], minlength=first.n_draws) for columns in by_group])
-        )
-        present.append(np.bincount(draw, minlength=first.n_draws) > 0)
+        own = np.flatnonzero(pattern == number_of[tuple(members)])
+        draw = columns.draw[own]
+        summed = np.zeros(of_groups.shape[:2])
+        np.add.at(summed, draw, of_groups[draw, :, slot[own]])
+        weights.append(summed.T)
+        present.append(np.bincount(draw, minlength=columns.n_draws) > 0)
     return weights, present
 
 

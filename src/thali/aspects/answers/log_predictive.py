@@ -49,11 +49,15 @@ def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
         )
     if not data.respondents or (data.respondent < 0).any():
         raise DataError("The choices do not say who made them; name the column of respondents.")
-    answers = data.choice if data.worst is None else answers_given(data)
-    which, row = np.unique(answers, return_inverse=True)
+    which, row = answers_among(data)
     chosen = data.times > 0
     entries = data.times[chosen], (row[chosen], data.respondent[chosen])
     return which, csr_array(entries, (len(which), len(data.respondents)))
+
+
+def answers_among(data: Choices) -> tuple[np.ndarray, np.ndarray]:
+    """Which answers were given, and which of them each row is."""
+    return np.unique(data.choice if data.worst is None else answers_given(data), return_inverse=True)
 
 
 def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":

@@ -29,6 +29,11 @@ def utility_draws(columns: Columns) -> np.ndarray:
     return utility
 
 
+def shares_of(utility: np.ndarray) -> np.ndarray:
+    """Each option's share in the sum of the utilities of all, the last axis."""
+    return utility / utility.sum(axis=-1, keepdims=True)
+
+
 def rank_draws(tree: "xarray.DataTree") -> np.ndarray:
     """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones share their mean."""
     return average_ranks(-utility_draws(columns_of(tree)))

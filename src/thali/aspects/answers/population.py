@@ -1,6 +1,7 @@
 """People of whom each has weights of their own about common ones: what the posterior says of the population."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from thali.posterior.view import Posterior
 from ..draws.columns import Columns
 from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import pair_index, pair_names
-from .groups import _as_shares, columns_of_group
-from .options import utility_draws
+from .groups import _as_shares, _padded_weights, columns_of_group
+from .options import shares_of, utility_draws
 
 if TYPE_CHECKING:
     import xarray
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
 _DESCRIPTIONS = {
+    "common_weights": "weight of a feature that those of everybody vary about, as a share; padded with 0",
+    "common_unique_weights": "weight of the aspect that an option has alone that those of everybody vary about",
     "common_worth": "share of an option in the weight of all that options have, by the common weights",
     "population_probability": "probability that the first of a pair is chosen, mean over new people; lapse included",
 }
@@ -31,15 +34,21 @@ _DESCRIPTIONS = {
 def with_population(
     tree: "xarray.DataTree", chains: Sequence["ChainDraws"], people: int, lapse: float
 ) -> "xarray.DataTree":
-    """The tree with the common worths, and of pairs the choice probabilities of new people."""
+    """The tree with the common weights and worths, and of pairs the choice probabilities of new people."""
     numbers, draws = rectangle([len(chain.alpha) for chain in chains])
     kept = [chains[number] for number in numbers]
     common = columns_of_group(kept, draws, people)
+    if Posterior(tree).unique is None:  # what the chains hold for them counts nowhere
+        common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
     posterior = tree["posterior"].to_dataset()
     shape = len(kept), draws, -1
-    worth = utility_draws(_as_shares(common))
-    worth = (worth / worth.sum(axis=1, keepdims=True)).reshape(shape)
-    found: dict[str, Any] = {"common_worth": (("chain", "draw", "option"), worth)}
+    shares = _as_shares(common)
+    worth = shares_of(utility_draws(shares)).reshape(shape)
+    found: dict[str, Any] = {
+        "common_worth": (("chain", "draw", "option"), worth),
+        "common_weights": (("chain", "draw", "feature"), _padded_weights([shares], (len(kept), draws))[:, :, 0]),
+        "common_unique_weights": (("chain", "draw", "option"), shares.unique_weights.reshape(shape)),
+    }
     coordinates: dict[Any, Any] = {}
     if Posterior(tree).data_kind == PAIR_GROUPS and Posterior(tree).features is not None:
         kappa = np.concatenate([chain.extra["kappa"][:draws] for chain in kept])
@@ -59,24 +68,28 @@ def mean_of_new(common: Columns, kappa: np.ndarray, lapse: float) -> np.ndarray:
     takes each of as many equally probable values once, in an order that the draw itself decides, so that a longer fit
     has the same numbers.
     """
-    from scipy.special import gammaincinv
-
     n = common.n_options
     first, second = np.triu_indices(n, 1)
     people = int(np.clip(AT_ONCE // len(first), LEAST, NEW_PEOPLE))
-    middle = (np.arange(people) + 0.5) / people
     found = np.empty((common.n_draws, len(first)))
     for draw in range(common.n_draws):
         features, weights = common.dense(draw, draw + 1)
-        about = np.concatenate([weights[0], common.unique_weights[draw]])
-        rng = np.random.default_rng(np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64))
-        ratio = gammaincinv(kappa[draw], middle) / kappa[draw]
-        own = about * ratio[np.argsort(rng.random((people, about.size)), axis=0)]
+        own = new_weights(common, kappa[draw], draw, weights[0], people)
         shared = weights.shape[1]
         owned = np.broadcast_to(features, (people, *features.shape[1:]))
         sides = advantages(owned, own[:, :shared], own[:, shared:], first, second)
         found[draw] = lapsing(*sides, lapse).mean(axis=0)
     return found
+
+
+def new_weights(common: Columns, kappa: float, draw: int, weights: np.ndarray, people: int) -> np.ndarray:
+    """The weights of features, then unique ones, of so many new people of a draw (people, weights)."""
+    from scipy.special import gammaincinv
+
+    about = np.concatenate([weights, common.unique_weights[draw]])
+    rng = np.random.default_rng(np.array([kappa, common.unique_weights[draw].sum()]).view(np.uint64))
+    ratio = gammaincinv(kappa, (np.arange(people) + 0.5) / people) / kappa
+    return about * ratio[np.argsort(rng.random((people, about.size)), axis=0)]
 
 
 def quantities_of_population(tree: "xarray.DataTree", most: int) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ from ..draws.tree import pair_index
 from .features import features_table, presence_of
 from .groups import tree_of_group
 from .kinds_of_people import of_kinds
-from .options import utility_draws
+from .options import shares_of, utility_draws
 from .population import quantities_of_population
 from .stored_layout import APPROXIMATE, TEMPERED_LATER
 
@@ -54,7 +54,7 @@ def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quan
     shared = {name: values for name, values in of_first.items() if name in in_common or name.startswith("presence[")}
     if (kappa := seen.kappa) is not None:
         shared["kappa"] = kappa.values
-    if seen.common_worth is not None:
+    if seen.has_individuals:
         return shared | quantities_of_population(tree, MAX_OPTIONS)
     for group in names:
         for name, values in of_one(tree_of_group(tree, group)).items():
@@ -104,7 +104,7 @@ def of_options(tree: "xarray.DataTree") -> Quantities:
     posterior = tree["posterior"].dataset
     shape = posterior.sizes["chain"], posterior.sizes["draw"], -1
     utility = utility_draws(columns_of(tree)).reshape(shape)
-    worth, rank = utility / utility.sum(axis=2, keepdims=True), average_ranks(-utility)
+    worth, rank = shares_of(utility), average_ranks(-utility)
     labels = posterior["option"].values
     found = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return found | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}

@@ -118,23 +118,23 @@ def columns_of(tree: "xarray.DataTree") -> Columns:
     """The columns that a posterior tree holds, chain after chain, be they stored dense or as owner lists."""
     seen = Posterior(tree)
     posterior = seen.draws
-    weights = _flat(posterior["weights"].values)
+    weights = flat(posterior["weights"].values)
     if seen.unique is None:
         unique_weights = np.zeros((len(weights), posterior.sizes["option"]))
     else:
-        unique_weights = _flat(seen.unique.values)
+        unique_weights = flat(seen.unique.values)
     if seen.features is not None:
-        features = _flat(seen.features.values)
+        features = flat(seen.features.values)
         sizes = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:
-        sizes = _flat(posterior["feature_size"].values)
+        sizes = flat(posterior["feature_size"].values)
         owners = posterior["owners"].values
         owners = owners[owners >= 0]
     present = sizes > 0
     return Columns(present.sum(axis=1), weights[present], sizes[present], owners, unique_weights)
 
 
-def _flat(array: np.ndarray) -> np.ndarray:
+def flat(array: np.ndarray) -> np.ndarray:
     """(chain, draw, ...) to (chain * draw, ...)."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

@@ -28,7 +28,7 @@ from ..draws.columns import columns_of
 from ..draws.similarities import judgements_of, similarity_draws
 from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
-from . import groups, kinds
+from . import groups, kinds, people
 from .english import ENGLISH
 from .features import (
     by_member,
@@ -100,6 +100,8 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
         return OF_A_POINT
     if Posterior(model.posterior_).population == KINDS:
         return (*kinds.makers_of("feature", kinds.most_similar, _of(model).check), *LAST)
+    if Posterior(model.posterior_).has_individuals:
+        return (*_FIRST_OF_PEOPLE, _of(model).check, summary, data, *LAST)
     if model.groups_:
         return (*groups.makers_of("feature", _of(model).check), *LAST)
     owners = picture_of_membership if _similar(model, settings) is None else membership
@@ -377,6 +379,7 @@ def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
 
 LAST = (methods(modelled), verdict)
 _ASKED = asked(lambda model: ENGLISH["additive.asked"])
+_FIRST_OF_PEOPLE = (_ASKED, features, n_features, people.feature_weights, people.parameters)
 OF_SIMILARITIES = (
     _ASKED,
     features,

@@ -15,10 +15,11 @@ from thali.trees.tree import Tree
 from ..answers.data_answers import answers_of
 from ..answers.kind import of_choices
 from ..likelihoods.best_worst import RANKING, REVERSED
-from . import groups, kinds
+from . import groups, kinds, people
 from .english import ENGLISH
 from .features import check, features_finding, membership, number_finding, place_sentence, row_in_words
 from .people import independence, modelled_people
+from .scores import option_scores
 
 if TYPE_CHECKING:
     import pandas
@@ -32,8 +33,8 @@ _SURE = 0.95  # probability from which on an option is called the best
 def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
     seen = Posterior(model.posterior_)
-    if seen.common_worth is not None:
-        return OF_PEOPLE
+    if seen.has_individuals:
+        return (*_FIRST_OF_PEOPLE, *people.segments_of(model, settings), *_LAST_OF_PEOPLE)
     return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[seen.population]
 
 
@@ -222,16 +223,30 @@ def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 
 OF_GROUPS = (
-    *groups.makers_of("aspect", check, covariates),
+    *groups.makers_of("aspect", check, option_scores, covariates),
     methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
     independence,
     verdict,
 )
-_OF_POPULATION = {
-    "asked": asked(lambda model: ENGLISH["independence.asked"]),
-    "ranks": ranks,
-}
-OF_PEOPLE = tuple(_OF_POPULATION.get(maker.key, maker) for maker in OF_GROUPS)
+_FIRST_OF_PEOPLE = (
+    asked(lambda model: ENGLISH["independence.asked"]),
+    aspects,
+    n_features,
+    ranks,
+    option_scores,
+    people.individuals,
+    people.reach,
+)
+_LAST_OF_PEOPLE = (
+    people.parameters,
+    check,
+    people.unusual_people,
+    summary,
+    data,
+    methods(lambda model: (*modelled(model), *people.modelled(model))),
+    independence,
+    verdict,
+)
 OF_KINDS = (
     *kinds.makers_of("aspect", kinds.preferred, check, kinds.ranks),
     methods(lambda model: (*modelled(model), *kinds.modelled(model, "aspect"))),
@@ -242,6 +257,7 @@ MAKERS = (
     aspects,
     n_features,
     ranks,
+    option_scores,
     unique_weights,
     covariates,
     option_similarity,

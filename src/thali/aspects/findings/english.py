@@ -85,6 +85,39 @@ ENGLISH = {
     "independence.methods.power": "The {answers} answers were those of {people} people; the likelihood was raised to"
     " the power of one over their design effect, {effect} {source}.",
     "independence.methods.random": "Each of {people} people had weights of their own, which varied about common ones.",
+    "individuals": "Of {number} people the largest share have {options}.",
+    "individuals.weights": "Weight of each feature for each person, if present",
+    "individuals.title": "Share of each option for each person",
+    "individuals.caption": "Share of each option for each person, and by the common weights.",
+    "option_scores": "Highest scores: {named}; an average option would have {average}.",
+    "option_scores.by": "Scores sum to 100 and are proportional to how often an option would be chosen as the best of a"
+    " set with {others} others of average worth.",
+    "option_scores.title": "Scores of the options, 100 in all",
+    "option_scores.caption": "Score of each option and its interval.",
+    "option_scores.segments": "Scores of the options in each segment, 100 in all",
+    "unusual": "{odd} of {number} gave answers so improbable that at most 1 % of simulated people do (about {expected}"
+    " would by chance): {named}.",
+    "unusual.none": "Nobody of {number} gave answers so improbable that at most 1 % of simulated people do (about"
+    " {expected} would by chance).",
+    "unusual.by": "Who chooses at random has answers that fit no preferences at all; a rare taste alone is less"
+    " improbable. Look at their answers before you leave anybody out.",
+    "unusual.title": "Log predictive density a choice of everybody's answers, the expected one, and the share of"
+    " simulated people whose answers are as improbable",
+    "reach": "{options} reach {share} % of people ({interval} {low} to {high} %); the probability that no other set of"
+    " as many reaches more is {best}.",
+    "reach.by": "An option reaches a person whose share of it is above the mean of all options.",
+    "reach.greedy": "Of {sets} sets not all were tried, but the best ones by a greedy search with exchanges; none"
+    " reaches more than {bound} % {source}.",
+    "reach.title": "Sets of {size} options that reach most people",
+    "reach.methods": "The sets of options that reach most people were found as in total unduplicated reach and"
+    " frequency {turf}: an option reaches those whose share of it is above the mean of all options. Their intervals"
+    " allow for the sampling of people by a Bayesian bootstrap {bootstrap}.",
+    "reach.caption": "Share of people whom each set reaches, and its interval.",
+    "individuals.methods": "A person's weight had a Gamma(kappa, kappa / v) prior about the common weight v, kappa a"
+    " Gamma(2, 0.1) prior.",
+    "individuals.kappa": "How alike people are, kappa, is {estimate}; their weights differ by a standard deviation of"
+    " about one over its root, relative to the common ones.",
+    "individuals.log_likelihood": "Log-likelihood of all people's answers, no constant left out: {value}.",
     # groups and kinds of people
     "groups.asked": "Do {names} attend to the same {word}s, and how much does each weigh in each group?",
     "groups.more": "{members} weighs more for {more} than for {less} (probability {sure}, if there is such a {word}:"

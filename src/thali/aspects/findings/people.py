@@ -1,16 +1,28 @@
-"""Whether intervals hold for new samples of people."""
+"""What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thali.model.finding import STATISTICS, Finding, Text, finding
+from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
+from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
-from thali.model.wording import phrase
+from thali.model.wording import listed, number, phrase, probability
 from thali.posterior.dependence import POWER, RANDOM, SCORES
+from thali.posterior.interval import interval_name
 from thali.posterior.view import Posterior
 from thali.trees.tree import Tree
 
+from ..answers.individuals import population_table
 from .english import ENGLISH
+from .groups import parameter_notes
+from .scores import scores_finding
+
+if TYPE_CHECKING:
+    from thali.people.segments import Segments
+
+_NAMED = 3
+REACH_SIZE = 3  # options of a set
+ODD = 0.01  # share of simulated people whose answers are as improbable, from which on somebody is named
 
 
 @finding("independence", "Do the intervals hold for other people?", chapter=STATISTICS)
@@ -40,3 +52,91 @@ def modelled_people(model: Any) -> tuple[Text, ...]:
     if found.most <= 1.0:
         return (phrase(ENGLISH, "independence.methods.once", **facts),)
     return (phrase(ENGLISH, "independence.methods.independent", **facts),)
+
+
+# people of whom each has weights of their own about common ones ------------------------------------------------------
+
+
+@finding("individuals", "How much does each person weigh each feature?", FULL)
+def feature_weights(model: Any, settings: Settings) -> Finding | None:
+    """The weight of each probable feature for everybody."""
+    table = model.individuals()
+    return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
+
+
+@finding("individuals", "What does each person prefer?", FULL)
+def individuals(model: Any, settings: Settings) -> Finding:
+    """Everybody's share of each option, beside that of the population."""
+    table, population = model.individuals(), population_table(model.posterior_)
+    first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
+    shares = [f"{option} ({100 * count / first.sum():.0f} %)" for option, count in first.head(_NAMED).items()]
+    return Finding(
+        phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
+        title=ENGLISH["individuals.title"],
+        table=table,
+        picture=Picture("individuals", ENGLISH["individuals.caption"], (table, population)),
+    )
+
+
+@finding("reach", "Which options reach most people together?", FULL)
+def reach(model: Any, settings: Settings) -> Finding | None:
+    """The sets of options that reach most people."""
+    options = model.posterior_["posterior"].sizes["option"]
+    if options <= REACH_SIZE:
+        return None
+    table = model.reach(REACH_SIZE, random_seed=settings.random_seed)
+    best = table.iloc[0]
+    low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
+    interval = {"interval": interval_name(), "low": low, "high": high}
+    facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", **interval}
+    notes: tuple[Text, ...] = (ENGLISH["reach.by"],)
+    if not table.attrs["exact"]:
+        bound = {"sets": f"{table.attrs['sets']:,}", "bound": f"{100 * table.attrs['bound']:.0f}"}
+        notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound),)
+    written = table.assign(members=table["members"].map("; ".join))
+    return Finding(
+        phrase(ENGLISH, "reach", best=probability(best["best"]), **facts),
+        title=str(phrase(ENGLISH, "reach.title", size=REACH_SIZE)),
+        table=written.set_index("members"),
+        picture=Picture("reach", ENGLISH["reach.caption"], (table,)),
+        notes=notes,
+    )
+
+
+def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+    """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
+    has_scores = Posterior(model.posterior_).best_worst is not None
+    scores = ("segment_scores", "How strongly does each segment prefer each option?", _segment_scores)
+    return segment_makers(settings, lambda model: len(model.groups_), besides=(scores,) * has_scores)
+
+
+def _segment_scores(model: Any, segments: "Segments") -> Finding:
+    """The scores of the options in each segment."""
+    return scores_finding(model.scores(segments), ENGLISH["option_scores.segments"], "segment_scores")
+
+
+def modelled(model: Any) -> tuple[Text, ...]:
+    """How a paper says what was made of everybody's weights."""
+    segments = segmented("how often each person prefers an option to the others")
+    reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
+    return (ENGLISH["individuals.methods"], segments, reached)
+
+
+@finding("unusual_people", "Whose answers are like nobody else's?", FULL, chapter=MISSES)
+def unusual_people(model: Any, settings: Settings) -> Finding | None:
+    """Whose answers are hardly ever as improbable in those whom the model simulates."""
+    if Posterior(model.posterior_).tie is not None:
+        return None
+    table = model.unusual_people(settings.random_seed)
+    odd = table.index[table["p_value"] <= ODD]
+    facts = {"number": f"{len(table):,} people", "expected": number(ODD * len(table))}
+    found = phrase(ENGLISH, "unusual.none", **facts)
+    if len(odd):
+        found = phrase(ENGLISH, "unusual", odd=f"{len(odd):,}", named=listed(odd), **facts)
+    return Finding(found, title=ENGLISH["unusual.title"], table=table, notes=(ENGLISH["unusual.by"],))
+
+
+@finding("parameters", "What else was learned, or assumed?", chapter=STATISTICS)
+def parameters(model: Any, settings: Settings) -> Finding:
+    """The parameters that are not of single people."""
+    return Finding(notes=parameter_notes(model, model.summary(), "individuals"))

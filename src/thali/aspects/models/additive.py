@@ -37,6 +37,7 @@ from .additive_answers import AdditiveAnswers
 from .engines import BY_CHAINS, POINT
 from .kind_answers import KindAnswers
 from .open import LatentFeatureModel
+from .people_answers import PeopleAnswers
 
 if TYPE_CHECKING:
     import pandas
@@ -216,7 +217,7 @@ def of_data(data: Any) -> OfSimilarities:
 LAPSE = 0.01
 
 
-class AdditiveClustering(KindAnswers, AdditiveAnswers):
+class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:

@@ -9,6 +9,8 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, Setting
 from thali.model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali.model.engine import Engine, refuse_other_methods
+from thali.model.settings import Settings
+from thali.people.segments import numbers_of_segments
 from thali.posterior.dependence import ADJUSTED, RANDOM, Dependence
 from thali.trees.tree import Tree
 
@@ -26,12 +28,13 @@ from ..spec import ELIMINATION
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS, LAPLACE
 from .kind_answers import KindAnswers
+from .people_answers import ChooserAnswers
 
 if TYPE_CHECKING:
     import pandas
 
 
-class EliminationByAspects(EstimatedAspects, KindAnswers, ChoiceAnswers):
+class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -103,8 +106,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChoiceAnswers):
         H⁻¹VH⁻¹, where V is the variance of people's scores, and otherwise the likelihood is raised to the power
         1 / max(1, design effect), which also lowers the number of aspects. "random": every person has weights of their
         own about common ones, as of groups of one person whose `weights` are "similar"; the summary is of the
-        population. None: "adjusted" with method "laplace" where half of two people or more answered at least twice,
-        else "independent"; `verdict` says how many times too narrow that is for statements about people.
+        population, and `individuals`, `segments`, `reach` and `unusual_people` say what each prefers. None: "adjusted"
+        with method "laplace" where half of two people or more answered at least twice, else "independent"; `verdict`
+        says how many times too narrow that is for statements about people.
     kinds : int, optional
         Of comparisons (without covariates and ties) or choices out of sets that say who answered: how many kinds of
         people there may be, of whom nobody knows who is of which, with aspects in common and weights of each ("free" or
@@ -211,6 +215,20 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChoiceAnswers):
                 Argument("kinds"), " are a model of people by themselves; leave out ", Setting("people", ADJUSTED), "."
             )
         return population_of(data, self.weights, self.kinds, self.people == RANDOM)
+
+    def _settings_for(self, data: Any, settings: Settings) -> Settings:
+        """The settings; segments are of people of whom each has weights of their own."""
+        if settings.segments is not None:
+            if self.people != RANDOM:
+                raise ArgumentError(
+                    Argument("segments"),
+                    " are of people of whom each has weights of their own; set ",
+                    Setting("people", RANDOM),
+                    ", or leave it out.",
+                )
+            people = len(self.groups_ if self._is_fitted() else data.subjects)
+            numbers_of_segments(settings.segments, people, "segments")
+        return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
         if self.kinds is not None:  # which are a model of people

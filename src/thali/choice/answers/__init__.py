@@ -6,7 +6,7 @@ market.py     tables of products, and whose choices are asked for
 shares.py     market shares, demand curves, and the best products to offer
 effects.py    preferences between levels, and importance of attributes
 pay.py        willingness to pay
-segments.py   segments of people by their preferences
+segments.py   preferences of people, by which segments of them are made
 check.py      the posterior predictive check, and the rows of the summary
 simulator.py  a market that the reader of a page changes
 logits.py     the people of a logit, and their markets

@@ -38,15 +38,6 @@ ENGLISH = {
     "market.first": "that of the first task",
     "market.asked": "the one that was asked for",
     "market.scenario": "scenario {scenario}",
-    "segments": "Grouped by what they prefer, the respondents make {number}: {shares}. Their stability is {stability}"
-    " (adjusted Rand index of the segments of a draw with the assignment; 1: all draws agree, 0: as chance does).",
-    "segments.sizes": "Segments of the respondents, and what each prefers more than everybody",
-    "segments.numbers": "Numbers of segments that were tried",
-    "segments.profiles": "How often a level is preferred to another one, all else being equal (.5: indifferent)",
-    "segments.each": "The segment of each respondent",
-    "segments.methods": "Segments were made by k-means of the log odds of how often each person prefers a level to the"
-    " other levels of its attribute; in every draw each person belongs to the nearest centre; their number is the most"
-    " stable from 2 to 6 by the adjusted Rand index {source}.",
     "check.title": "Numbers that describe the choices, and the interval of their replicates; the worst first",
     # multinomial and hierarchical logit
     "logit.asked": "How much do the levels of each attribute add to the utility of a product, what would people pay for"

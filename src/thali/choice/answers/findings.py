@@ -1,21 +1,18 @@
 """What every model of choice experiments finds out: attributes, levels, money, markets, segments."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import plural
 from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS, with_constants
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
-from thali.model.finding import BRIEF, FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
-from thali.model.references import Cite
+from thali.model.finding import FILE, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
+from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
-from thali.people.segments import Segments, numbers_of_segments
+from thali.people.segments import numbers_of_segments
 from thali.posterior.interval import interval_name
 
 from ..coding import knots_by_name, linear_names
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     import pandas
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
-_MIN_RESPONDENTS = 3  # respondents that make segments
 _ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
 _OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"}  # of what is lost
 
@@ -297,65 +293,11 @@ def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | N
 
 
 def segments_of(settings: Settings, usual: Any = None) -> tuple[Maker, ...]:
-    """The makers of segments: a terminal shows those that were asked for; `usual`: their number otherwise."""
-    kept: list[Any] = []
-    asked = settings.segments is not None
-    place = BRIEF if asked else SHOWN
-
-    def segments(model: Any) -> Any:
-        """The segments, made once; None of too few people."""
-        if len(model._data_of_fit().respondents) < _MIN_RESPONDENTS:
-            return None
-        if not kept:
-            kept.append(None)  # which stays where there are none, so that a fault is named once
-            kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
-        return kept[0]
-
-    makers = (
-        ("segment_sizes", "Which segments do the respondents make?", place, _sizes),
-        ("segment_profiles", "What does each segment prefer?", place, _profiles),
-        ("segment_numbers", "How many segments are there?", place, _numbers),
-        ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
-    )
-    return tuple(Maker(key, question, where, partial(_about, segments, make)) for key, question, where, make in makers)
+    """The makers of segments; `usual`: their number where none is asked for."""
+    return segment_makers(settings, lambda model: len(model._data_of_fit().respondents), usual)
 
 
-def _about(
-    segments: Callable[[Any], Any], make: Callable[[Any], Finding | None], model: Any, settings: Settings
-) -> Any:
-    """A finding about the segments, where there are any."""
-    found = segments(model)
-    return None if found is None else make(found)
-
-
-def _sizes(found: "Segments") -> Finding:
-    shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
-    facts = {"number": plural(len(found), "segment"), "shares": shares, "stability": number(found.stability)}
-    sentence = str(phrase(ENGLISH, "segments", **facts))
-    return Finding(
-        sentence,
-        title=ENGLISH["segments.sizes"],
-        table=found.sizes,
-        shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
-        picture=Picture("segments", ENGLISH["segments.sizes"], (found,)),
-    )
-
-
-def _profiles(found: "Segments") -> Finding:
-    return Finding(title=ENGLISH["segments.profiles"], table=found.table(), rows=None)
-
-
-def _numbers(found: "Segments") -> Finding | None:
-    if len(found.by_number) < 2:
-        return None
-    return Finding(title=ENGLISH["segments.numbers"], table=found.by_number)
-
-
-def _assignment(found: "Segments") -> Finding:
-    return Finding(title=ENGLISH["segments.each"], table=found.assignment)
-
-
-SEGMENTED = phrase(ENGLISH, "segments.methods", source=Cite("hubert1985"))
+SEGMENTED = segmented("how often each person prefers a level to the other levels of its attribute")
 
 
 # checks -------------------------------------------------------------------------------------------------------

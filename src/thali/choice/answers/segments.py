@@ -1,4 +1,4 @@
-"""Preferences of everybody between levels, draw by draw, and `segments` of people by them."""
+"""Preferences of everybody between levels, draw by draw, by which `segments` of people are made."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,22 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.experiments.scheme import INSIDE
-from thali.people.segments import Preferences, Segments, segments_of
+from thali.people.segments import Preferences
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
 
     from ..coding import Coding
 
-MAX_DRAWS = 100
-_MAX_NUMBERS = 2e7  # draws x people x levels
 _PRODUCTS = 5  # that a level is put into
-
-
-def spaced_draws(draws: int, people: int, levels: int) -> np.ndarray:
-    """Numbers of evenly spaced draws, as many as there is room for."""
-    most = int(np.clip(_MAX_NUMBERS / (people * levels), 2, MAX_DRAWS))
-    return np.unique(np.linspace(0, draws - 1, min(most, draws)).round().astype(np.int64))
 
 
 def pairs_of_levels(levels: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -89,53 +81,3 @@ def _with_level(products: np.ndarray, scheme: Any, place: int, level: int) -> np
         changed[:] = -1
     changed[:, place] = level
     return changed
-
-
-# `segments`, which models of choice experiments share -----------------------------------------------------------------
-
-
-class HasSegments:
-    """What models of choice experiments share that know the tastes of everybody."""
-
-    _preferences: Any  # () -> Preferences
-
-    def segments(self, k: Any = None, random_seed: Any = 0) -> "Segments":
-        r"""Segments of the respondents by what they prefer, with their sizes, profiles, names and stability.
-
-        People are grouped by k-means of the mean log odds of their preferences; in every draw of the posterior each
-        belongs to the nearest centre. Preferences are
-
-        .. math:: v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
-
-        how often a person chooses a product with level l rather than one with another level of the attribute, all else
-        being equal; all attributes count alike, whatever their number of levels. Segments of people who differ by
-        degrees can be stable without being separate groups: read `explained` beside `stability`.
-
-        Parameters
-        ----------
-        k : int, or several, optional
-            How many segments; of several the most stable number is chosen, the largest of those within .05 of it. None:
-            from 2 to 6, or one where nobody differs.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the starts of k-means.
-
-        Returns
-        -------
-        Segments
-            `.sizes`, `.profiles`, `.assignment`, `.probabilities`, `.stability`, `.by_number`; `print` shows them.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If `k` is no whole number of 2 or more.
-        DataError
-            If there are more segments than respondents, or the file of the model could not hold the data.
-
-        References
-        ----------
-        Hubert & Arabie (1985), Comparing partitions.
-        """
-        preferences: Preferences = self._preferences()
-        return segments_of(preferences, k, random_seed)

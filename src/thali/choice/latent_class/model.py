@@ -12,10 +12,11 @@ from thali._labels import plural, shorten
 from thali.errors import Argument, DataError, DataWarning, EstimateWarning, ModelName, Setting, ThaliWarning
 from thali.inference.seeds import root, seed_setting
 from thali.model.base import Job, Model
+from thali.people.segments import HasSegments, spaced_draws
 
 from ..answers.check import HasChoiceCheck
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import HasSegments, compared_levels, of_tastes, spaced_draws
+from ..answers.segments import compared_levels, of_tastes
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
 from .fit import (
     BIC,

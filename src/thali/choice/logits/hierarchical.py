@@ -16,10 +16,11 @@ from thali.model.prior_sample import PriorSample, predictive_group
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
 from thali.people.columns import Covariates, covariates_of
+from thali.people.segments import HasSegments, spaced_draws
 
 from ..answers.check import HasChoiceCheck, HasReportedRows
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import HasSegments, compared_levels, of_tastes, spaced_draws
+from ..answers.segments import compared_levels, of_tastes
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
 from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, probabilities, tasks_of
 from .hierarchical_draws import (

@@ -7,6 +7,7 @@ from thali.data.kinds import BY_KINDS, OF_GROUPS
 from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
 from thali.model.registry import features_of
+from thali.posterior.dependence import PEOPLE_MODELS
 
 if TYPE_CHECKING:
     import pandas
@@ -149,12 +150,14 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
 
 
 def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
-    """What an item says of groups or kinds of people, as parameters of a model, and the rest of it."""
+    """What an item says of people, or groups or kinds of them, as parameters of a model, and the rest of it."""
     from thali.aspects.populations.groups_chain import WEIGHTS
 
     word, _, rest = item.partition(":")
     if kind in OF_GROUPS and word in WEIGHTS:
         return {"weights": word}, rest or "ibp"
+    if features_of(kind) == "aspects" and word in PEOPLE_MODELS:
+        return {"people": word}, rest or "ibp"
     if kind in BY_KINDS and word == "kinds":
         number, _, rest = rest.partition(":")
         if not number.isdecimal():

@@ -8,12 +8,12 @@ import numpy as np
 from thali.compile.jit import allocating
 from thali.inference.seeds import streams
 from thali.inference.threads import in_threads
-from thali.people.segments import Preferences
+from thali.people.segments import Preferences, spaced_draws
 
 from ...answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
 from ...answers.chooser import Effects, standard_error, thinned
 from ...answers.effects import MAX_DRAWS, some_tasks, variation
-from ...answers.segments import by_levels, pairs_of_levels, spaced_draws
+from ...answers.segments import by_levels, pairs_of_levels
 from ..arguments import OCCASIONS
 from .choosing import (
     add_winners,

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import Argument, Setting
+from thali.people.segments import HasSegments
 from thali.posterior.verdict import Advice
 
 from ...answers.check import HasChoiceCheck, HasReportedRows
 from ...answers.methods import ChoiceAnswers
-from ...answers.segments import HasSegments
 from .class_table import SIMILAR, class_table
 
 if TYPE_CHECKING:

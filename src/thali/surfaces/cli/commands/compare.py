@@ -68,11 +68,12 @@ def run_compare(
     spec = _spec_of_data(found, specs, values)
     data: Any
     data, recognised = load(found, spec, _arguments(spec, values, DATA))
+    has_methods = kind_of(data) == PAIRS
     data, leave_out = as_left_out(data, own["leave_out"])
     kind = kind_of(data)
     of_data = spec_of_kind(kind)
     notify(f"{data_name}: {recognised}")
-    _refuse_others(kind, data_name, typed, own)
+    _refuse_others(kind, has_methods, data_name, typed, own)
     if leave_out not in (None, *WAYS[kind]):
         wanted = " or ".join([*WAYS[kind], *[SUBJECT] * of_data.by_people])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
@@ -203,14 +204,14 @@ def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, An
     return {option.name: values[option.word] for option in spec.options if option.to == to and option.word in values}
 
 
-def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[str, Any]) -> None:
+def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str, Any], own: dict[str, Any]) -> None:
     """Refuse options that models of such data have not."""
     owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
     for word, of_models in owners.items():
         if not any(OF_GROUPS.get(kind, kind) in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
             raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
-    if "method" in typed and kind != PAIRS:
+    if "method" in typed and not has_methods:
         raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
     if kind in (PAIRS, PAIR_GROUPS) and own["folds"] is not None:
         raise ArgumentError(f"--folds is not for {kind}, of which {data_name} holds some; leave it out.")

@@ -1,0 +1,23 @@
+"""
+What each person prefers
+========================
+
+Everybody has weights of their own about common ones.
+"""
+
+import numpy as np
+import pandas as pd
+
+import thali as th
+
+rng, rows = np.random.default_rng(3), []
+for person in range(40):
+    worth = np.array([2.0, 1.5, 1.0, 1.0, 0.5]) * rng.gamma(1.5, 1 / 1.5, 5)
+    for i, j in zip(*np.triu_indices(5, 1), strict=True):
+        chosen = i if rng.random() < worth[i] / (worth[i] + worth[j]) else j
+        rows.append((f"p{person}", *(["tea", "coffee", "milk", "juice", "water"][k] for k in (i, j, chosen))))
+trials = pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
+data = th.PairedComparisons.from_trials(trials, "first", "second", "chosen", subject="person")
+model = th.EliminationByAspects("unique", people="random")
+model.fit(data, draws=400, tune=300, thin=5, random_seed=1, progressbar=False)
+th.plots.individuals(model)

@@ -1,0 +1,140 @@
+"""People of whom each has weights of their own: what each prefers, draw by draw."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import as_label, shorten, suggest
+from thali.data.kinds import OF_GROUPS
+from thali.errors import Argument, ArgumentError, Setting
+from thali.people.individuals import blocks_of_people, individuals_table
+from thali.people.reach import draws_held
+from thali.people.segments import Preferences, spaced_draws
+from thali.posterior.dependence import RANDOM
+from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.view import Posterior
+
+from ..draws.columns import columns_of, flat
+from ..draws.probabilities import lapsing
+from .features import features_table
+from .groups import group_weight_draws, tree_of_group
+from .kind import of_data, of_kind
+from .options import shares_of
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+MIN_PRESENT = 0.05  # probability of a feature whose weights are given
+
+
+def of_everybody(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
+    """The tree itself; an ArgumentError names what was asked for if people have no weights of their own."""
+    if not Posterior(tree).has_individuals:
+        raise ArgumentError(
+            f"{what} is of models in which everybody differs, fitted with ", Setting("people", RANDOM), "."
+        )
+    return tree
+
+
+def person_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """Of choices everybody's share of each option, of other data the weight of each feature, with intervals."""
+    seen = Posterior(tree)
+    draws = seen.draws.sizes["chain"] * seen.draws.sizes["draw"]
+    if of_kind(OF_GROUPS[seen.data_kind]).of_choices:
+        labels = [str(label) for label in seen.draws["option"].values]
+        return individuals_table(lambda some: shares_of_people(tree, some), draws, seen.groups, labels, "option")
+    one = tree_of_group(tree, seen.groups[0])
+    found = features_table(one, MIN_PRESENT)["members"].tolist()
+    sizes = np.array([len(each) for each in found], int)
+    matter = (sizes > 1) & ~of_data(one).is_silent(one, sizes)  # the others are drawn from the prior
+    members = [each for each, matters in zip(found, matter, strict=True) if matters]
+    weights, present = group_weight_draws(tree, members)
+    drawn = np.full((draws, len(seen.groups), len(members)), np.nan)
+    for k, (each, there) in enumerate(zip(weights, present, strict=True)):
+        drawn[there, :, k] = each[:, there].T
+    names = [", ".join(each) for each in members]
+    return individuals_table(lambda some: drawn[:, some], draws, seen.groups, names, "feature")
+
+
+def shares_of_people(tree: "xarray.DataTree", people: slice, draws: np.ndarray | None = None) -> np.ndarray:
+    r"""Each option's share in the utilities of some of the people, (draws, people, options).
+
+    .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
+    """
+    columns = columns_of(tree)
+    draws = np.arange(columns.n_draws) if draws is None else draws
+    features, _ = columns.take(draws).dense(0, len(draws))
+    shared, own = weights_of_people(tree, people, draws)
+    return shares_of(shared[:, :, : features.shape[1]] @ features + own)
+
+
+def preferences_of_people(tree: "xarray.DataTree") -> Preferences:
+    r"""How often everybody prefers each option to another one, all others alike, at evenly spaced draws.
+
+    .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
+        A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
+    """
+    seen, columns = Posterior(tree), columns_of(tree)
+    labels = [str(label) for label in seen.draws["option"].values]
+    draws = spaced_draws(columns.n_draws, len(seen.groups), len(labels))
+    features, _ = columns.take(draws).dense(0, len(draws))
+    weights, own = weights_of_people(tree, slice(None), draws)
+    found = np.empty((len(draws), *own.shape[1:]))
+    for draw, (has, shared, unique) in enumerate(zip(features, weights, own, strict=True)):
+        beats = (shared[:, None, : len(has)] * has.T) @ (~has).astype(float) + unique[:, :, None]
+        found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (len(labels) - 1)
+    return Preferences(tuple((label,) for label in labels), found, seen.groups)
+
+
+def reached_by(tree: "xarray.DataTree", none: Any = None) -> tuple[np.ndarray, list[str]]:
+    """Which options reach whom, truths (draws, people, options), and the labels of these options.
+
+    They reach those whose share of them is above the mean of all, or above that of the one that stands for none.
+    """
+    seen = Posterior(tree)
+    sizes, labels = seen.draws.sizes, [str(label) for label in seen.draws["option"].values]
+    n, people = len(labels), len(seen.groups)
+    at = None if none is None else place_of(none, labels)
+    draws = draws_held(sizes["chain"] * sizes["draw"], people, n)
+    found = np.empty((len(draws), people, n), bool)
+    for some in blocks_of_people(people, len(draws) * n):
+        shares = shares_of_people(tree, some, draws)
+        found[:, some] = shares > (1.0 / n if at is None else shares[:, :, [at]])
+    if at is None:
+        return found, labels
+    return np.delete(found, at, axis=2), [label for label in labels if label != labels[at]]
+
+
+def place_of(none: Any, labels: Sequence[str]) -> int:
+    """The place of an option among the labels; others are refused."""
+    if (label := as_label(none)) not in labels:
+        known = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
+        raise ArgumentError(Argument("none"), f": there is no option {label!r}.{known}")
+    return list(labels).index(label)
+
+
+def weights_of_people(tree: "xarray.DataTree", people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of some people and draws the weights of the features, and those that each option has alone; 0 without any."""
+    seen = Posterior(tree)
+    weights, unique = seen.group_weights, seen.group_unique
+    assert weights is not None
+    shared = flat(weights.values)[draws][:, people]
+    own = np.zeros((*shared.shape[:2], seen.draws.sizes["option"]))
+    return shared, own if unique is None else flat(unique.values)[draws][:, people]
+
+
+def population_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The share of each option by the common weights, with its interval."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    seen = Posterior(tree)
+    assert seen.common_worth is not None
+    low, high = np.quantile(flat(seen.common_worth.values), TAILS, axis=0)
+    labels = pd.Index([str(label) for label in seen.draws["option"].values], name="option")
+    table = Table({"mean": flat(seen.common_worth.values).mean(axis=0), "low": low, "high": high}, labels)
+    table.attrs["interval"] = INTERVAL
+    return table

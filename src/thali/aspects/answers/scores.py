@@ -1,0 +1,130 @@
+"""Scores of options from 0 to 100, as studies of best and worst report them; of groups and segments of people, too."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import as_label, shorten
+from thali.errors import Argument, ArgumentError, Setting
+from thali.inference.seeds import streams
+from thali.people.individuals import blocks_of_people
+from thali.people.segments import Segments
+from thali.posterior.dependence import RANDOM
+from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.view import Posterior
+
+from ..draws.columns import columns_of
+from .groups import tree_of_group
+from .individuals import shares_of_people
+from .kind import of_choices
+from .options import utility_draws
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+_FEW = 1e-300  # a worth of 0 has no logarithm
+
+
+def scaled(worth: np.ndarray, size: float) -> np.ndarray:
+    r"""Scores of options (last axis) from their worths, which sum to 100; sets have so many options.
+
+    .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
+
+    with the log worths z less their mean.
+    """
+    logs = np.log(np.maximum(worth, _FEW))
+    odds = np.exp(logs - logs.mean(axis=-1, keepdims=True))
+    p = odds / (odds + size - 1.0)
+    return 100.0 * p / p.sum(axis=-1, keepdims=True)
+
+
+def size_of_sets(tree: "xarray.DataTree") -> float:
+    """How many options were offered at once, on average over the sets; 2 of comparisons."""
+    fixed = Posterior(tree).fixed
+    return float(fixed["set_size"].values.mean()) if "set_size" in fixed else 2.0
+
+
+def scores_table(tree: "xarray.DataTree", by: Any, random_seed: Any) -> "pandas.DataFrame":
+    """A row an option; of several groups, or of those `by` which people are grouped, a row a group and option."""
+    seen = Posterior(tree)
+    if seen.has_individuals:
+        return _of_people(tree, by, random_seed)
+    if by is not None:
+        raise ArgumentError(
+            Argument("by"), " groups people who have weights of their own; fit with ", Setting("people", RANDOM), "."
+        )
+    size = size_of_sets(tree)
+    if not seen.groups:
+        return _table({"": _of_one(of_choices(tree, "scores"), size)}, tree, size, None)
+    each = {name: _of_one(of_choices(tree_of_group(tree, name), "scores"), size) for name in seen.groups}
+    return _table(each, tree, size, "group")
+
+
+def _of_one(tree: "xarray.DataTree", size: float) -> tuple[np.ndarray, np.ndarray]:
+    """The mean scores of one group, and their draws (draws, options)."""
+    draws = scaled(utility_draws(columns_of(tree)), size)
+    return draws.mean(axis=0), draws
+
+
+def _of_people(tree: "xarray.DataTree", by: Any, random_seed: Any) -> "pandas.DataFrame":
+    """Means over people; in every draw they have the weights of a Bayesian bootstrap."""
+    seen, size = Posterior(tree), size_of_sets(tree)
+    people, sizes = seen.groups, seen.draws.sizes
+    draws, n = sizes["chain"] * sizes["draw"], sizes["option"]
+    names, codes = _groups_of(by, people)
+    weights = streams(random_seed, 1)[0].standard_gamma(1.0, (draws, len(people)))
+    means, drawn = np.zeros((len(names), n)), np.zeros((len(names), draws, n))
+    for some in blocks_of_people(len(people), draws * n):
+        scores = scaled(shares_of_people(tree, some), size)
+        for code in np.unique(codes[some]):
+            own = codes[some] == code
+            means[code] += scores[:, own].mean(axis=0).sum(axis=0)
+            drawn[code] += np.einsum("dp,dpi->di", weights[:, some][:, own], scores[:, own])
+    for code in range(len(names)):
+        own = codes == code
+        means[code] /= own.sum()
+        drawn[code] /= weights[:, own].sum(axis=1, keepdims=True)
+    each = {name: (means[code], drawn[code]) for code, name in enumerate(names)}
+    return _table(each, tree, size, None if by is None else "segment" if isinstance(by, Segments) else "group")
+
+
+def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
+    """The names of the groups, and of which everybody is."""
+    import pandas as pd
+
+    if by is None:
+        return [""], np.zeros(len(people), np.int64)
+    found = by.assignment["segment"] if isinstance(by, Segments) else by
+    if not isinstance(found, Mapping | pd.Series):
+        raise ArgumentError(
+            Argument("by"),
+            " must be the segments of the model, or say of every person, by name, which group it is of (a mapping or a "
+            f"pandas.Series); got {type(by).__name__}.",
+        )
+    group_of = {as_label(person): group for person, group in found.items()}
+    if missing := [person for person in people if person not in group_of]:
+        raise ArgumentError(Argument("by"), f" does not say of which group {shorten(missing, 5)} is.")
+    codes, names = pd.factorize(pd.Series([group_of[person] for person in people]), sort=True)
+    if (codes < 0).any():
+        raise ArgumentError(Argument("by"), f" is missing for {people[int(np.flatnonzero(codes < 0)[0])]!r}.")
+    return list(names), codes
+
+
+def _table(
+    each: Mapping[Any, tuple[np.ndarray, np.ndarray]], tree: "xarray.DataTree", size: float, of: str | None
+) -> "pandas.DataFrame":
+    """Means and intervals, a row an option, of each group."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    labels = [str(label) for label in Posterior(tree).draws["option"].values]
+    index = pd.Index(labels, name="option")
+    if of is not None:
+        index = pd.MultiIndex.from_product([list(each), labels], names=[of, "option"])
+    low, high = np.concatenate([np.quantile(draws, TAILS, axis=0) for _, draws in each.values()], axis=1)
+    table = Table({"score": np.concatenate([mean for mean, _ in each.values()]), "low": low, "high": high}, index)
+    table.attrs |= {"interval": INTERVAL, "set_size": size}
+    return table

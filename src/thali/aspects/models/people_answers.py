@@ -1,0 +1,146 @@
+"""What models answer of people of whom each has weights of their own."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali.people.segments import HasSegments
+
+from .base import LatentFeatures
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.people.segments import Preferences
+
+
+class PeopleAnswers(LatentFeatures):
+    """Base of the latent-feature models that are fitted with `people="random"`."""
+
+    def individuals(self) -> "pandas.DataFrame":
+        r"""What each person prefers, with its error, if everybody has weights of their own about common ones.
+
+        .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
+
+        is the share of option i for person n, with everybody's own weights u and w. Of options that a person never
+        judged it is what the others say, with the error of a new person.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a person and option, indexed by both in this order: mean of the share over draws, and its 89 %
+            interval low to high; the shares of a person sum to 1. Of similarities and triplets a row a person and
+            feature (its members, of those of several objects with a probability of .05 or more): its weight for the
+            person, if present.
+            `thali.plots.individuals` draws the table of shares.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was not fitted with `people="random"`.
+        """
+        from ..answers.individuals import of_everybody, person_table
+
+        return person_table(of_everybody(self._fitted(), "individuals"))
+
+
+class ChooserAnswers(HasSegments, PeopleAnswers):
+    """Base of those that are fitted to what people choose."""
+
+    def reach(self, size: int = 3, top: int = 10, none: str | None = None, random_seed: Any = 0) -> "pandas.DataFrame":
+        r"""The sets of options that reach most people: TURF, total unduplicated reach and frequency.
+
+        .. math:: r(S) = \frac1N \sum_n \max_{i \in S} \left[ \frac{U_{ni}}{\sum_j U_{nj}} > \frac1I \right]
+
+        A set reaches a person of whom it holds an option that the person likes well enough. Where nothing was asked of
+        buying at all, that is an option whose share of the person's utilities (see `individuals`) is above 1 / I, the
+        mean of the I options; with `none`, an option that stands for buying nothing, it is one that the person prefers
+        to that. So a niche option that few others like can add more to a set than a second favourite of
+        everybody.
+
+        Parameters
+        ----------
+        size : int
+            Options of a set, fewer than there are.
+        top : int
+            How many sets to list.
+        none : str, optional
+            The option that stands for none of the others, where people were offered one (an anchored scale); it is in
+            no set.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the weights of people in intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a set, the one that reaches most first: members, reach (the share of these people whom it reaches,
+            mean over draws), low and high (its 89 % interval for the population that they are a sample of: in every
+            draw people are weighed by a Bayesian bootstrap, beside half a person whom every set reaches and half a one
+            whom none does), frequency (how many of its options reach a person, on average) and best, the probability
+            that none of the sets that were compared by all draws reaches more of the population. ``attrs["sets"]`` is
+            the number of sets of this size. Up to a million all are tried (``attrs["exact"]``); of more the search is
+            greedy, with exchanges, and no set reaches more than ``attrs["bound"]``, since reach has diminishing
+            returns. `thali.plots.reach` draws the table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was not fitted to choices with `people="random"`, there is no option `none`, or size or top is
+            out of its range.
+
+        References
+        ----------
+        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions; Nemhauser, Wolsey &
+        Fisher (1978), An analysis of approximations for maximizing submodular set functions; Rubin (1981), The Bayesian
+        bootstrap.
+        """
+        from thali.people.reach import reach_table
+
+        from ..answers.individuals import of_everybody, reached_by
+
+        reaches, labels = reached_by(of_everybody(self._fitted(), "reach"), none)
+        return reach_table(reaches, labels, size, top, random_seed)
+
+    def unusual_people(self, random_seed: Any = None) -> "pandas.DataFrame":
+        r"""Whose answers are like nobody else's: how probable they are, beside those of people who are simulated.
+
+        .. math:: \ell_n = \frac{1}{T_n} \ln \frac1M \sum_m \prod_t p_t(x_{nt} \mid w_m)
+
+        is the log predictive density a choice of the T answers x of person n, with the weights w of M new people, 1,000
+        or more. Of 199 others, who are given the same sets, the model simulates the answers. Who chooses at random, or
+        misreads the question, has answers that fit no weights, and so less probable ones than nearly all who are
+        simulated; a rare but consistent taste is less so. Everybody has been part of the fit, so that p-values lean
+        towards 1. `log_predictive` is more exact about one person, and slower.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the answers that are simulated.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a person, the oddest first: answers (their number), log_predictive (nats a choice), expected (its
+            mean over those who are simulated) and p_value, the share of these whose answers are as improbable. Of N
+            people some N times .01 have a p_value of .01 or less by chance alone.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was not fitted with `people="random"` to choices without ties.
+        DataError
+            If the choices have weights that are no whole numbers.
+        """
+        from ..answers.individuals import of_everybody
+        from ..answers.unusual import unusual_table
+
+        return unusual_table(of_everybody(self._fitted(), "unusual_people"), random_seed)
+
+    def _preferences(self) -> "Preferences":
+        from ..answers.individuals import of_everybody, preferences_of_people
+
+        return preferences_of_people(of_everybody(self._fitted(), "segments"))

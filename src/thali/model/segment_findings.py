@@ -1,0 +1,99 @@
+"""Findings about segments of people by what they prefer, whichever model knows what that is."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from thali._labels import plural
+from thali.people.segments import Segments
+
+from .finding import BRIEF, FULL, SHOWN, Finding, Maker, Picture, Text
+from .references import Cite
+from .settings import Settings
+from .wording import listed, number, phrase
+
+_MIN_PEOPLE = 3  # people that make segments
+SENTENCES = {
+    "sizes": "Grouped by what they prefer, the respondents make {number}: {shares}. Their stability is {stability}"
+    " (adjusted Rand index of the segments of a draw with the assignment; 1: all draws agree, 0: as chance does).",
+    "sizes.title": "Segments of the respondents, and what each prefers more than everybody",
+    "numbers": "Numbers of segments that were tried",
+    "profiles.level": "How often a level is preferred to another one, all else being equal (.5: indifferent)",
+    "profiles.option": "How often an option is preferred to another one (.5: indifferent)",
+    "assignment": "The segment of each respondent",
+    "methods": "Segments were made by k-means of the log odds of {what}; in every draw each person belongs to the"
+    " nearest centre; their number is the most stable from 2 to 6 by the adjusted Rand index {source}.",
+}
+
+
+Besides = tuple[str, str, Callable[[Any, Segments], Finding]]  # key and question of a finding, and what makes it
+
+
+def segment_makers(
+    settings: Settings, people: Callable[[Any], int], usual: Any = None, besides: tuple[Besides, ...] = ()
+) -> tuple[Maker, ...]:
+    """The makers of segments: a terminal shows those that were asked for; `people`: of a model, how many there are;
+    `usual`: the number of segments otherwise; `besides`: what else is found of them, by the model."""
+    kept: list[Any] = []
+    asked = settings.segments is not None
+    place = BRIEF if asked else SHOWN
+
+    def segments(model: Any) -> Any:
+        """The segments, made once; None of too few people."""
+        if people(model) < _MIN_PEOPLE:
+            return None
+        if not kept:
+            kept.append(None)  # which stays where there are none, so that a fault is named once
+            kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
+        return kept[0]
+
+    makers = (
+        ("segment_sizes", "Which segments do the respondents make?", place, _sizes),
+        ("segment_profiles", "What does each segment prefer?", place, _profiles),
+        ("segment_numbers", "How many segments are there?", place, _numbers),
+        ("segments", "Of which segment is everybody?", FULL if asked else SHOWN, _assignment),
+    )
+    more = ((key, question, place, make) for key, question, make in besides)
+    return tuple(
+        Maker(key, question, where, partial(_about, segments, make)) for key, question, where, make in (*makers, *more)
+    )
+
+
+def segmented(what: str) -> Text:
+    """How a paper says it; `what`: whose log odds people are grouped by."""
+    return phrase(SENTENCES, "methods", what=what, source=Cite("hubert1985"))
+
+
+def _about(
+    segments: Callable[[Any], Any], make: Callable[[Any, Segments], Finding | None], model: Any, settings: Settings
+) -> Finding | None:
+    """A finding about the segments, where there are any."""
+    found = segments(model)
+    return None if found is None else make(model, found)
+
+
+def _sizes(model: Any, found: Segments) -> Finding:
+    shares = listed([f"{100 * row['share']:.0f} % ({row['name']})" for row in found.sizes.to_dict("records")])
+    facts = {"number": plural(len(found), "segment"), "shares": shares, "stability": number(found.stability)}
+    return Finding(
+        phrase(SENTENCES, "sizes", **facts),
+        title=SENTENCES["sizes.title"],
+        table=found.sizes,
+        shown=found.sizes[["share", "share_low", "share_high", "people", "name"]],
+        picture=Picture("segments", SENTENCES["sizes.title"], (found,)),
+    )
+
+
+def _profiles(model: Any, found: Segments) -> Finding:
+    what = "option" if "option" in found.profiles else "level"
+    return Finding(title=SENTENCES[f"profiles.{what}"], table=found.table(), rows=None)
+
+
+def _numbers(model: Any, found: Segments) -> Finding | None:
+    if len(found.by_number) < 2:
+        return None
+    return Finding(title=SENTENCES["numbers"], table=found.by_number)
+
+
+def _assignment(model: Any, found: Segments) -> Finding:
+    return Finding(title=SENTENCES["assignment"], table=found.assignment)

@@ -1,0 +1,47 @@
+"""The sets of options that reach most people."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._by_group import draw_groups, height_of
+from ._draws import is_table
+from ._fonts import picture
+from ._style import label_width, level_of, new_axes, short_set
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@picture
+def reach(model: Any, size: int = 3, ax: "Axes | None" = None) -> "Axes":
+    """Draw the share of people whom each of the best sets of options reaches, and its interval.
+
+    Parameters
+    ----------
+    model : fitted model, or pandas.DataFrame
+        Fitted to choices with ``people="random"``; or the table that its `reach()` returned.
+    size : int
+        Options of a set, of a model.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"members": [("tea", "milk")], "reach": [0.8], "low": [0.7], "high": [0.9]})
+    >>> [text.get_text() for text in reach(table).get_yticklabels()]
+    ['tea, milk']
+    """
+    table = model if is_table(model) else model.reach(size)
+    labels = [short_set(", ".join(members)) for members in table["members"]]
+    if ax is None:
+        (ax,) = new_axes(3.6 + label_width(labels), 0.9 + height_of(len(labels), 1))
+    draw_groups(ax, labels, {"": 100.0 * np.asarray(table[["reach", "low", "high"]], float).T})
+    ax.set_xlim(right=100.5)
+    ax.set_xlabel(f"% of people reached ({level_of(table)} interval)")
+    return ax

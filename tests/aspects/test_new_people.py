@@ -1,0 +1,155 @@
+"""Where everybody has weights of their own: predictions for a new person, and all that a person left out answered."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from kind_problems import answered, random_answers
+from scipy import integrate, stats
+from scipy.special import logsumexp
+
+import thali as th
+from thali.aspects.answers import new_people
+from thali.aspects.answers.new_people import log_predictive_of_population, population_in, predicted_of_population
+from thali.aspects.draws.columns import Columns
+from thali.aspects.draws.probabilities import probability_draws
+from thali.errors import ArgumentError, DataWarning
+from thali.posterior.store import tree_of
+
+RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+pytestmark = [
+    pytest.mark.fit,
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("uncompiled"),
+]
+
+
+def of_one(*answers, labels="xy"):
+    """Comparisons as choices, in which these rows (person, a, b, chosen) are everything."""
+    return th.Choices.from_comparisons(answered(list(answers), list(labels)))
+
+
+def fitted():
+    rng = np.random.default_rng(1)
+    rows = [(f"p{k % 5}", "x", "y", rng.choice(["x", "y"])) for k in range(20)]
+    return th.EliminationByAspects("unique", people="random").fit(answered(rows, list("xy")), **RUN)
+
+
+TWO = of_one(("n", "x", "y", "x"), ("n", "x", "y", "x"), ("n", "x", "y", "y"), ("m", "x", "y", "y"))
+
+
+def by_quadrature(model, what):
+    """The mean over draws and new people of a function of the probability of the first of two options."""
+    population, total = population_in(model.posterior_), []
+    for (a, b), kappa in zip(population.common.unique_weights, population.kappa, strict=True):
+        share = stats.beta(kappa, kappa)  # of the first of two independent Gamma(kappa)
+
+        def of_share(t, a=a, b=b, share=share):
+            return what(0.99 * a * t / (a * t + b * (1 - t)) + 0.005) * share.pdf(t)
+
+        total.append(integrate.quad(of_share, 0, 1, limit=200)[0])
+    return float(np.mean(total))
+
+
+def test_all_choices_of_a_new_person_together(monkeypatch):
+    model = fitted()
+    monkeypatch.setattr(new_people, "_PEOPLE", 6_000)  # whose Monte Carlo error is far below the tolerance
+    found = model.log_predictive(TWO)
+    assert found.name == "log_predictive" and found.index.name == "respondent"
+    expected = {
+        "n": np.log(by_quadrature(model, lambda p: p**2 * (1 - p))),
+        "m": np.log(by_quadrature(model, lambda p: 1 - p)),
+    }
+    assert found.to_dict() == pytest.approx(expected, abs=0.03)
+
+
+def test_predictions_are_means_over_new_people(monkeypatch):
+    model = fitted()
+    monkeypatch.setattr(new_people, "NEW_PEOPLE", 1_000)
+    expected = by_quadrature(model, lambda p: p)
+    p, errors = model.predict_proba([("x", "y"), ("y", "x")], return_se=True)
+    assert p == pytest.approx([expected, 1 - expected], abs=0.003) and (errors > 0).all()
+    ((of_a, of_b),) = model.predict_proba(TWO)
+    assert [of_a, of_b] == pytest.approx([expected, 1 - expected], abs=0.003)
+
+
+def test_shared_features_of_many_answers_against_a_plain_mean():
+    """Of 12 answers a plain mean over 200,000 new people still knows the answer."""
+    rng = np.random.default_rng(3)
+    pairs = np.array([(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)])
+    one = Columns(np.array([2]), np.array([1.5, 0.7]), np.array([2, 2]), np.array([0, 1, 1, 2]), np.full((1, 4), 0.5))
+    population = new_people.Population(one.take(np.zeros(2_000, int)), np.full(2_000, 1.5))
+
+    def log_likelihood(columns):
+        p = probability_draws(columns, *pairs.T, 0.01)
+        return (1.5 * np.log(p) + 0.5 * np.log1p(-p)).sum(axis=1)
+
+    found = [new_people.log_mean_of_new(population, log_likelihood, rng) for _ in range(4)]
+    many = one.take(np.zeros(200_000, int))
+    own = rng.gamma(1.5, 1 / 1.5, many.weights.shape), rng.gamma(1.5, 1 / 1.5, many.unique_weights.shape)
+    logs = log_likelihood(replace(many, weights=many.weights * own[0], unique_weights=many.unique_weights * own[1]))
+    plain = logsumexp(logs) - np.log(len(logs))
+    error = np.exp(logs - plain).std() / np.sqrt(len(logs))
+    assert np.mean(found) == pytest.approx(plain, abs=4.5 * np.hypot(error, np.std(found, ddof=1) / 2) + 0.01)
+
+
+def test_a_person_is_not_the_population():
+    model = fitted()
+    posterior = model.of_group("p0").posterior_["posterior"]
+    assert "common_worth" not in posterior and "common_weights" not in posterior
+    assert not model.of_group("p0").ranks().equals(model.ranks())
+
+
+def test_impossible_answers_have_probability_0():
+    """Without unique aspects, for which the chains have weights that count nowhere."""
+    model = th.EliminationByAspects([[1, 1], [0, 1]], unique=False, lapse=0.0, people="random")
+    model.fit(answered([("p", "x", "y", "x"), ("q", "x", "y", "x")], list("xy")), **RUN)
+    assert model.log_predictive(of_one(("m", "x", "y", "y"), ("n", "x", "y", "x"))).tolist() == [-np.inf, 0.0]
+    assert (model.posterior_["posterior"]["population_probability"] == 1.0).all()
+
+
+def test_people_left_out_by_every_model_of_people():
+    data = random_answers(8, 3, 5, seed=1)
+    ways = {
+        "independent": {},
+        "adjusted": {"people": "adjusted"},
+        "random": {"people": "random"},
+        "kinds": {"kinds": 2},
+    }
+    models = {name: th.EliminationByAspects("unique", **own) for name, own in ways.items()}
+    table = th.compare(models, data, leave_out="subject", folds=2, cores=1, **RUN)
+    assert np.isfinite(table["together"]).all() and table.attrs["missing"].empty
+    tasks, together = table.attrs["tasks"], table.attrs["together"]
+    assert not np.allclose(together["random"], tasks["random"])
+    # the draws are adjusted, and the score is of the likelihood itself
+    model = th.EliminationByAspects("unique", people="adjusted").fit(data, **RUN)
+    assert model.posterior_.attrs["people_effect"] > 1.0
+    p = model.posterior_["posterior"]["choice_probability"].values.reshape(-1, 3)
+    new = of_one(("n", "a", "b", "a"), ("n", "a", "b", "a"), ("n", "b", "c", "c"), labels="abc")
+    assert model.log_predictive(new)["n"] == pytest.approx(np.log((p[:, 0] ** 2 * (1 - p[:, 2])).mean()))
+
+
+def test_bad_input():
+    model = th.EliminationByAspects("unique", people="random")
+    data = random_answers(4, 3, 5, seed=1)
+    with pytest.raises(ArgumentError, match=r"'mine' tells everybody apart.*set leave_out='subject'"):
+        th.compare({"mine": model}, data, **RUN)
+    model.fit(data, **RUN)
+    with pytest.raises(ArgumentError, match="covariates are unknown where people are random"):
+        model.predict_proba([("a", "b")], covariates={"order": 1})
+    old = model.posterior_["posterior"].to_dataset().drop_vars("common_weights")
+    groups = {str(name): node.to_dataset() for name, node in model.posterior_.children.items()}
+    tree = tree_of(groups | {"posterior": old}, {})
+    with pytest.raises(ArgumentError, match="holds no common weights"):
+        log_predictive_of_population(tree, TWO)
+    with pytest.raises(ArgumentError, match="holds no common weights"):
+        predicted_of_population(tree, [("a", "b")], False, None)
+
+
+def test_covariates_do_not_count_where_people_are_left_out():
+    prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
+    data = random_answers(6, 3, 5, seed=1).with_option_covariates(prices)
+    model = th.EliminationByAspects("unique", method="maximum-likelihood")
+    with pytest.warns(DataWarning, match="choices without covariates, and models do not know 'price'"):
+        th.compare({"mine": model}, data, leave_out="subject", folds=2, cores=1, random_seed=1, progressbar=False)

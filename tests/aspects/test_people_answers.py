@@ -1,0 +1,379 @@
+"""People of whom each has weights of their own: answers from draws that are written down, by loops over them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from people_fits import OPTIONS, compared, named, of_people
+from scipy.stats import kstest
+from xarray import DataTree
+
+import thali as th
+from thali.aspects.answers.check import check_sentence
+from thali.aspects.answers.groups import group_tree
+from thali.aspects.answers.individuals import reached_by
+from thali.aspects.answers.unusual import answered_by
+from thali.aspects.findings.people import feature_weights
+from thali.aspects.likelihoods.additive import Additive
+from thali.aspects.samplers.record import ChainDraws
+from thali.errors import ArgumentError, DataError
+from thali.model.settings import Settings
+from thali.posterior.interval import TAILS
+
+pytestmark = pytest.mark.unit
+RNG = np.random.default_rng(4)
+DRAWS, PEOPLE = 40, 3
+UNIQUE = RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE, 4))
+SHARED = {(0, 2): RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE + 1))}
+
+
+@pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
+def test_individuals_are_shares_of_utilities(shared):
+    model = of_people(compared(), UNIQUE, shared=shared)
+    table = model.individuals()
+    assert list(table.index.names) == ["person", "option"] and list(table.columns) == ["mean", "low", "high"]
+    assert list(table.index) == [(f"p{n}", option) for n in range(PEOPLE) for option in OPTIONS]
+    for n in range(PEOPLE):
+        utility = UNIQUE[:, n].copy()
+        if shared is not None:
+            utility[:, [0, 2]] += SHARED[0, 2][:, [n]]
+        share = utility / utility.sum(axis=1, keepdims=True)
+        own = table.loc[f"p{n}"]
+        np.testing.assert_allclose(own["mean"], share.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(own[["low", "high"]].T, np.quantile(share, TAILS, axis=0), rtol=1e-12)
+
+
+def test_blocks_of_people_are_as_all_at_once(monkeypatch):
+    model = of_people(compared(), UNIQUE)
+    whole = model.individuals()
+    monkeypatch.setattr("thali.people.individuals.AT_ONCE", 1)
+    pd.testing.assert_frame_equal(model.individuals(), whole)
+
+
+def test_individuals_are_of_people_who_differ():
+    model = of_people(compared(), UNIQUE)
+    with pytest.raises(ArgumentError, match=r"individuals is of models in which everybody differs.*people='random'"):
+        model.of_group("p1").individuals()
+
+
+def test_the_model_of_a_person_has_nothing_of_the_population():
+    first = np.ones((DRAWS, PEOPLE, 4))
+    first[:, 1, 3] = 9.0  # the second person likes wine, which the population does not
+    model = of_people(compared(), first, common=np.tile([9.0, 1.0, 1.0, 1.0], (DRAWS, 1)))
+    assert model.ranks().index[0] == "tea" and model.of_group("p1").ranks().index[0] == "wine"
+    assert "ranks" in model.of_group("p1").findings() and "individuals" not in model.of_group("p1").findings().keys()
+
+
+def test_features_have_the_common_weights():
+    model = of_people(compared(), UNIQUE, shared=SHARED)
+    total = SHARED[0, 2][:, -1] + 4.0
+    (row,) = model.features().to_dict("records")
+    assert row["members"] == ("tea", "beer") and row["weight"] == pytest.approx((SHARED[0, 2][:, -1] / total).mean())
+    (matched,) = model.features(similar=0.8).to_dict("records")
+    assert matched["members"] == row["members"] and matched["weight"] == pytest.approx(row["weight"])
+
+
+def test_a_file_keeps_what_people_say(tmp_path):
+    model = of_people(compared(), UNIQUE)
+    model.save(tmp_path / "people.nc")
+    pd.testing.assert_frame_equal(th.load(tmp_path / "people.nc").individuals(), model.individuals())
+
+
+# segments ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
+def test_preferences_are_of_an_option_to_the_others(shared):
+    model = of_people(compared(), UNIQUE, shared=shared, lapse=0.3)  # a lapse says nothing of what is preferred
+    found = model._preferences()
+    assert found.levels == tuple((option,) for option in OPTIONS) and found.respondents == ("p0", "p1", "p2")
+    owns = np.array([[1, 0, 1, 0]])
+    for draw, n in ((0, 0), (7, 2), (DRAWS - 1, 1)):
+        weights = np.zeros(1) if shared is None else SHARED[0, 2][draw, [n]]
+        for i in range(4):
+            wanted = []
+            for j in {0, 1, 2, 3} - {i}:
+                of_i = UNIQUE[draw, n, i] + weights @ (owns[:, i] * (1 - owns[:, j]))
+                of_j = UNIQUE[draw, n, j] + weights @ (owns[:, j] * (1 - owns[:, i]))
+                wanted.append(of_i / (of_i + of_j))
+            assert found.values[draw, n, i] == pytest.approx(np.mean(wanted), rel=1e-12)
+
+
+def of_two_segments(people=12, draws=30):
+    """Every other person likes beer and wine, the others tea."""
+    weights = np.random.default_rng(5).gamma(20.0, 1 / 20.0, (draws, people, 4))
+    weights[:, ::2] *= [8.0, 1.0, 1.0, 1.0]
+    weights[:, 1::2] *= [1.0, 1.0, 8.0, 4.0]
+    return of_people(compared(people), weights, lapse=0.0)
+
+
+def test_segments_have_the_options_that_they_prefer():
+    found = of_two_segments().segments(2)
+    assert set(found.sizes["name"]) == {"tea", "beer, wine"} and found.stability == 1.0
+    assert list(found.profiles.columns)[:3] == ["segment", "option", "preferred"]
+    assert list(found.table().columns) == ["option", "everybody", "segment 1", "segment 2"]
+    assert found.assignment["segment"].nunique() == 2 and found.assignment["segment"][::2].nunique() == 1
+    with pytest.raises(ArgumentError, match="segments is of models in which everybody differs"):
+        of_two_segments().of_group("p1").segments(2)
+
+
+@pytest.mark.fit  # for its time
+def test_segments_are_found_and_those_who_are_alike_are_refused():
+    model = of_two_segments()
+    found = model.findings(segments=2)
+    assert "the respondents make 2 segments: 50 %" in found["segment_sizes"].sentence
+    assert found["segment_profiles"].title.startswith("How often an option is preferred")
+    assert len(found["segments"].table) == 12
+    with pytest.raises(DataError, match="13 segments are more than the 12 respondents"):
+        model.findings(segments=13)
+    alike = th.EliminationByAspects("unique", people="independent")
+    alike.posterior_ = model.posterior_
+    with pytest.raises(ArgumentError, match=r"segments are of people of whom each has weights.*people='random'"):
+        alike.findings(segments=2)
+
+
+# reach ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
+def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypatch):
+    model = of_people(compared(), UNIQUE, shared=shared)
+    utility = UNIQUE.copy()
+    if shared is not None:
+        utility[:, :, [0, 2]] += SHARED[0, 2][:, :PEOPLE, None]
+    reaches, labels = reached_by(model.posterior_)
+    np.testing.assert_array_equal(reaches, utility > utility.mean(axis=2, keepdims=True))
+    assert labels == list(OPTIONS)
+    reaches, labels = reached_by(model.posterior_, "milk")
+    np.testing.assert_array_equal(reaches, (utility > utility[:, :, [1]])[:, :, [0, 2, 3]])
+    assert labels == ["tea", "beer", "wine"]
+    table = model.reach(2, top=3)
+    assert len(table) == 3 and table.attrs["sets"] == 6 and set(table["members"][0]) <= set(OPTIONS)
+    pd.testing.assert_frame_equal(table, model.reach(2, top=3))  # the same seed, the same intervals
+    assert all("milk" not in members for members in model.reach(2, none="milk")["members"])
+    with pytest.raises(ArgumentError, match="size must be below 3"):
+        model.reach(3, none="milk")
+    with pytest.raises(ArgumentError, match="none: there is no option 'mlik'. Did you mean 'milk'"):
+        model.reach(2, none="mlik")
+    with pytest.raises(ArgumentError, match="reach is of models in which everybody differs"):
+        model.of_group("p1").reach(2)
+
+
+def test_reach_is_found(monkeypatch):
+    model = of_two_segments()
+    found = model.findings()["reach"]
+    assert "reach 100 % of people (89 % interval 88 to 100 %)" in found.sentence and found.picture.name == "reach"
+    assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 1
+    monkeypatch.setattr("thali.people.reach.MAX_SETS", 1)
+    note = str(of_two_segments().findings()["reach"].notes[1])
+    assert note.startswith("Of 4 sets not all were tried") and "reaches more than 100 % (Nemhauser" in note
+    of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])
+    assert "reach" not in of_three.findings()
+
+
+# scores --------------------------------------------------------------------------------------------------------------
+
+
+def scores_by_hand(worth, size):
+    """The probability scale of the trade: of one draw and person."""
+    logs = [np.log(each) for each in worth]
+    raw = [each - sum(logs) / len(logs) for each in logs]  # zero-centred
+    p = [np.exp(each) / (np.exp(each) + size - 1) for each in raw]
+    return [100 * each / sum(p) for each in p]
+
+
+def test_scores_are_means_over_people():
+    model = of_people(named(), UNIQUE, best_worst="reversed")
+    table = model.scores()
+    each = np.array([[scores_by_hand(UNIQUE[draw, n], 4) for n in range(PEOPLE)] for draw in range(DRAWS)])
+    assert table.attrs["set_size"] == 4.0 and list(table.index) == list(OPTIONS)
+    np.testing.assert_allclose(table["score"], each.mean(axis=(0, 1)), rtol=1e-10)
+    assert (table["low"] < table["score"]).all() and (table["score"] < table["high"]).all()
+    assert table["score"].sum() == pytest.approx(100.0)
+    alone = model.of_group("p1").scores()
+    np.testing.assert_allclose(alone["score"], each[:, 1].mean(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(alone[["low", "high"]].T, np.quantile(each[:, 1], TAILS, axis=0), rtol=1e-10)
+    by = pd.Series({"p2": "old", "p0": "young", "p1": "old"})
+    grouped = model.scores(by)
+    assert grouped.index.names == ["group", "option"] and list(grouped.index.levels[0]) == ["old", "young"]
+    np.testing.assert_allclose(grouped.loc["old", "score"], each[:, 1:].mean(axis=(0, 1)), rtol=1e-10)
+    np.testing.assert_allclose(grouped.loc["young", "score"], each[:, 0].mean(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(grouped.loc["young", "low"], np.quantile(each[:, 0], TAILS[0], axis=0), rtol=1e-10)
+
+
+def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
+    model = of_people(compared(), UNIQUE)
+    assert model.scores().attrs["set_size"] == 2.0
+    tree = model.posterior_.copy()
+    names = [name for name in tree["posterior"].data_vars if str(name).startswith("common_")]
+    tree["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars(names))
+    model.posterior_ = tree  # as of three groups
+    table = model.scores()
+    assert table.index.names == ["group", "option"] and len(table) == 12
+    wanted = np.mean([scores_by_hand(UNIQUE[draw, 1], 2) for draw in range(DRAWS)], axis=0)
+    np.testing.assert_allclose(table.loc["p1", "score"], wanted, rtol=1e-10)
+    with pytest.raises(ArgumentError, match="by groups people who have weights of their own"):
+        model.scores({"p0": 1})
+
+
+def test_intervals_of_scores_are_of_the_population():
+    """Of tastes that are known they are about as wide as those of a mean of so many people."""
+    worth = np.exp(np.random.default_rng(8).normal(size=(30, 4)))
+    table = of_people(named(30), np.tile(worth, (400, 1, 1)), best_worst="reversed").scores()
+    each = np.array([scores_by_hand(own, 4) for own in worth])
+    sd = (table["high"] - table["low"]) / (2 * 1.598)
+    np.testing.assert_allclose(sd, each.std(axis=0) / np.sqrt(31), rtol=0.2)  # that of a Bayesian bootstrap
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ([1, 2, 3], "by must be the segments"),
+        ({"p0": 1, "p1": 2}, "by does not say of which group 'p2' is"),
+        ({"p0": 1, "p1": None, "p2": 1}, "by is missing for 'p1'"),
+    ],
+)
+def test_groups_that_scores_cannot_be_of(by, said):
+    with pytest.raises(ArgumentError, match=said):
+        of_people(named(), UNIQUE).scores(by)
+
+
+def test_scores_are_found_where_the_best_and_the_worst_were_named():
+    model = of_people(named(12), of_two_segments().posterior_["posterior"]["group_unique_weights"].values[0])
+    found = model.findings(segments=2)
+    assert found["option_scores"].sentence.startswith("Highest scores: ")
+    assert found["option_scores"].sentence.endswith("an average option would have 25.")
+    assert "with 3 others of average worth" in found["option_scores"].notes[0]
+    assert found["segment_scores"].table.index.names == ["segment", "option"]
+    assert "segment 2 " in found["segment_scores"].sentence
+    for key in ("option_scores", "segment_scores"):
+        assert found[key].picture.name == "scores" and found[key].picture.stem == key
+    assert "option_scores" not in of_people(compared(), UNIQUE).findings()
+
+
+# people whose answers are like nobody else's -------------------------------------------------------------------------
+
+
+def with_answers(rows, worth, kappa=4.0):
+    """A fit to people who named the best and the worst of all options; the common weights are known."""
+    items = {f"item{k + 1}": option for k, option in enumerate(OPTIONS)}
+    frame = pd.DataFrame(
+        [
+            items | {"best": OPTIONS[b], "worst": OPTIONS[w], "respondent": f"p{n:02}", "task": t}
+            for n, person in enumerate(rows)
+            for t, (b, w) in enumerate(person)
+        ]
+    )
+    data, draws = th.Choices.from_best_worst(frame, respondent="respondent"), 60
+    weights = np.ones((draws, len(rows), 4))
+    each = kappa * np.linspace(0.999, 1.001, draws)
+    return of_people(data, weights, np.tile(worth, (draws, 1)), kappa=each, best_worst="reversed", lapse=0.0)
+
+
+def drawn_answers(rng, worth, kappa, people, sets):
+    """Best and worst of everybody, who has weights of their own."""
+    found = []
+    for _ in range(people):
+        w = worth * rng.gamma(kappa, 1 / kappa, 4)
+        ratio = w[:, None] / w
+        np.fill_diagonal(ratio, 0.0)
+        found.append([divmod(rng.choice(16, p=(ratio / ratio.sum()).ravel()), 4) for _ in range(sets)])
+    return found
+
+
+@pytest.mark.fit  # for its time
+def test_p_values_of_people_of_the_model_are_uniform():
+    """Kolmogorov & Smirnov of 40 people; what is simulated for everybody is of new people of the true population."""
+    worth, rng = np.array([4.0, 2.0, 1.0, 0.5]), np.random.default_rng(11)
+    table = with_answers(drawn_answers(rng, worth, 4.0, 40, 6), worth).unusual_people(random_seed=1)
+    assert kstest(table["p_value"], "uniform").pvalue > 1e-3
+    assert table["p_value"].is_monotonic_increasing and (table["answers"] == 6).all()
+    again = table["log_predictive"].mean() - table["expected"].mean()
+    assert abs(again) < 5 * table["log_predictive"].std() / np.sqrt(40)
+
+
+def test_who_mistakes_the_best_for_the_worst_is_found():
+    worth, rng = np.array([8.0, 3.0, 1.0, 0.3]), np.random.default_rng(3)
+    rows = drawn_answers(rng, worth, 8.0, 12, 8)
+    rows[5] = [(w, b) for b, w in rows[5]]
+    model = with_answers(rows, worth, 8.0)
+    table = model.unusual_people(random_seed=1)
+    assert table.index[0] == "p05" and table["p_value"].iloc[0] == 0.005 and table["p_value"].iloc[1] > 0.01
+    found = model.findings()["unusual_people"]
+    assert found.sentence.startswith("1 of 12 people gave answers") and found.sentence.endswith("by chance): p05.")
+
+
+def test_the_log_predictive_of_a_person_is_a_mean_over_new_people():
+    """Of known weights that do not vary it is the log-likelihood; comparisons are sets of two."""
+    common = np.tile([4.0, 2.0, 1.0, 0.5], (60, 1))
+    model = of_people(compared(2), np.ones((60, 2, 4)), common, kappa=np.linspace(1e8, 1.1e8, 60), lapse=0.0)
+    pairs = [(a, b) for a in range(4) for b in range(a + 1, 4)]  # the first was chosen of each
+    wanted = np.mean([np.log(common[0, a] / (common[0, a] + common[0, b])) for a, b in pairs])
+    table = model.unusual_people(random_seed=1)
+    np.testing.assert_allclose(table["log_predictive"], wanted, atol=1e-3)
+    p = np.array([common[0, a] / (common[0, a] + common[0, b]) for a, b in pairs])
+    entropy = np.mean(p * np.log(p) + (1 - p) * np.log(1 - p))
+    error = np.sqrt(np.mean(p * (1 - p) * np.log(p / (1 - p)) ** 2) / 6 / 199)
+    assert abs(table["expected"] - entropy).max() < 5 * error
+    answered = answered_by(model.posterior_, 1)
+    assert [each.tolist() for each in answered.places] == [list(each) for each in pairs]
+    assert answered.counts.tolist() == [1, 0] * 6
+
+
+def test_people_who_do_not_differ_are_not_unusual():
+    with pytest.raises(ArgumentError, match="unusual_people is of models in which everybody differs"):
+        of_people(compared(), UNIQUE).of_group("p1").unusual_people()
+
+
+def test_a_check_names_the_person_of_what_it_misses():
+    weights = np.tile([1.0, 1.0, 1.0, 50.0], (200, 3, 1))  # and everybody chose tea over wine
+    table = of_people(compared(), weights, lapse=0.0).check(random_seed=1)
+    assert set(table["group"]) == {"p0", "p1", "p2"}
+    table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
+    assert f"{table['group'][0]}: tea over wine (observed 1.00, " in check_sentence(table)
+
+
+def weighed(draws=5):
+    """Similarities of two people: a feature of two objects in all draws but the first, one of a single object, and
+    one that two columns have in the last draw."""
+    matrix = np.array([[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]])
+    groups = th.Groups({name: th.Similarities(matrix, ["a", "b", "c"]) for name in ("Ann", "Bob")})
+    owners = [[(2,)], *([(0, 1), (2,)] for _ in range(draws - 2)), [(0, 1), (2,), (0, 1)]]
+    sizes = np.array([len(each) for draw in owners for each in draw])
+    extra = {f"{name} {g}": np.full(draws, 0.1) for name in ("constant", "sigma") for g in range(2)}
+    drawn = ChainDraws(
+        alpha=np.ones(draws),
+        log_likelihood=np.zeros(draws),
+        unique_weights=np.zeros((draws, 3, 3)),
+        n_features=np.array([len(draw) for draw in owners]),
+        weights=np.random.default_rng(3).gamma(2.0, 0.1, (len(sizes), 3)),
+        sizes=sizes,
+        owners=np.array([k for draw in owners for each in draw for k in each], np.int32),
+        extra=extra | {"kappa": np.full(draws, 2.0)},
+    )
+    tree = group_tree([drawn], groups, Additive(0.1), learned_alpha=False, similar=True, attrs={})
+    posterior = tree["posterior"].to_dataset()
+    tree["posterior"] = DataTree(posterior.assign(common_weights=posterior["weights"]))
+    model = th.AdditiveClustering()
+    model.posterior_ = tree
+    return model, drawn
+
+
+def test_individuals_are_weights_of_features_where_nobody_chooses():
+    model, drawn = weighed()
+    table = model.individuals()
+    assert table.index.tolist() == [("Ann", "a, b"), ("Bob", "a, b")] and table.index.names == ["person", "feature"]
+    own = drawn.sizes == 2
+    for g, name in enumerate(("Ann", "Bob")):
+        first, second, third, *both = drawn.weights[own, g]
+        wanted = [first, second, third, sum(both)]  # of the draws that have it
+        assert table.loc[name, "mean"].iloc[0] == pytest.approx(np.mean(wanted))
+        np.testing.assert_allclose(table.loc[name, ["low", "high"]].iloc[0], np.quantile(wanted, TAILS))
+    found = feature_weights(model, Settings())
+    assert found.table.equals(table) and found.picture is None
+    tree = model.posterior_.copy()
+    without = tree["posterior"].to_dataset().isel(draw=slice(0, 1))  # where it is in no draw
+    model.posterior_["posterior"] = DataTree(without)
+    assert len(model.individuals()) == 0 and feature_weights(model, Settings()) is None
+    model.posterior_["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars("common_weights"))
+    with pytest.raises(ArgumentError, match="individuals is of models in which everybody differs"):
+        model.individuals()

@@ -1,0 +1,73 @@
+"""A model in which everybody has weights of their own, with draws that a test writes down."""
+
+import numpy as np
+import pandas as pd
+
+import thali as th
+from thali.aspects.answers.groups import group_tree
+from thali.aspects.answers.population import with_population
+from thali.aspects.likelihoods.elimination import Elimination
+from thali.aspects.populations.groups import EveryPerson
+from thali.aspects.samplers.record import ChainDraws
+from thali.posterior.dependence import RANDOM, Dependence
+
+OPTIONS = ("tea", "milk", "beer", "wine")
+
+
+def compared(people=3, options=OPTIONS):
+    """Everybody compares each two options once."""
+    pairs = [(a, b) for k, a in enumerate(options) for b in options[k + 1 :]]
+    rows = [(f"p{n}", a, b, a) for n in range(people) for a, b in pairs]
+    return th.PairedComparisons.from_trials(
+        pd.DataFrame(rows, columns=["subject", "first", "second", "chosen"]), subject="subject"
+    )
+
+
+def named(people=3, sets=2, options=OPTIONS):
+    """Everybody names the best and the worst of all options, so many times."""
+    items = {f"item{k + 1}": option for k, option in enumerate(options)}
+    rows = [
+        items
+        | {"best": options[(n + t) % len(options)], "worst": options[(n + t + 1) % len(options)]}
+        | {"respondent": f"p{n}", "task": t}
+        for n in range(people)
+        for t in range(sets)
+    ]
+    return th.Choices.from_best_worst(pd.DataFrame(rows), respondent="respondent")
+
+
+def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_worst="ranking", lapse=0.01):
+    """A model with these draws of the weights of everybody (draws, people, options).
+
+    `common`: those about which they vary (draws, options), 1 unless given; `shared`: of aspects that are in every draw,
+    owners (positions of options) -> the weight for everybody and the common one (draws, people + 1).
+    """
+    unique = np.asarray(unique, float)
+    draws, _, n = unique.shape
+    common = np.ones((draws, n)) if common is None else np.asarray(common, float)
+    owners = [] if shared is None else [np.asarray(each, np.int32) for each in shared]
+    weights = np.zeros((draws, 0, unique.shape[1] + 1))
+    if owners:
+        weights = np.stack([np.asarray(each, float) for each in shared.values()], axis=1)
+    likelihood = Elimination(lapse, shared=bool(owners), best_worst=best_worst)
+    groups = EveryPerson().data(data, lambda given: given)
+    length = draws // chains
+    drawn = [
+        ChainDraws(
+            alpha=np.ones(length),
+            log_likelihood=np.zeros(length),
+            unique_weights=np.concatenate([unique, common[:, None]], axis=1)[part],
+            n_features=np.full(length, len(owners)),
+            weights=weights[part].reshape(-1, unique.shape[1] + 1),
+            sizes=np.tile(np.array([len(each) for each in owners], np.int64), length),
+            owners=np.tile(np.concatenate([*owners, np.zeros(0, np.int32)]), length).astype(np.int32),
+            extra={"kappa": np.broadcast_to(kappa, draws)[part].astype(float)},
+        )
+        for part in (slice(k * length, (k + 1) * length) for k in range(chains))
+    ]
+    people = Dependence(RANDOM, "", len(groups), 1.0, 2.0, 8.0 * len(groups))
+    tree = group_tree(drawn, groups, likelihood, learned_alpha=False, similar=True, attrs=people.attributes)
+    model = th.EliminationByAspects("unique" if shared is None else "ibp", people="random", best_worst=best_worst)
+    model.posterior_ = with_population(tree, drawn, len(groups), lapse)
+    model.fitted_to_, model.interrupted_ = "answers of people", False
+    return model

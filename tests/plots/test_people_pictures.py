@@ -1,0 +1,86 @@
+"""Pictures of people of whom each has weights of their own: what they show, and that it fits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn_pictures import assert_readable
+from people_fits import compared, of_people
+
+import thali as th
+from thali.aspects.answers.individuals import population_table
+from thali.errors import ArgumentError
+from thali.people.segments import Preferences, segments_of
+
+pytestmark = pytest.mark.unit
+RNG = np.random.default_rng(2)
+UNIQUE, COMMON = RNG.gamma(2.0, 1.0, (30, 5, 4)), RNG.gamma(5.0, [1.0, 4.0, 2.0, 3.0], (30, 4))
+
+
+def test_a_dot_is_a_person_and_a_diamond_the_population():
+    model = of_people(compared(5), UNIQUE, common=COMMON)
+    ax = th.plots.individuals(model)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["milk", "wine", "beer", "tea"]
+    table, population = model.individuals(), population_table(model.posterior_)
+    *people, diamonds = ax.collections[:4], ax.collections[5]
+    for row, (option, drawn) in enumerate(zip(["milk", "wine", "beer", "tea"], *people, strict=True)):
+        offsets = np.asarray(drawn.get_offsets())
+        np.testing.assert_allclose(offsets[:, 0], table["mean"].xs(option, level="option"))
+        assert (np.abs(offsets[:, 1] - row) < 0.5).all()
+    middle = population["mean"].loc[["milk", "wine", "beer", "tea"]]
+    np.testing.assert_allclose(np.asarray(diamonds.get_offsets())[:, 0], middle)
+    shares = COMMON / COMMON.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(middle.loc["milk"], shares[:, 1].mean())
+
+
+@pytest.mark.fit
+@pytest.mark.rendered
+def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
+    shares = RNG.dirichlet(np.full(41, 0.5), 300)
+    names = [[f"p{n}" for n in range(300)], [f"an option with quite a long name, number {k}" for k in range(41)]]
+    rows = pd.MultiIndex.from_product(names, names=["person", "option"])
+    ax = th.plots.individuals(pd.DataFrame({"mean": shares.ravel()}, rows))
+    assert len(ax.get_yticklabels()) == 40  # of 41 those that are preferred
+    for row, drawn in enumerate(ax.collections):
+        assert (np.abs(np.asarray(drawn.get_offsets())[:, 1] - row) < 0.5).all()
+    assert_readable(ax, monkeypatch)
+
+
+def test_people_who_do_not_differ_are_not_drawn():
+    with pytest.raises(ArgumentError, match=r"individuals is of models in which everybody differs"):
+        th.plots.individuals(of_people(compared(5), UNIQUE).of_group("p0"))
+
+
+def test_segments_are_drawn_by_their_options():
+    values = np.full((4, 8, 40), 0.5)
+    values[:, :4, :3], values[:, 4:, 3:6] = 0.9, 0.8
+    found = segments_of(Preferences(tuple((f"o{k}",) for k in range(40)), values, tuple("abcdefgh")), 2, 0)
+    ax = th.plots.segments(found)[0]
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert labels[:6] == [f"o{k}" for k in range(6)] and len(labels) == 28  # those in which segments differ most
+    (points,) = [line for line in ax.lines if line.get_marker() == "o"]
+    wanted = found.profiles.query("segment == 1").set_index("option")["preferred"].loc[labels]
+    np.testing.assert_allclose(points.get_xdata(), wanted)
+    assert "how often the option is preferred" in ax.figure._supxlabel.get_text()
+
+
+def test_the_reach_of_sets_is_drawn_with_its_interval():
+    model = of_people(compared(5), UNIQUE, common=COMMON)
+    table, ax = model.reach(2), th.plots.reach(model, 2)
+    assert [text.get_text() for text in ax.get_yticklabels()] == [", ".join(each) for each in table["members"]]
+    lines, dots = ax.collections
+    np.testing.assert_allclose(np.asarray(dots.get_offsets())[:, 0], 100 * table["reach"])
+    np.testing.assert_allclose([part[:, 0] for part in lines.get_segments()], 100 * table[["low", "high"]])
+
+
+def test_scores_of_segments_are_drawn_beside_each_other():
+    model = of_people(compared(5), UNIQUE, common=COMMON)
+    by = {f"p{n}": n % 2 for n in range(5)}
+    table, ax = model.scores(by), th.plots.scores(model, by)
+    order = table["score"].groupby("option").mean().sort_values(ascending=False).index
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(order)
+    for group, drawn in zip((0, 1), ax.collections[1::2], strict=True):
+        np.testing.assert_allclose(np.asarray(drawn.get_offsets())[:, 0], table.loc[group].loc[order, "score"])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["group 0", "group 1"]
+    assert th.plots.scores(model).get_legend() is None
+    with pytest.raises(ArgumentError, match="draws up to 7 groups; these are 8"):
+        th.plots.scores(of_people(compared(8), np.ones((4, 8, 4))), {f"p{n}": n for n in range(8)})
