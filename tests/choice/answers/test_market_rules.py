@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
+from experiment_data import of_segments, simulated
 
 import thali as th
 from thali.errors import ArgumentError, DataError
@@ -165,6 +165,34 @@ def test_a_demand_curve_with_a_cost_earns(multinomial):
     assert table["probability_best"].sum() == pytest.approx(1.0)
     known = multinomial.demand("price", "B", [15.0, 20.0], MARKET, actual=ACTUAL)
     assert known["share"][0] == pytest.approx(0.2)  # at the price of today
+
+
+def test_the_reach_of_a_line_is_who_likes_one_of_it_better_than_nothing(hierarchical, multinomial):
+    """Without that option: who would choose one of it more often than chance."""
+    u, _ = utilities(hierarchical)
+    likes = softmax(u) > 1 / 3
+    table = hierarchical.reach(MARKET, size=2)
+    by_line = table.set_index("members")["reach"]
+    for one, other in (("A", "B"), ("A", "C"), ("B", "C")):
+        places = ["ABC".index(one), "ABC".index(other)]
+        assert by_line[(one, other)] == pytest.approx(likes[:, :, places].any(axis=2).mean())
+    some = hierarchical.reach(MARKET, size=2, people=["p0", "p1"])
+    assert some.attrs["people"] == 2
+    with pytest.raises(ArgumentError, match="Everybody has the same tastes in this model"):
+        multinomial.reach(MARKET)
+    with pytest.raises(ArgumentError, match="people must be among the respondents for a reach"):
+        hierarchical.reach(MARKET, people="new")
+
+
+def test_nothing_is_what_a_line_is_held_against():
+    frame, _ = of_segments(people=12, tasks=6, seed=3, none=True)
+    data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"], none={"brand": "none"})
+    model = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1, progressbar=False)
+    market = pd.concat([MARKET, pd.DataFrame({"product": ["nothing"], "brand": ["none"]})], ignore_index=True)
+    shares = model.market_shares(market, each_draw=True)["share"]
+    table = model.reach(market, size=2, top=3)
+    assert set(table["members"].explode()) == {"A", "B", "C"} and len(shares)
+    assert (np.diff(table["reach"]) <= 0).all() and table["reach"].between(0, 1).all()
 
 
 # tasks held out -----------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Classes and segments of people at the command line, and designs of choice experiments."""
 
 import pandas as pd
-import pandas as pd
 import pytest
 from experiment_data import of_segments
 

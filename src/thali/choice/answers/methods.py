@@ -188,6 +188,54 @@ class ChoiceAnswers:
         how = How(rule, scale, availability, actual)
         return elasticities(self._chooser(), *asked, ci, how, cores, random_seed)
 
+    def reach(
+        self, products: "pandas.DataFrame", size: int = 3, top: int = 10, people: Any = None, random_seed: Any = 0
+    ) -> "pandas.DataFrame":
+        r"""The product lines that reach most people: TURF, total unduplicated reach and frequency.
+
+        .. math:: r(S) = \frac1N \sum_n \max_{j \in S} [\, u_{nj} > u_{n0} \,]
+
+        A product reaches whom it pleases more than choosing nothing, by the person's utilities without the chance of
+        the occasion; where nothing could be chosen, whoever would choose it out of all of them more often than one of
+        them by chance.
+
+        Parameters
+        ----------
+        products : data frame
+            What may be in a line, as for `market_shares`, with a row of the no-choice option where there is one.
+        size : int
+            Products of a line, fewer than there are.
+        top : int
+            How many lines to list.
+        people : optional
+            Of whom, as for `market_shares`, but not "new".
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the weights of people in intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a line, the one that reaches most first: members, reach, its interval low to high for the population
+            that the people are a sample of, frequency and best, as `EliminationByAspects.reach` has them.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `market_shares`.
+        ArgumentError
+            If everybody has the same tastes in the model, or an argument is out of its range.
+
+        References
+        ----------
+        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions; Nemhauser, Wolsey &
+        Fisher (1978), An analysis of approximations for maximizing submodular set functions.
+        """
+        from .lines import reach
+
+        return reach(self._chooser(), products, size, top, people, random_seed)
+
     def holdouts(self, data: "ChoiceExperiment") -> "pandas.DataFrame":
         r"""How well the fit predicts tasks that were held out of it: hits and log score, and shares task by task.
 
