@@ -16,6 +16,9 @@ from kind_problems import (
     of_one_pair,
     random_answers,
     random_choices,
+    random_judgements,
+    random_tied_judgements,
+    random_ties,
     random_triplets,
     task,
     with_kappa,
@@ -26,16 +29,20 @@ import thali as th
 from thali.aspects.draws.counts import log_outcome_coefficient
 from thali.aspects.group_state import KAPPA, group_at, kinds_at
 from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali.aspects.likelihoods.pair_blocks import TIE
+from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
 from thali.aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
 from thali.aspects.samplers.prior_ladder import on_ladder
 from thali.aspects.state import replica
+from thali.data.kinds import CHOICES, PAIRS
 from thali.model.evidence import USUAL, checked_evidence_run
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 
-EVERY = random_answers, random_choices, random_triplets
+OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
+EVERY = *OF_PAIRS, random_choices, random_triplets
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse .01, alpha 1, two kinds
 LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
@@ -128,6 +135,12 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     who.size[:] = np.bincount(of, minlength=kinds)
     base = type(chain.bases)(*(array[0] for array in chain.bases))
     base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
+    for g in range(kinds):
+        own = parameters_of(data, g)
+        if "tie" in own:
+            chain.cache.real[g, TIE] = own["tie"]
+        if "beta" in own:
+            chain.cache.real[g, COEFFICIENTS:] = own["beta"]
     moves.recount(of_task.of_kinds, chain.cache, chain.state, who)
     for g in range(kinds):
         likelihood = group_at(of_task.model.likelihood, g)
@@ -136,8 +149,15 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     return of_task.of_kinds, (chain.state, chain.cache, base, who)
 
 
-def log_of_answers(data, parts, kinds, more=lambda g: {}):
+def parameters_of(data, g):
+    """Parameters of kind g, that of ties and coefficients of covariates."""
+    tie = {"tie": 0.5 + g} if data.kind == PAIRS and data.n_ties else {}
+    return tie | ({"beta": [0.7, -0.4]} if data.covariate_names else {})
+
+
+def log_of_answers(data, parts, kinds, more=None):
     """The naive log-likelihood of all people, each under the weights of the own kind; P(z) included."""
+    more = more or (lambda g: parameters_of(data, g))
     states, _, _, who = parts
     Z, w, s = contents(states)
     each = data.by_subject()
@@ -200,6 +220,7 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
     [
         (random_answers, 1_500),
         pytest.param(random_answers, 40_000, marks=pytest.mark.long),
+        *(pytest.param(make, 15_000, marks=pytest.mark.long) for make in OF_PAIRS[1:]),
         pytest.param(random_choices, 15_000, marks=pytest.mark.long),
         pytest.param(random_triplets, 15_000, marks=pytest.mark.long),
     ],
@@ -214,26 +235,38 @@ def test_joint_distribution(kinds, weights, make, rounds):
     same = 2.0 / (kinds + 1.0)
     expected = means(4, weights == "similar", unique=bool(of_task.model.unique))
     expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
+    has_ties, described = make in (random_ties, random_tied_judgements), bool(data.covariate_names)
+    expected |= {"tie": 1.0, "tie^2": 2.0} if has_ties else {}
+    expected |= {"coefficient": 0.0, "coefficient^2": 1.0, "other": 0.0} if described else {}
     asked = Asked(of_task, data)
 
     def more(chain):
         of = chain.kinds.of[0]
-        both = {"same": of[0] == of[1], "far": of[1] == of[4]}
-        return both | {"first": of[0] == 0, "of the first": (of == 0).sum()}
+        found = {"same": of[0] == of[1], "far": of[1] == of[4], "first": of[0] == 0, "of the first": (of == 0).sum()}
+        if not (has_ties or described):
+            return found
+        real = chain.cache.real
+        if has_ties:
+            found |= {"tie": real[0, TIE], "tie^2": real[-1, TIE] ** 2}
+        if described:
+            first, other = real[0, COEFFICIENTS], real[-1, COEFFICIENTS + 1]
+            found |= {"coefficient": first, "coefficient^2": first**2, "other": other}
+        return found
 
     def simulate(rng, chain):
         (Z, w, s), of = contents(chain.state), chain.kinds.of[0]
 
-        def probabilities(person, members):
+        def probabilities(person, question, members):
             g = of[person]
             if make is random_triplets:
                 return naive.similar_pair_probabilities(members, Z[g].T.astype(bool), w[g], "exp", 0.0, lapse)
-            if len(members) > 2:
+            if len(members) > 2 or data.kind == CHOICES:
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
-            (i, j), has = members, Z[g]
-            up, down = (s[g, x] + w[g] @ (has[:, x] * (1.0 - has[:, y])) for x, y in ((i, j), (j, i)))
-            p = (1.0 - lapse) * up / (up + down) + lapse / 2.0
-            return [p, 1.0 - p]
+            real = chain.cache.real[g]
+            eta = data.covariates.values[question] @ real[COEFFICIENTS:] if described else 0.0
+            nu = real[TIE] if has_ties else 0.0
+            win, tie, loss = naive.outcome_probabilities(*members, Z[g].T.astype(bool), w[g], s[g], lapse, nu, eta)
+            return [win, loss, tie]
 
         of_task.people = asked.drawn(rng, probabilities)
 
@@ -287,7 +320,14 @@ def test_people_are_of_kinds_by_their_prior():
     assert ((times - 2_000.0) ** 2 / 2_000.0).sum() < chi2.isf(1e-5, 3)
 
 
-@pytest.mark.parametrize(("make", "link"), [*((make, "exp") for make in EVERY), (random_triplets, "ratio")])
+@pytest.mark.parametrize(
+    ("make", "link"),
+    [
+        *((make, "exp") for make in (random_answers, random_ties, random_choices, random_triplets)),
+        *(pytest.param(make, "exp", marks=pytest.mark.long) for make in (random_judgements, random_tied_judgements)),
+        (random_triplets, "ratio"),
+    ],
+)
 def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, link, uncompiled):
     """At every temperature, the prior's among them."""
     data = make(4, 3, 5, seed=1)
@@ -301,7 +341,10 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, link, unco
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
 
             def more(g, level=level):
-                is_asked = make is random_triplets
-                return {"link": link, "constant": float(chain.caches.real[level, g, 0])} if is_asked else {}
+                real = chain.caches.real[level, g] if make is not random_choices else ()
+                if make is random_triplets:
+                    return {"link": link, "constant": float(real[0])}
+                tie = {"tie": float(real[TIE])} if make in (random_ties, random_tied_judgements) else {}
+                return tie | ({"beta": real[COEFFICIENTS:]} if data.covariate_names else {})
 
             assert energy == pytest.approx(log_of_answers(data, parts, 3, more) - of_kinds, rel=1e-9)

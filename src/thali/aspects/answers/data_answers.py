@@ -21,7 +21,6 @@ from thali.data.kinds import (
     TRIPLET_KINDS,
     TRIPLETS,
 )
-from thali.errors import Argument, ArgumentError
 from thali.posterior.stacking import pointwise
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
@@ -49,12 +48,13 @@ from .kinds_of_people import (
     kinds_set_check_table,
     kinds_triplet_check_table,
     most_similar_of_new,
+    outcomes_table_of_new,
     predicted_of_new,
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import Matched, matched_table
 from .new_people import log_predictive_of_population, predicted_of_population
-from .predict import fitted_draws, predicted_pairs, predicted_with_errors
+from .predict import fitted_draws, outcomes_table, predicted_pairs, predicted_with_errors
 from .quantities import Quantities
 
 if TYPE_CHECKING:
@@ -101,6 +101,10 @@ class DataAnswers:
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
         """The probabilities of what is chosen out of sets, and their errors if asked for."""
         return predicted_with_errors(of_choices(tree, "predict_proba"), sets, return_se, covariates)
+
+    def outcomes(self, tree: "xarray.DataTree", pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        """The probabilities of the three outcomes of comparisons that may end in a tie."""
+        return outcomes_table(of_choices(tree, "predict_outcomes"), pairs, covariates)
 
     def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
         """The logarithm of the probability of all choices of each person together."""
@@ -265,7 +269,7 @@ class OfKinds(DataAnswers):
         one: DataAnswers,
         of_new: Callable[["xarray.DataTree"], Quantities],
         check: Callable[..., "pandas.DataFrame"],
-        predict: Callable[["xarray.DataTree", Any, bool], Any] = predicted_of_new,
+        predict: Callable[["xarray.DataTree", Any, bool, Any], Any] = predicted_of_new,
     ) -> None:
         self.one, self.of_new, self.of_all, self.predict = one, of_new, check, predict
 
@@ -286,9 +290,10 @@ class OfKinds(DataAnswers):
         return self.of_all(tree, random_seed)
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-        if covariates is not None:
-            raise ArgumentError(Argument("covariates"), " are unknown to models of kinds of people; leave them out.")
-        return self.predict(tree, sets, return_se)
+        return self.predict(tree, sets, return_se, covariates)
+
+    def outcomes(self, tree: "xarray.DataTree", pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        return outcomes_table_of_new(tree, pairs, covariates)
 
     def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
         return log_predictive_of_kinds(tree, choices)

@@ -106,9 +106,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChoiceAnswers):
         population. None: "adjusted" with method "laplace" where half of two people or more answered at least twice,
         else "independent"; `verdict` says how many times too narrow that is for statements about people.
     kinds : int, optional
-        Of comparisons (without covariates and ties) or choices out of sets that say who answered: how many kinds of
-        people there may be, of whom nobody knows who is of which, with aspects in common and weights of each ("free" or
-        "similar"). None: people are alike.
+        Of comparisons or choices out of sets that say who answered: how many kinds of people there may be, of whom
+        nobody knows who is of which, with aspects and coefficients of covariates in common, and weights and the
+        parameter of ties of each ("free" or "similar"). None: people are alike.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from thali.data.choices import Choices
 from thali.data.kinds import GROUPED, OF_KINDS, SPECS
-from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
+from thali.errors import Argument, ArgumentError, DataError, InPython
 from thali.posterior.view import GROUPS, KINDS, ONE
 
 
@@ -20,20 +20,6 @@ class Lack(NamedTuple):
     sentence: Callable[[Any], tuple[Any, ...]]  # that goes on after "kinds of people are for comparisons"
 
 
-TIES = Lack(
-    lambda data: data.n_ties,
-    lambda data: (
-        f" without ties, and {data.n_ties:,} are ties; set ",
-        Setting("ties", "half"),
-        " or ",
-        Setting("ties", "drop"),
-        ".",
-    ),
-)
-COVARIATES = Lack(
-    lambda data: len(data.covariate_names),
-    lambda data: (" without covariates; set ", Setting("covariates", []), " to leave them out."),
-)
 WORST = Lack(
     lambda data: isinstance(data, Choices) and data.worst is not None,
     lambda data: (
@@ -54,7 +40,7 @@ class Modelled(NamedTuple):
 MODELLED = {
     ONE: Modelled([spec.kind for spec in SPECS]),
     GROUPS: Modelled([*GROUPED]),
-    KINDS: Modelled([*OF_KINDS.values()], (TIES, COVARIATES, WORST)),
+    KINDS: Modelled([*OF_KINDS.values()], (WORST,)),
 }
 _ASKED = {GROUPS: Argument("group"), KINDS: Argument("kinds")}  # by what a population is asked for
 
