@@ -52,19 +52,9 @@ def _answers(size):
 # Of a likelihood: the data, a model of them, and what it is refused for by population.
 ROWS = {
     "pairs": (_pairs, ASPECTS, {}, {}),
-    "pairs with ties": (_tied, ASPECTS, {}, {KINDS: "comparisons without ties"}),
-    "pairs with covariates": (
-        lambda: _pairs(covariates=["longer"]),
-        ASPECTS,
-        {},
-        {KINDS: "comparisons without covariates"},
-    ),
-    "pairs with covariates of options": (
-        _described,
-        ASPECTS,
-        {"aspects": UNIQUE},
-        {KINDS: "comparisons without covariates"},
-    ),
+    "pairs with ties": (_tied, ASPECTS, {}, {}),
+    "pairs with covariates": (lambda: _pairs(covariates=["longer"]), ASPECTS, {}, {}),
+    "pairs with covariates of options": (_described, ASPECTS, {"aspects": UNIQUE}, {}),
     "sets": (lambda: smallest._answered_sets()[0], ASPECTS, {}, {}),
     "sets, unique": (lambda: smallest._answered_sets()[0], ASPECTS, {"aspects": UNIQUE}, {}),
     "rankings": (_rankings, ASPECTS, {}, {}),

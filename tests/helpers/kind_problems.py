@@ -48,9 +48,7 @@ def random_judgements(people, n, choices, seed, tied=False, described=True):
         rows[0] = (*rows[0][:3], "tie", *rows[0][4:])
     frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "longer", "later"])
     more = {"covariates": ["longer", "later"]} if described else {}
-    return th.PairedComparisons.from_trials(
-        frame, "first", "second", "chosen", subject="person", labels=labels, **more
-    )
+    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", labels=labels, **more)
 
 
 random_ties = partial(random_judgements, tied=True, described=False)
@@ -89,9 +87,7 @@ def likelihood_of(data, lapse=0.01, link="exp"):
     return for_groups(made, [data])
 
 
-def naive_log_likelihood(
-    data, features, weights, unique, lapse=0.01, link="exp", constant=0.0, tie=None, beta=()
-):
+def naive_log_likelihood(data, features, weights, unique, lapse=0.01, link="exp", constant=0.0, tie=None, beta=()):
     """Of the answers of one person, slow and obvious."""
     if data.kind == TRIPLETS:
         return naive.triplet_log_likelihood(data, features, weights, link, constant, lapse)

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from group_problems import contents, geweke, mean_and_error, means, small_chain
 from joint_means import LIMIT
@@ -105,6 +106,69 @@ def test_posterior_means_of_choices_out_of_sets_of_two():
     hold_against(THREE, 2, task(data, 2, OutOfSets(0.01), alpha=1.0, draws=60_000, tune=300))
 
 
+JUDGED = ((4, 0, 1, 1.0), (3, 1, 1, -1.0), (0, 4, 2, 1.0))  # times first, second and neither, at a covariate
+
+
+def same_kind_of_judged(tied, described, kinds=2, alpha=1.0, lapse=0.01, most=25):
+    """The probability that two of `JUDGED` are of the same kind, by quadrature over p and nu of each kind, and beta."""
+    x, at = np.polynomial.legendre.leggauss(80)
+    p, of_p = (1 + x) / 2, at / 2
+    nu, of_nu = np.polynomial.laguerre.laggauss(40) if tied else (np.zeros(1), np.ones(1))
+    beta, of_beta = np.polynomial.hermite_e.hermegauss(30) if described else (np.zeros(1), np.ones(1))
+    n, number = len(JUDGED), [math.exp(-alpha / 2) * (alpha / 2) ** k / math.factorial(k) for k in range(most)]
+    own = np.ones((n, len(beta), len(p), len(nu)))
+    for k, (first, second, neither, value) in enumerate(JUDGED):
+        odds = p / (1 - p) * np.exp(value * beta[:, None])
+        q = ((1 - lapse) * odds / (1 + odds) + lapse / 2)[..., None]
+        r = nu * np.sqrt(q * (1 - q))
+        own[k] = q**first * (1 - q) ** second * (r**neither / (1 + r) ** (first + second + neither) if tied else 1.0)
+    ways = list(itertools.product(range(most), repeat=2))
+    density = np.array(
+        [
+            number[i]
+            * number[j]
+            * of_p
+            * p**i
+            * (1 - p) ** j
+            * math.gamma(i + j + 2)
+            / (math.gamma(i + 1) * math.gamma(j + 1))
+            for i, j in ways
+        ]
+    )  # of p, given the numbers of columns, times the probability of these numbers
+    chance = density.sum(axis=1)
+    given = density / chance[:, None]
+    of_sets = {
+        members: np.einsum("wp,bpv,v->bw", given, np.prod(own[list(members)], axis=0), of_nu)
+        for members in itertools.product((False, True), repeat=n)
+    }
+    total, same = 0.0, np.zeros((n, n))
+    for z in itertools.product(range(kinds), repeat=n):
+        of_z = math.prod(map(math.factorial, np.bincount(z, minlength=kinds)))
+        each = np.prod([of_sets[tuple(k == g for k in z)] for g in range(kinds)], axis=0)
+        part = of_z * float(of_beta @ each @ chance)
+        total += part
+        same += part * (np.array(z)[:, None] == np.array(z))
+    return same / total
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("tied", "described"), [(True, False), (False, True), (True, True)])
+def test_posterior_means_with_ties_and_covariates(tied, described):
+    rows = [
+        (f"p{k}", "1", "2", chosen, value)
+        for k, (first, second, neither, value) in enumerate(JUDGED)
+        for chosen in ["1"] * first + ["2"] * second + ["tie"] * neither * tied
+    ]
+    frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "longer"])
+    more = {"covariates": ["longer"]} if described else {}
+    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", **more)
+    found = drawn(task(data, 2, likelihood_of(data), alpha=1.0, draws=60_000, tune=300))
+    same = same_kind_of_judged(tied, described)
+    for i, j in itertools.combinations(range(3), 2):
+        mean, error = mean_and_error(found.kinds[:, i] == found.kinds[:, j])
+        assert abs(mean - same[i, j]) < ERRORS * error
+
+
 def hold_against(people, kinds, of_task):
     """The draws of a task are of the posterior that is known."""
     _, same, chosen = enumerated(people, kinds)
@@ -182,6 +246,20 @@ def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
         step, start, lambda parts: tuple(parts[3].of), lambda parts: log_of_answers(data, parts, kinds)
     )
     assert error < 1e-12
+
+
+@pytest.mark.parametrize("make", OF_PAIRS)
+def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
+    data = make(4, 3, 3, seed=2)
+    model, (states, caches, _, who) = at_rest(data, 2, "free", [0, 1, 0, 1])
+    for p, g in ((0, 1), (1, 0), (3, 0), (0, 0)):
+        moves.assign(model, caches, who, p, g)
+    kept = caches.block.copy(), caches.real.copy()
+    for g in range(2):
+        likelihood = group_at(model.groups.likelihood, g)
+        rebuild(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+    for before, after in zip(kept, (caches.block, caches.real), strict=True):
+        np.testing.assert_allclose(before, after, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("make", EVERY)

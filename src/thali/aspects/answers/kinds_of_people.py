@@ -19,7 +19,17 @@ from ..draws.probabilities import probability_blocks, probability_draws
 from ..draws.triplets import answered, triplet_blocks
 from ..likelihoods.best_worst import rule_of
 from ..likelihoods.set_draws import set_probability_draws
-from .check import MEMBER, PAIR, TIED, blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws, whole_counts
+from .check import (
+    MEMBER,
+    PAIR,
+    TIED,
+    blocks,
+    discrepancy_of,
+    finished_table,
+    replicated_rows,
+    spaced_draws,
+    whole_counts,
+)
 from .check_by_data import checked_triplets, whole_choices
 from .groups import tree_of_group
 from .kinds_tree import shares_of_new
@@ -356,9 +366,7 @@ def predicted_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool, covari
     return found, errors if paired else np.split(errors, ends)
 
 
-def outcomes_of_new(
-    tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray, lift: "Lift | None"
-) -> np.ndarray:
+def outcomes_of_new(tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray, lift: "Lift | None") -> np.ndarray:
     """Probabilities that a new person chooses the first of each pair, neither, and the second, draw by draw."""
     share, lapse, groups = aligned_shares(tree), float(tree["constant_data"].dataset["lapse"]), as_groups(tree)
     total = np.zeros((len(share), len(first), 3))
