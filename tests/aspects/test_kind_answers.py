@@ -251,10 +251,6 @@ def test_data_that_are_refused(data):
         two.fit({"women": data, "men": data}, **RUN)
     with pytest.raises(DataError, match="kinds of people need choices that say who answered"):
         two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)
-    answers = pd.DataFrame([("p", "a", "b", "c", "a", "c"), ("q", "a", "b", "c", "b", "c")])
-    answers.columns = ["person", "item1", "item2", "item3", "best", "worst"]
-    with pytest.raises(ArgumentError, match="the best and the worst are named"):
-        two.fit(th.Choices.from_best_worst(answers), **RUN)
     with pytest.raises(ArgumentError, match="kinds belongs to method='mcmc'"):
         th.EliminationByAspects("unique", method="maximum-likelihood", kinds=2).fit(data)
 

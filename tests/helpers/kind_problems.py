@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.aspects.likelihoods.elimination_of_groups import for_groups
+from thali.aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
 from thali.aspects.populations.kinds import KindChain, build_kind_task
 from thali.data.answers import OUTCOMES, given_answers
-from thali.data.kinds import TRIPLETS
+from thali.data.kinds import CHOICES, TRIPLETS
 from thali.testing import naive
 
 
@@ -66,6 +66,23 @@ def random_choices(people, n, choices, seed):
     return th.Choices(frame, respondent="person", labels=labels)
 
 
+def random_best_worst(people, n, choices, seed):
+    """People who name a best and a worst at random out of sets of three and four, so that every answer is given."""
+    rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
+    threes = [list(each) for each in itertools.combinations(labels, 3)]
+    sets = threes if n == 3 else [*threes[:2], labels[:4]]
+    every = [(each, *answer) for each in sets for answer in itertools.permutations(each, 2)]
+    while len(every) < people * choices:
+        each = sets[rng.integers(len(sets))]
+        every.append((each, *rng.choice(each, 2, replace=False)))
+    rows = [
+        (f"p{number % people}", *(each + [""] * (4 - len(each))), best, worst)
+        for number, (each, best, worst) in enumerate(every)
+    ]
+    frame = pd.DataFrame(rows, columns=["person", *(f"item{k}" for k in range(1, 5)), "best", "worst"])
+    return th.Choices.from_best_worst(frame, respondent="person", labels=labels)
+
+
 def random_triplets(people, n, choices, seed):
     """People who name the odd one out at random, so that every answer to every question is given."""
     rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
@@ -81,10 +98,17 @@ def random_triplets(people, n, choices, seed):
 
 def likelihood_of(data, lapse=0.01, link="exp"):
     """In the form that kinds of people have."""
+    if has_worst(data):
+        return BestAndWorst(lapse, shared=False)
     if data.kind == TRIPLETS:
         return th.likelihoods.MostSimilarPair(link, lapse)
     made = th.likelihoods.Elimination(lapse, ties=data.n_ties > 0, covariates=data.covariate_names)
     return for_groups(made, [data])
+
+
+def has_worst(data):
+    """Whether best and worst were named."""
+    return data.kind == CHOICES and data.worst is not None
 
 
 def naive_log_likelihood(data, features, weights, unique, lapse=0.01, link="exp", constant=0.0, tie=None, beta=()):
@@ -107,6 +131,8 @@ class Asked:
         question_of = np.arange(of_task.people.place.size) // OUTCOMES if hasattr(data, "wins") else data.set_of
         self.asked, row = np.unique(np.column_stack([given.subject, given.question]), axis=0, return_inverse=True)
         self.times = np.bincount(row.ravel(), given.times).astype(int)
+        if has_worst(data):
+            question_of = np.repeat(np.arange(data.n_sets), data.sizes * (data.sizes - 1))
         self.answers = [np.flatnonzero(question_of == question) for _, question in self.asked]
         self.people = of_task.people
         of_person = np.repeat(self.asked[:, 0], [len(each) for each in self.answers])
@@ -140,8 +166,9 @@ def task(
     data, kinds=2, likelihood=None, prior=None, alpha=None, weights="free", draws=1, tune=0, thin=5, tempering=False
 ):
     """What the chains run."""
+    usual = th.priors.Given(np.zeros((data.n_options, 0))) if has_worst(data) else th.priors.IndianBuffet()
     parts = {
-        "prior": prior or th.priors.IndianBuffet(),
+        "prior": prior or usual,
         "likelihood": likelihood or th.likelihoods.Elimination(0.01),
         "weight_prior": (1.0, 1.0),
         "alpha": alpha,

@@ -15,7 +15,9 @@ from kind_problems import (
     likelihood_of,
     naive_log_likelihood,
     of_one_pair,
+    has_worst,
     random_answers,
+    random_best_worst,
     random_choices,
     random_judgements,
     random_tied_judgements,
@@ -43,7 +45,7 @@ from thali.testing import naive
 from thali.testing.exact import invariance_error
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
-EVERY = *OF_PAIRS, random_choices, random_triplets
+EVERY = *OF_PAIRS, random_choices, random_best_worst, random_triplets
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse .01, alpha 1, two kinds
 LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
@@ -190,15 +192,17 @@ def hold_against(people, kinds, of_task):
 
 def at_rest(data, kinds, weights, of, kappa=math.nan):
     """A chain in plain Python with two columns, where people are of these kinds; and all that its moves take."""
-    of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=1.5, weights=weights), kappa)
+    alpha = None if has_worst(data) else 1.5
+    of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=alpha, weights=weights), kappa)
     rng = np.random.default_rng(3)
-    matrix = [[1, 0], [1, 1], [0, 1]]
-    chain = small_chain(of_task, matrix, rng.gamma(2.0, 0.5, (kinds, 2)), rng.gamma(2.0, 0.5, (kinds, 3)), KindChain)
+    matrix = np.zeros((3, 0)) if has_worst(data) else np.array([[1, 0], [1, 1], [0, 1]])
+    own = rng.gamma(2.0, 0.5, (kinds, matrix.shape[1])), rng.gamma(2.0, 0.5, (kinds, 3))
+    chain = small_chain(of_task, matrix, *own, KindChain)
     who = kinds_at(chain.kinds, 0)
     who.of[:] = of
     who.size[:] = np.bincount(of, minlength=kinds)
     base = type(chain.bases)(*(array[0] for array in chain.bases))
-    base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
+    base.v[: matrix.shape[1]] = [0.6, 0.9][: matrix.shape[1]] if weights == "similar" else 1.0
     for g in range(kinds):
         own = parameters_of(data, g)
         if "tie" in own:
@@ -300,6 +304,7 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
         pytest.param(random_answers, 40_000, marks=pytest.mark.long),
         *(pytest.param(make, 15_000, marks=pytest.mark.long) for make in OF_PAIRS[1:]),
         pytest.param(random_choices, 15_000, marks=pytest.mark.long),
+        pytest.param(random_best_worst, 15_000, marks=pytest.mark.long),
         pytest.param(random_triplets, 15_000, marks=pytest.mark.long),
     ],
 )
@@ -312,6 +317,9 @@ def test_joint_distribution(kinds, weights, make, rounds):
     chain = KindChain(of_task, np.random.default_rng(77))
     same = 2.0 / (kinds + 1.0)
     expected = means(4, weights == "similar", unique=bool(of_task.model.unique))
+    if make is random_best_worst:  # without columns
+        seen = ("both", "unique weight", "kappa", "small kappa")
+        expected = {name: mean for name, mean in expected.items() if name in seen} | {"unique weight": 4.0}
     expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
     has_ties, described = make in (random_ties, random_tied_judgements), bool(data.covariate_names)
     expected |= {"tie": 1.0, "tie^2": 2.0} if has_ties else {}
@@ -338,6 +346,9 @@ def test_joint_distribution(kinds, weights, make, rounds):
             g = of[person]
             if make is random_triplets:
                 return naive.similar_pair_probabilities(members, Z[g].T.astype(bool), w[g], "exp", 0.0, lapse)
+            if make is random_best_worst:
+                every = itertools.permutations(members, 2)
+                return [naive.best_worst_probability(*answer, members, s[g], lapse, "ranking") for answer in every]
             if len(members) > 2 or data.kind == CHOICES:
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
             real = chain.cache.real[g]
@@ -401,8 +412,8 @@ def test_people_are_of_kinds_by_their_prior():
 @pytest.mark.parametrize(
     ("make", "link"),
     [
-        *((make, "exp") for make in (random_answers, random_ties, random_choices, random_triplets)),
-        *(pytest.param(make, "exp", marks=pytest.mark.long) for make in (random_judgements, random_tied_judgements)),
+        *((make, "exp") for make in (random_answers, random_choices, random_best_worst, random_triplets)),
+        *(pytest.param(make, "exp", marks=pytest.mark.long) for make in OF_PAIRS[1:]),
         (random_triplets, "ratio"),
     ],
 )
@@ -419,7 +430,7 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, link, unco
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
 
             def more(g, level=level):
-                real = chain.caches.real[level, g] if make is not random_choices else ()
+                real = () if data.kind == CHOICES else chain.caches.real[level, g]
                 if make is random_triplets:
                     return {"link": link, "constant": float(real[0])}
                 tie = {"tie": float(real[TIE])} if make in (random_ties, random_tied_judgements) else {}

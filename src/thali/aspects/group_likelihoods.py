@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.data.answers import OUTCOMES, given_answers
+from thali.data.answers import OUTCOMES, answers_given, first_answers, given_answers
 
 from .group_state import People, group_at
 from .likelihoods.best_worst_sets import BestWorstSets
@@ -316,8 +316,16 @@ def _places_of_pair_sets(data: Any, sets: Any) -> np.ndarray:
     return np.where(data.counts > 0.0, found, -1)
 
 
+def _places_of_best_worst(data: Any, sets: Any) -> np.ndarray:
+    """Of each possible answer to a set its place among those that were given, -1 if nobody gave it."""
+    found = np.full(first_answers(data.start)[-1], -1)
+    found[np.unique(answers_given(data))] = np.arange(len(sets.times))
+    return found
+
+
 _PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
     **dict.fromkeys((*_OF_PAIRS_ALONE, *WITH_COVARIATES), _places_of_pairs),
     Sets: _sets_of_places,
     PairSets: _places_of_pair_sets,
+    BestWorstSets: _places_of_best_worst,
 }

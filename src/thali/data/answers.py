@@ -182,7 +182,7 @@ class Given(NamedTuple):
     subjects: tuple[str, ...]
     subject: np.ndarray  # (rows,) ascending positions in `subjects`
     # (rows,) of pair e, or of cell e where there are covariates: 3 e, a choice of its first option, 3 e + 1, one of the
-    # second, and 3 e + 2, of neither; else a place of the data
+    # second, and 3 e + 2, of neither; of best and worst its number; else a place of the data
     answer: np.ndarray
     times: np.ndarray  # (rows,)
     question: np.ndarray  # (rows,): the pair, the cell, or the set, that was asked
@@ -199,9 +199,28 @@ def given_answers(data: Any) -> Given:
         return Given(known.subjects, subject, answer, times[there], answer // OUTCOMES)
     if isinstance(known := data.answers, ChosenPlaces):
         return Given(known.subjects, known.subject, known.place, known.times, data.set_of[known.place])
-    order = np.lexsort((data.choice, data.respondent))
-    subject, place, times = (array[order] for array in (data.respondent, data.choice, data.times))
-    return Given(data.respondents, subject, place, times, data.set_of[place])
+    answer = data.choice if data.worst is None else answers_given(data)
+    order = np.lexsort((answer, data.respondent))
+    question = data.set_of[data.choice]
+    return Given(data.respondents, *(array[order] for array in (data.respondent, answer, data.times, question)))
+
+
+# Of best and worst the answers to a set of m options are numbered from 0: with the first member as the best and each of
+# the others as the worst, then the second, ..., set after set.
+
+
+def answers_given(data: Any) -> np.ndarray:
+    """For each row of best-worst choices the number of the answer."""
+    assert data.worst is not None
+    which = data.set_of[data.choice]
+    m, b, w = data.sizes[which], data.choice - data.start[which], data.worst - data.start[which]
+    return first_answers(data.start)[which] + b * (m - 1) + w - (w > b)
+
+
+def first_answers(start: np.ndarray) -> np.ndarray:
+    """Where the answers to each set begin, (sets + 1,)."""
+    sizes = np.diff(start)
+    return np.concatenate([[0], np.cumsum(sizes * (sizes - 1))])
 
 
 def log_coefficients_of_people(given: Given) -> np.ndarray:

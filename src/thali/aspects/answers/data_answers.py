@@ -11,6 +11,7 @@ import numpy as np
 from thali.data.groups import Groups
 from thali.data.kinds import (
     BEST_WORST,
+    BEST_WORST_KINDS,
     CHOICE_KINDS,
     CHOICES,
     OF_GROUPS,
@@ -44,6 +45,7 @@ from .groups import group_check_table, group_features_table, tree_of_group
 from .kind import of_choices, of_known_data
 from .kinds_of_people import (
     as_groups,
+    kinds_best_worst_check_table,
     kinds_check_table,
     kinds_set_check_table,
     kinds_triplet_check_table,
@@ -317,6 +319,7 @@ _BY_KIND: dict[str, DataAnswers] = {
     OWN: OfOwnData(),
     PAIR_KINDS: OfKinds(OfPairs(), quantities.of_pairs, kinds_check_table),
     CHOICE_KINDS: OfKinds(OfSets(), quantities.of_offered, kinds_set_check_table),
+    BEST_WORST_KINDS: OfKinds(OfBestWorst(), quantities.of_every_pair, kinds_best_worst_check_table),
     TRIPLET_KINDS: OfKinds(OfTriplets(), quantities.of_answered, kinds_triplet_check_table, most_similar_of_new),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}

@@ -30,7 +30,7 @@ from .check import (
     spaced_draws,
     whole_counts,
 )
-from .check_by_data import checked_triplets, whole_choices
+from .check_by_data import checked_options, checked_triplets, named_options, whole_answers, whole_choices
 from .groups import tree_of_group
 from .kinds_tree import shares_of_new
 from .predict import (
@@ -224,23 +224,26 @@ def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tup
 
     constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
     sizes, times = constant["set_size"].values, observed["answers"].values
-    set_of, of_answer = np.repeat(np.arange(len(sizes)), sizes), kind[constant["answer_subject"].values]
-    place = constant["answer_place"].values
-    counts = [np.bincount(place, times * (of_answer == g), len(set_of)) for g in range(len(names))]
+    (of,) = map(str, observed["chosen"].dims)  # along which the possible answers stand: the places, or best and worst
+    at_place = np.repeat(np.arange(len(sizes)), sizes)
+    set_of = at_place if of == "place" else np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
+    of_answer, answer = kind[constant["answer_subject"].values], constant["answer_place"].values
+    counts = [np.bincount(answer, times * (of_answer == g), len(set_of)) for g in range(len(names))]
     sets = [np.flatnonzero(np.bincount(set_of, each, len(sizes))) for each in counts]
-    kept = [np.flatnonzero(np.isin(set_of, each)) for each in sets]
-    rows = {
-        "set_group": ("set", np.repeat(np.arange(len(names)), [len(each) for each in sets])),
-        "place_group": ("place", np.repeat(np.arange(len(names)), [len(each) for each in kept])),
+    along = {"set": sets, "place": [np.flatnonzero(np.isin(at_place, each)) for each in sets]}
+    along[of] = [np.flatnonzero(np.isin(set_of, each)) for each in sets]
+    rows: dict[str, Any] = {
+        f"{dim}_group": (dim, np.repeat(np.arange(len(names)), [len(each) for each in kept]))
+        for dim, kept in along.items()
     }
     own: dict[str, Any] = {}
-    for dim, at in (("set", np.concatenate(sets)), ("place", np.concatenate(kept))):
+    for dim, at in ((dim, np.concatenate(kept)) for dim, kept in along.items()):
         rows |= {str(name): (dim, each.values[at]) for name, each in observed.coords.items() if each.dims == (dim,)}
         own |= {str(name): (dim, each.values[at]) for name, each in constant.data_vars.items() if each.dims == (dim,)}
     own["log_multinomial_coefficient"] = "set", np.zeros(len(own["set_size"][1]))
-    chosen = np.concatenate([each[own] for each, own in zip(counts, kept, strict=True)])
+    chosen = np.concatenate([each[own] for each, own in zip(counts, along[of], strict=True)])
     counted = xr.Dataset(own, {**rows, "option": constant["option"].values, "group": names})
-    return kept, xr.Dataset({"chosen": ("place", _whole(chosen))}, rows), counted
+    return along["place"], xr.Dataset({"chosen": (of, _whole(chosen))}, rows), counted
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
@@ -497,6 +500,25 @@ def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "
         rows.append(replicated_rows(x, n, expected / n, replicates))
         discrepancy += [discrepancy_of(x, expected, expected), discrepancy_of(replicates, expected, expected)]
     return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
+
+
+# Best and worst: the check of all people --------------------------------------------------------------------------------
+
+
+def kinds_best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `best_worst_check_table`; answers to a set are a sum over kinds of Multinomial(n_g, p_g)."""
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    sizes = constant["set_size"].values
+    set_of = np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
+    of, groups = aligned_members(tree), as_groups(tree)
+    draws = spaced_draws(len(of), len(set_of))
+    times, subject = whole_answers(observed["answers"].values), constant["answer_subject"].values
+    who = []
+    for g, name in enumerate(Posterior(groups).groups):
+        by = np.zeros((len(sizes), len(draws)), np.int64)
+        np.add.at(by, set_of[constant["answer_place"].values], times[:, None] * (of[draws][:, subject] == g).T)
+        who.append((columns_of(tree_of_group(groups, name)).take(draws), by))
+    return checked_options(named_options(tree, who, streams(random_seed, 1)[0]))
 
 
 # Triplets: what a new person calls the most similar pair, and the check of all people -------------------------------

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.answers import Answers, Given, given_answers, log_coefficients_of_people
-from thali.data.kinds import BY_KINDS, CHOICES, PAIRS, TRIPLETS
+from thali.data.answers import Answers, Given, first_answers, given_answers, log_coefficients_of_people
+from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS, TRIPLETS
 from thali.errors import DataError
 from thali.inference.threads import rectangle
 from thali.posterior.densities import is_pointwise
@@ -23,6 +23,7 @@ from ..draws.covariates import Lift
 from ..draws.probabilities import probability_draws
 from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats, pair_index
 from ..draws.triplets import probabilities_of_draws
+from ..likelihoods.best_worst import answer_probabilities
 from .groups import _padded_weights, columns_of_group, comparable_weights, mean_over
 
 if TYPE_CHECKING:
@@ -195,11 +196,20 @@ def _of_pair_sets(kind: _Kind, data: Any) -> np.ndarray | None:
     return np.log(probabilities_of_draws(kind.columns, constant, data.start, data.first, data.second, *fixed))
 
 
+def _of_best_and_worst(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each possible answer to each set."""
+    if first_answers(data.start)[-1] > MAX_PAIRS:
+        return None
+    constants, weights = kind.part.constants, kind.columns.unique_weights
+    return np.log(answer_probabilities(weights, data.start, data.members, constants["lapse"], constants["best_worst"]))
+
+
 # Of a kind of data: the log probability of every answer, draw by draw (draws, answers); None where it is not stored.
 _LOGS: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
     PAIRS: _of_pairs,
     CHOICES: _of_places,
     TRIPLETS: _of_pair_sets,
+    BEST_WORST: _of_best_and_worst,
 }
 
 
@@ -211,8 +221,10 @@ def _stored(data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
         rows |= {"answer_losses": ("answer", answers.losses)}
         rows |= {"answer_ties": ("answer", answers.tied)} if data.n_ties else {}
         return rows, {"answers": ("answer", answers.wins)}
-    rows = {"answer_subject": ("answer", given.subject), "answer_place": ("answer", given.answer)}
-    return rows, {"answers": ("answer", given.times)}
+    # a dimension of its own: along "answer" stand the possible answers of best-worst choices
+    dim = "answer" if data.worst is None else "given_answer"
+    rows = {"answer_subject": (dim, given.subject), "answer_place": (dim, given.answer)}
+    return rows, {"answers": (dim, given.times)}
 
 
 def _log_of_people(logs: np.ndarray, given: Given, of: np.ndarray) -> np.ndarray:

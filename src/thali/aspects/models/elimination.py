@@ -14,7 +14,7 @@ from thali.trees.tree import Tree
 
 from ..dependence import check_people, dependence_of_chains
 from ..likelihoods.best_worst import RANKING
-from ..likelihoods.elimination import Elimination
+from ..likelihoods.elimination import Elimination, as_choices
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
@@ -202,6 +202,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChoiceAnswers):
 
     def _as_data(self, data: Any) -> Any:
         data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        if self.kinds is not None:  # everybody's answers are in the form in which they are modelled
+            data = as_choices(data, self.best_worst)
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
