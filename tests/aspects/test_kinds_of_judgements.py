@@ -1,5 +1,5 @@
-"""Kinds of people whose comparisons have ties and covariates, or who name the best and the worst: what draws say, by the
-definition; the sampler runs as Python."""
+"""Kinds of people whose comparisons have ties and covariates, or who name the best and the worst: what draws say, by
+the definition; the sampler runs as Python."""
 
 import numpy as np
 import pandas as pd

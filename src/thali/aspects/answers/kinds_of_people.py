@@ -502,7 +502,7 @@ def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "
     return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
 
 
-# Best and worst: the check of all people --------------------------------------------------------------------------------
+# Best and worst: the check of all people -----------------------------------------------------------------------------
 
 
 def kinds_best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":

@@ -301,8 +301,8 @@ def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> Non
 
 # The answers of people whose kind changes: of pair, or cell, e 3 e is a choice of the first option, 3 e + 1 one of the
 # second, and 3 e + 2 of neither; their places are three times the flat position of the pair among the blocks of its
-# first option, plus 0, 1 and 2. Half a tie counts as a choice of either option, and what the parameter of ties adds to its
-# probability is that of the number of ties.
+# first option, plus 0, 1 and 2. Half a tie counts as a choice of either option, and what the parameter of ties adds to
+# its probability is that of the number of ties.
 
 
 @of_pairs(operations.look_at_answers)

@@ -1,7 +1,7 @@
 """Which data are modelled of which population: one table, and one sentence for what is not in it.
 
-The kinds of data of a population are those whose `DataSpec` has a name for them (`groups`, `kinds`). A new cell is a name
-in the spec.
+The kinds of data of a population are those whose `DataSpec` has a name for them (`groups`, `kinds`). A new cell is a
+name in the spec.
 """
 
 from typing import Any
@@ -9,7 +9,6 @@ from typing import Any
 from thali.data.kinds import GROUPED, OF_KINDS, SPECS
 from thali.errors import Argument, DataError, InPython
 from thali.posterior.view import GROUPS, KINDS, ONE
-
 
 MODELLED: dict[str, list[str]] = {  # of each population the kinds of data, of `thali.data.kinds`
     ONE: [spec.kind for spec in SPECS],
