@@ -62,6 +62,7 @@ SPECS: tuple[DataSpec, ...] = (
         ((f"{_COMPARISON}.pairs:ObjectPairs", f"{_COMPARISON}.pairs:GaussianScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
+        compared_by_group="free,similar",
         groups="similarities by group",
     ),
     DataSpec(
