@@ -22,7 +22,9 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module", params=MAKE)
+@pytest.fixture(
+    scope="module", params=["both", *(pytest.param(one, marks=pytest.mark.long) for one in MAKE if one != "both")]
+)
 def fitted(request):
     data = MAKE[request.param](5, 3, 6, seed=1)
     with pytest.MonkeyPatch.context() as patched:

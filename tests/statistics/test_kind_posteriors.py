@@ -45,7 +45,10 @@ from thali.testing import naive
 from thali.testing.exact import invariance_error
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
-EVERY = *OF_PAIRS, random_choices, random_best_worst, random_triplets
+EVERY = (
+    *(random_answers, random_tied_judgements, random_choices, random_best_worst, random_triplets),
+    *(pytest.param(make, marks=pytest.mark.long) for make in (random_ties, random_judgements)),
+)
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse .01, alpha 1, two kinds
 LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
