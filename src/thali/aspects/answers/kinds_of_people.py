@@ -194,8 +194,8 @@ def _pairs_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tu
     constant, given, cells = tree["constant_data"].to_dataset(), answers_to_pairs(tree), cells_of(tree)
     by_cell = np.zeros((len(names), len(cells["pair"]), 3))
     np.add.at(by_cell, (kind[given.subject], given.cell), given.counts)
-    by_pair = np.zeros((len(names), constant.sizes["compared_pair"], 3))
-    np.add.at(by_pair, (slice(None), cells["pair"]), by_cell)
+    first_cell = np.searchsorted(cells["pair"], np.arange(constant.sizes["compared_pair"]))
+    by_pair = np.add.reduceat(by_cell, first_cell, axis=1)
     group, pair = np.nonzero(by_pair.sum(axis=2))
     wins, ties, losses = (_whole(each) for each in by_pair[group, pair].T)
     rows: dict[str, Any] = {"compared_pair_group": ("compared_pair", group)}
@@ -432,6 +432,7 @@ def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pand
     for pairs in blocks(len(first), len(draws) * len(each) * (3 if has_ties else 1)):
         block = slice(*np.searchsorted(cells["pair"], [pairs.start, pairs.stop]))
         pair = cells["pair"][block]
+        first_cell = np.searchsorted(pair, np.arange(pairs.start, pairs.stop))
         here = np.flatnonzero((given.cell >= block.start) & (given.cell < block.stop))
         replicates, expected, variance = np.zeros((3, 3, pairs.stop - pairs.start, len(draws)))
         part = None if lift is None else Lift(lift.beta, lift.x[block])
@@ -451,7 +452,7 @@ def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pand
                 (expected, by * of_outcome),
                 (variance, by * of_outcome * (1.0 - of_outcome)),
             ):
-                np.add.at(whole, (slice(None), pair - pairs.start), part_of_kind)
+                whole += np.add.reduceat(part_of_kind, first_cell, axis=1)
         n = observed[:, pairs].sum(axis=0)[:, None]
         for outcome in range(3 if has_ties else 1):
             x, drawn, mean = observed[outcome, pairs, None], replicates[outcome], expected[outcome]

@@ -131,7 +131,7 @@ def kinds_tree(
         terms = _log_of_people(np.maximum(np.stack(logs, axis=1), LEAST), given, of) + coefficients
         variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)
         found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "subject": people})
-    constants, observed = _stored(data, given)
+    constants, observed = _stored(part.kind, data, given)
     found["observed_data"] = xr.Dataset({**part.observed, **observed}, part.observed_coordinates)
     found["constant_data"] = xr.Dataset(
         {**part.constants, **constants}, {**part.observed_coordinates, "option": labels, "subject": people}
@@ -213,7 +213,7 @@ _LOGS: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
 }
 
 
-def _stored(data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a tree holds of everybody's answers, in constant_data and in observed_data."""
     if isinstance(data.answers, Answers):
         answers, place = data.cells.answers, "answer_pair" if data.covariates is None else "answer_cell"
@@ -222,7 +222,7 @@ def _stored(data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
         rows |= {"answer_ties": ("answer", answers.tied)} if data.n_ties else {}
         return rows, {"answers": ("answer", answers.wins)}
     # a dimension of its own: along "answer" stand the possible answers of best-worst choices
-    dim = "answer" if data.worst is None else "given_answer"
+    dim = "given_answer" if kind == BEST_WORST else "answer"
     rows = {"answer_subject": (dim, given.subject), "answer_place": (dim, given.answer)}
     return rows, {"answers": (dim, given.times)}
 
