@@ -144,6 +144,14 @@ def test_the_model_of_one_kind_has_its_answers(fitted):
         assert first.covariate_effects().equals(model.covariate_effects())
 
 
+def test_effects_of_covariates_are_found(fitted):
+    data, model = fitted
+    if data.covariate_names:
+        findings = model.findings()
+        assert findings["covariates"].table.equals(model.covariate_effects())
+        assert "The coefficients of covariates were the same in all kinds." in str(findings["methods"])
+
+
 def test_covariates_of_options_change_worths():
     prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
     data = random_answers(5, 3, 6, seed=1).with_option_covariates(prices)
