@@ -10,6 +10,7 @@ from group_problems import contents, geweke, mean_and_error, means, small_chain
 from joint_means import LIMIT
 from kind_problems import (
     Asked,
+    answered,
     as_choices,
     drawn,
     has_worst,
@@ -402,6 +403,17 @@ def test_evidence(people, kinds, run):
     found, value = evidence_of(people, kinds, **run)
     assert found.usable and found.standard_error < (0.1 if run["draws"] < 1000 else 0.02)
     assert abs(value - enumerated(people, kinds)[0]) < ERRORS * found.standard_error
+
+
+@pytest.mark.long
+def test_evidence_of_one_kind_with_ties():
+    """Six times the first, twice the second, four ties: -13.89223954 by quadrature."""
+    rows = [(f"p{k % 3}", "1", "2", chosen) for k, chosen in enumerate(["1"] * 6 + ["2"] * 2 + ["tie"] * 4)]
+    data, settings = answered(rows), {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False}
+    how = checked_evidence_run(**USUAL | settings | {"draws": 600, "chains": 6})
+    found = th.EliminationByAspects(alpha=1.0, kinds=1)._evidence_of(data, how)
+    value = found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+    assert found.usable and abs(value + 13.89223954) < ERRORS * found.standard_error < 0.1
 
 
 def test_people_are_of_kinds_by_their_prior():
