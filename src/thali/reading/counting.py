@@ -121,8 +121,8 @@ class Rows(NamedTuple):
         if self.unread is not None:
             warn(
                 DataWarning(
-                    f"Column {self.unread!r} says who answered, and is read of a file above {LARGE >> 20} MB only if it "
-                    "is named, so that all answers count as independent; name it by ",
+                    f"Column {self.unread!r} says who answered, and is read of a file above {LARGE >> 20} MB only if"
+                    " it is named, so that all answers count as independent; name it by ",
                     Argument("respondent"),
                     ".",
                 )
