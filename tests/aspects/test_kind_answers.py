@@ -251,22 +251,6 @@ def test_data_that_are_refused(data):
         two.fit({"women": data, "men": data}, **RUN)
     with pytest.raises(DataError, match="kinds of people need choices that say who answered"):
         two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)
-    answers = pd.DataFrame([("p", "a", "b", "c", "a", "c"), ("q", "a", "b", "c", "b", "c")])
-    answers.columns = ["person", "item1", "item2", "item3", "best", "worst"]
-    with pytest.raises(ArgumentError, match="the best and the worst are named"):
-        two.fit(th.Choices.from_best_worst(answers), **RUN)
-    rows = pd.DataFrame([("p", "a", "b", "tie"), ("q", "a", "b", "a")], columns=["who", "first", "second", "chosen"])
-    ties = th.PairedComparisons.from_trials(rows, "first", "second", "chosen", subject="who")
-    with pytest.raises(ArgumentError, match=r"1 are ties; set ties='half' or ties='drop'"):
-        two.fit(ties, **RUN)
-    th.EliminationByAspects(kinds=2, ties="half").prepare(ties)
-    described = rows.assign(chosen=["a", "b"], longer=[1.0, 2.0])
-    known = th.PairedComparisons.from_trials(
-        described, "first", "second", "chosen", subject="who", covariates=["longer"]
-    )
-    with pytest.raises(ArgumentError, match=r"without covariates; set covariates=\[\] to leave them out"):
-        two.fit(known, **RUN)
-    th.EliminationByAspects(kinds=2, covariates=[]).prepare(known)
     with pytest.raises(ArgumentError, match="kinds belongs to method='mcmc'"):
         th.EliminationByAspects("unique", method="maximum-likelihood", kinds=2).fit(data)
 
@@ -282,7 +266,7 @@ def test_data_that_are_refused(data):
         ),
         (lambda model: model.update(random_comparisons(3, 1)), "fit to all the data"),
         (lambda model: model.features(similar=0.8), r"or of one kind, of_kind\(1\)"),
-        (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), "covariates are unknown"),
+        (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), "There is no covariate 'order'"),
     ],
 )
 def test_answers_that_are_refused(model, ask, said):

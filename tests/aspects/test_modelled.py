@@ -9,7 +9,7 @@ from problems import random_comparisons, with_ties
 
 import thali as th
 from thali.aspects.populations.modelled import MODELLED
-from thali.data.kinds import BY_KINDS, CHOICES, GROUPED, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, GROUPED, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ThaliError
 from thali.posterior.view import GROUPS, KINDS, ONE
 from thali.testing import smallest
@@ -52,40 +52,20 @@ def _answers(size):
 # Of a likelihood: the data, a model of them, and what it is refused for by population.
 ROWS = {
     "pairs": (_pairs, ASPECTS, {}, {}),
-    "pairs with ties": (_tied, ASPECTS, {}, {KINDS: "comparisons without ties"}),
-    "pairs with covariates": (
-        lambda: _pairs(covariates=["longer"]),
-        ASPECTS,
-        {},
-        {KINDS: "comparisons without covariates"},
-    ),
-    "pairs with covariates of options": (
-        _described,
-        ASPECTS,
-        {"aspects": UNIQUE},
-        {KINDS: "comparisons without covariates"},
-    ),
+    "pairs with ties": (_tied, ASPECTS, {}, {}),
+    "pairs with covariates": (lambda: _pairs(covariates=["longer"]), ASPECTS, {}, {}),
+    "pairs with covariates of options": (_described, ASPECTS, {"aspects": UNIQUE}, {}),
     "sets": (lambda: smallest._answered_sets()[0], ASPECTS, {}, {}),
     "sets, unique": (lambda: smallest._answered_sets()[0], ASPECTS, {"aspects": UNIQUE}, {}),
     "rankings": (_rankings, ASPECTS, {}, {}),
-    "best and worst of three": (lambda: _answers(3), ASPECTS, {}, {KINDS: "the best and the worst are named"}),
-    "best and worst of four": (
-        lambda: _answers(4),
-        ASPECTS,
-        {"aspects": UNIQUE},
-        {KINDS: "the best and the worst are named"},
-    ),
-    "best and worst, reversed": (
-        lambda: _answers(4),
-        ASPECTS,
-        {"aspects": UNIQUE, "best_worst": "reversed"},
-        {KINDS: "the best and the worst are named"},
-    ),
+    "best and worst of three": (lambda: _answers(3), ASPECTS, {}, {}),
+    "best and worst of four": (lambda: _answers(4), ASPECTS, {"aspects": UNIQUE}, {}),
+    "best and worst, reversed": (lambda: _answers(4), ASPECTS, {"aspects": UNIQUE, "best_worst": "reversed"}, {}),
     "similarities": (
         lambda: th.datasets.numbers(),
         th.AdditiveClustering,
         {"sigma": 0.1},
-        {KINDS: r"are for .* or triplets; got Similarities"},
+        {KINDS: r"are for .* or best-worst choices; got Similarities"},
     ),
     "triplets": (lambda: smallest._answered_triplets()[0], th.AdditiveClustering, {}, {}),
     "triplets, ratio": (lambda: smallest._answered_triplets()[0], th.AdditiveClustering, {"link": "ratio"}, {}),
@@ -109,8 +89,8 @@ def test_each_is_fitted_or_refused_by_the_table(name, population):
 
 def test_the_table_is_that_of_the_kinds_of_data():
     assert set(MODELLED) == {ONE, GROUPS, KINDS}
-    assert {PAIRS, CHOICES, SIMILARITIES, TRIPLETS} <= set(MODELLED[GROUPS].kinds) == set(GROUPED)
-    assert set(MODELLED[KINDS].kinds) == set(BY_KINDS) == {PAIRS, CHOICES, TRIPLETS}
+    assert {PAIRS, CHOICES, SIMILARITIES, TRIPLETS} <= set(MODELLED[GROUPS]) == set(GROUPED)
+    assert set(MODELLED[KINDS]) == set(BY_KINDS) == {PAIRS, CHOICES, BEST_WORST, TRIPLETS}
 
 
 @pytest.mark.fit

@@ -14,6 +14,7 @@ from thali.aspects.answers import new_people
 from thali.aspects.answers.new_people import log_predictive_of_population, population_in, predicted_of_population
 from thali.aspects.draws.columns import Columns
 from thali.aspects.draws.probabilities import probability_draws
+from thali.compile import jit
 from thali.errors import ArgumentError, DataWarning
 from thali.posterior.store import tree_of
 
@@ -30,10 +31,13 @@ def of_one(*answers, labels="xy"):
     return th.Choices.from_comparisons(answered(list(answers), list(labels)))
 
 
-def fitted():
+@pytest.fixture(scope="module")
+def model():
     rng = np.random.default_rng(1)
     rows = [(f"p{k % 5}", "x", "y", rng.choice(["x", "y"])) for k in range(20)]
-    return th.EliminationByAspects("unique", people="random").fit(answered(rows, list("xy")), **RUN)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jit, "_is_disabled", lambda: True)
+        return th.EliminationByAspects("unique", people="random").fit(answered(rows, list("xy")), **RUN)
 
 
 TWO = of_one(("n", "x", "y", "x"), ("n", "x", "y", "x"), ("n", "x", "y", "y"), ("m", "x", "y", "y"))
@@ -52,8 +56,7 @@ def by_quadrature(model, what):
     return float(np.mean(total))
 
 
-def test_all_choices_of_a_new_person_together(monkeypatch):
-    model = fitted()
+def test_all_choices_of_a_new_person_together(model, monkeypatch):
     monkeypatch.setattr(new_people, "_PEOPLE", 6_000)  # whose Monte Carlo error is far below the tolerance
     found = model.log_predictive(TWO)
     assert found.name == "log_predictive" and found.index.name == "respondent"
@@ -64,9 +67,8 @@ def test_all_choices_of_a_new_person_together(monkeypatch):
     assert found.to_dict() == pytest.approx(expected, abs=0.03)
 
 
-def test_predictions_are_means_over_new_people(monkeypatch):
-    model = fitted()
-    monkeypatch.setattr(new_people, "NEW_PEOPLE", 1_000)
+def test_predictions_are_means_over_new_people(model, monkeypatch):
+    monkeypatch.setattr(new_people, "NEW_PEOPLE", 500)
     expected = by_quadrature(model, lambda p: p)
     p, errors = model.predict_proba([("x", "y"), ("y", "x")], return_se=True)
     assert p == pytest.approx([expected, 1 - expected], abs=0.003) and (errors > 0).all()
@@ -94,8 +96,7 @@ def test_shared_features_of_many_answers_against_a_plain_mean():
     assert np.mean(found) == pytest.approx(plain, abs=4.5 * np.hypot(error, np.std(found, ddof=1) / 2) + 0.01)
 
 
-def test_a_person_is_not_the_population():
-    model = fitted()
+def test_a_person_is_not_the_population(model):
     posterior = model.of_group("p0").posterior_["posterior"]
     assert "common_worth" not in posterior and "common_weights" not in posterior
     assert not model.of_group("p0").ranks().equals(model.ranks())
@@ -130,21 +131,18 @@ def test_people_left_out_by_every_model_of_people():
     assert model.log_predictive(new)["n"] == pytest.approx(np.log((p[:, 0] ** 2 * (1 - p[:, 2])).mean()))
 
 
-def test_bad_input():
-    model = th.EliminationByAspects("unique", people="random")
-    data = random_answers(4, 3, 5, seed=1)
+def test_bad_input(model):
     with pytest.raises(ArgumentError, match=r"'mine' tells everybody apart.*set leave_out='subject'"):
-        th.compare({"mine": model}, data, **RUN)
-    model.fit(data, **RUN)
+        th.compare({"mine": model}, random_answers(4, 3, 5, seed=1), **RUN)
     with pytest.raises(ArgumentError, match="covariates are unknown where people are random"):
-        model.predict_proba([("a", "b")], covariates={"order": 1})
+        model.predict_proba([("x", "y")], covariates={"order": 1})
     old = model.posterior_["posterior"].to_dataset().drop_vars("common_weights")
     groups = {str(name): node.to_dataset() for name, node in model.posterior_.children.items()}
     tree = tree_of(groups | {"posterior": old}, {})
     with pytest.raises(ArgumentError, match="holds no common weights"):
         log_predictive_of_population(tree, TWO)
     with pytest.raises(ArgumentError, match="holds no common weights"):
-        predicted_of_population(tree, [("a", "b")], False, None)
+        predicted_of_population(tree, [("x", "y")], False, None)
 
 
 def test_covariates_do_not_count_where_people_are_left_out():

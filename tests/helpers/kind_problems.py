@@ -2,15 +2,16 @@
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.aspects.likelihoods.elimination_of_groups import for_groups
+from thali.aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
 from thali.aspects.populations.kinds import KindChain, build_kind_task
-from thali.data.answers import given_answers
-from thali.data.kinds import TRIPLETS
+from thali.data.answers import OUTCOMES, given_answers
+from thali.data.kinds import CHOICES, TRIPLETS
 from thali.testing import naive
 
 
@@ -35,6 +36,25 @@ def random_answers(people, n, choices, seed):
     return answered(rows, labels)
 
 
+def random_judgements(people, n, choices, seed, tied=False, described=True):
+    """People who answer at random, ties perhaps among them, with two covariates of their comparisons perhaps."""
+    rng, rows, labels = np.random.default_rng(seed), [], list("abcdefghij"[:n])
+    for person in range(people):
+        for _ in range(choices):
+            pair = rng.choice(labels, 2, replace=False)
+            chosen = rng.choice([*pair, "tie"]) if tied else rng.choice(pair)
+            rows.append((f"p{person}", *pair, chosen, int(rng.integers(-1, 2)), int(rng.integers(2))))
+    if tied and not any(row[3] == "tie" for row in rows):
+        rows[0] = (*rows[0][:3], "tie", *rows[0][4:])
+    frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "longer", "later"])
+    more = {"covariates": ["longer", "later"]} if described else {}
+    return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", labels=labels, **more)
+
+
+random_ties = partial(random_judgements, tied=True, described=False)
+random_tied_judgements = partial(random_judgements, tied=True)
+
+
 def random_choices(people, n, choices, seed):
     """People who choose at random out of random sets of two and more."""
     rng, rows, labels = np.random.default_rng(seed), [], list("abcdefghij"[:n])
@@ -44,6 +64,23 @@ def random_choices(people, n, choices, seed):
         rows += [(f"p{number % people}", number, each, int(each == chosen)) for each in offered]
     frame = pd.DataFrame(rows, columns=["person", "task", "item", "chosen"])
     return th.Choices(frame, respondent="person", labels=labels)
+
+
+def random_best_worst(people, n, choices, seed):
+    """People who name a best and a worst at random out of sets of three and four, so that every answer is given."""
+    rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
+    threes = [list(each) for each in itertools.combinations(labels, 3)]
+    sets = threes if n == 3 else [*threes[:2], labels[:4]]
+    every = [(each, *answer) for each in sets for answer in itertools.permutations(each, 2)]
+    while len(every) < people * choices:
+        each = sets[rng.integers(len(sets))]
+        every.append((each, *rng.choice(each, 2, replace=False)))
+    rows = [
+        (f"p{number % people}", *(each + [""] * (4 - len(each))), best, worst)
+        for number, (each, best, worst) in enumerate(every)
+    ]
+    frame = pd.DataFrame(rows, columns=["person", *(f"item{k}" for k in range(1, 5)), "best", "worst"])
+    return th.Choices.from_best_worst(frame, respondent="person", labels=labels)
 
 
 def random_triplets(people, n, choices, seed):
@@ -61,16 +98,24 @@ def random_triplets(people, n, choices, seed):
 
 def likelihood_of(data, lapse=0.01, link="exp"):
     """In the form that kinds of people have."""
+    if has_worst(data):
+        return BestAndWorst(lapse, shared=False)
     if data.kind == TRIPLETS:
         return th.likelihoods.MostSimilarPair(link, lapse)
-    return for_groups(th.likelihoods.Elimination(lapse), [data])
+    made = th.likelihoods.Elimination(lapse, ties=data.n_ties > 0, covariates=data.covariate_names)
+    return for_groups(made, [data])
 
 
-def naive_log_likelihood(data, features, weights, unique, lapse=0.01, link="exp", constant=0.0):
+def has_worst(data):
+    """Whether best and worst were named."""
+    return data.kind == CHOICES and data.worst is not None
+
+
+def naive_log_likelihood(data, features, weights, unique, lapse=0.01, link="exp", constant=0.0, tie=None, beta=()):
     """Of the answers of one person, slow and obvious."""
     if data.kind == TRIPLETS:
         return naive.triplet_log_likelihood(data, features, weights, link, constant, lapse)
-    return naive.log_likelihood(data, features, weights, unique, lapse)
+    return naive.log_likelihood(data, features, weights, unique, lapse, tie, beta=beta)
 
 
 def as_choices(data):
@@ -83,9 +128,11 @@ class Asked:
 
     def __init__(self, of_task, data):
         given = given_answers(data)
-        question_of = np.arange(of_task.people.place.size) // 2 if hasattr(data, "wins") else data.set_of
+        question_of = np.arange(of_task.people.place.size) // OUTCOMES if hasattr(data, "wins") else data.set_of
         self.asked, row = np.unique(np.column_stack([given.subject, given.question]), axis=0, return_inverse=True)
         self.times = np.bincount(row.ravel(), given.times).astype(int)
+        if has_worst(data):
+            question_of = np.repeat(np.arange(data.n_sets), data.sizes * (data.sizes - 1))
         self.answers = [np.flatnonzero(question_of == question) for _, question in self.asked]
         self.people = of_task.people
         of_person = np.repeat(self.asked[:, 0], [len(each) for each in self.answers])
@@ -96,16 +143,17 @@ class Asked:
     def members(self, question):
         """The options, or the pairs of objects, of a question."""
         if hasattr(self.data, "wins"):
-            return [int(self.data.first[question]), int(self.data.second[question])]
+            cells = self.data.cells
+            return [int(cells.first[question]), int(cells.second[question])]
         if self.data.kind == TRIPLETS:
             places = slice(self.data.start[question], self.data.start[question + 1])
             return list(zip(self.data.first[places].tolist(), self.data.second[places].tolist(), strict=True))
         return self.data.members[self.data.start[question] : self.data.start[question + 1]].tolist()
 
     def drawn(self, rng, probabilities):
-        """`People` with new answers; `probabilities`: of the members of a set for a person."""
+        """`People` with new answers; `probabilities`: of the answers to a question about these members for a person."""
         times = [
-            rng.multinomial(n, probabilities(person, self.members(question)))
+            rng.multinomial(n, probabilities(person, question, self.members(question)))
             for (person, question), n in zip(self.asked, self.times, strict=True)
         ]
         times = np.concatenate(times).astype(float)
@@ -118,8 +166,9 @@ def task(
     data, kinds=2, likelihood=None, prior=None, alpha=None, weights="free", draws=1, tune=0, thin=5, tempering=False
 ):
     """What the chains run."""
+    usual = th.priors.Given(np.zeros((data.n_options, 0))) if has_worst(data) else th.priors.IndianBuffet()
     parts = {
-        "prior": prior or th.priors.IndianBuffet(),
+        "prior": prior or usual,
         "likelihood": likelihood or th.likelihoods.Elimination(0.01),
         "weight_prior": (1.0, 1.0),
         "alpha": alpha,

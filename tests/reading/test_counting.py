@@ -1,5 +1,7 @@
 """Large tables of comparisons: read in batches, they give what they give when read at once."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from thali.reading.counting import read_counts
 from thali.reading.recognise import read
 
 pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.filterwarnings("ignore:Column 'judge' says who answered")
 WORDS = ["model_a", "model_b", "tie", "tie (bothbad)"]
 
 
@@ -111,6 +114,17 @@ def test_other_shapes_and_small_files_are_read_as_ever(tmp_path, monkeypatch):
     assert read_counts(path)[1] == read(path, PAIRS)[1]
 
 
+def test_who_answered_is_read_if_it_is_named(tmp_path):
+    path = written(battles(), tmp_path, "csv")
+    with pytest.warns(DataWarning, match="'judge' says who answered, .* only if it is named.*by respondent"):
+        assert not read_counts(path)[0].subjects
+    rows = counting.read_rows(path, ["judge"], False, None, {"respondent": "judge"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data, _ = rows.build()
+    assert len(data.subjects) == 99 and data.answers.wins.sum() == data.wins.sum()
+
+
 def test_named_columns(tmp_path):
     frame = battles().rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
     coding = dict(zip(WORDS, ("first", "second", "tie", "tie"), strict=True))
@@ -162,7 +176,7 @@ def test_conditions_that_do_not_fit_are_refused_before_anything_is_counted(tmp_p
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
-    frame = battles()
+    frame = battles().drop(columns="judge")
     frame["block"] = np.where(frame["id"] % 100 < 10, "practice", "main")
     path = written(frame, tmp_path, kind)
     with pytest.warns(DataWarning, match="^50 rows say `block` = practice and were counted; leave them out by where="):

@@ -4,18 +4,25 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from group_problems import contents, geweke, mean_and_error, means, small_chain
 from joint_means import LIMIT
 from kind_problems import (
     Asked,
+    answered,
     as_choices,
     drawn,
+    has_worst,
     likelihood_of,
     naive_log_likelihood,
     of_one_pair,
     random_answers,
+    random_best_worst,
     random_choices,
+    random_judgements,
+    random_tied_judgements,
+    random_ties,
     random_triplets,
     task,
     with_kappa,
@@ -26,16 +33,23 @@ import thali as th
 from thali.aspects.draws.counts import log_outcome_coefficient
 from thali.aspects.group_state import KAPPA, group_at, kinds_at
 from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali.aspects.likelihoods.pair_blocks import TIE
+from thali.aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali.aspects.moves import kinds as moves
 from thali.aspects.operations import cache_at, rebuild
 from thali.aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
 from thali.aspects.samplers.prior_ladder import on_ladder
 from thali.aspects.state import replica
+from thali.data.kinds import CHOICES, PAIRS
 from thali.model.evidence import USUAL, checked_evidence_run
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 
-EVERY = random_answers, random_choices, random_triplets
+OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
+EVERY = (
+    *(random_answers, random_tied_judgements, random_choices, random_best_worst, random_triplets),
+    *(pytest.param(make, marks=pytest.mark.long) for make in (random_ties, random_judgements)),
+)
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
 THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse .01, alpha 1, two kinds
 LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
@@ -98,6 +112,69 @@ def test_posterior_means_of_choices_out_of_sets_of_two():
     hold_against(THREE, 2, task(data, 2, OutOfSets(0.01), alpha=1.0, draws=60_000, tune=300))
 
 
+JUDGED = ((4, 0, 1, 1.0), (3, 1, 1, -1.0), (0, 4, 2, 1.0))  # times first, second and neither, at a covariate
+
+
+def same_kind_of_judged(tied, described, kinds=2, alpha=1.0, lapse=0.01, most=25):
+    """The probability that two of `JUDGED` are of the same kind, by quadrature over p and nu of each kind, and beta."""
+    x, at = np.polynomial.legendre.leggauss(80)
+    p, of_p = (1 + x) / 2, at / 2
+    nu, of_nu = np.polynomial.laguerre.laggauss(40) if tied else (np.zeros(1), np.ones(1))
+    beta, of_beta = np.polynomial.hermite_e.hermegauss(30) if described else (np.zeros(1), np.ones(1))
+    n, number = len(JUDGED), [math.exp(-alpha / 2) * (alpha / 2) ** k / math.factorial(k) for k in range(most)]
+    own = np.ones((n, len(beta), len(p), len(nu)))
+    for k, (first, second, neither, value) in enumerate(JUDGED):
+        odds = p / (1 - p) * np.exp(value * beta[:, None])
+        q = ((1 - lapse) * odds / (1 + odds) + lapse / 2)[..., None]
+        r = nu * np.sqrt(q * (1 - q))
+        own[k] = q**first * (1 - q) ** second * (r**neither / (1 + r) ** (first + second + neither) if tied else 1.0)
+    ways = list(itertools.product(range(most), repeat=2))
+    density = np.array(
+        [
+            number[i]
+            * number[j]
+            * of_p
+            * p**i
+            * (1 - p) ** j
+            * math.gamma(i + j + 2)
+            / (math.gamma(i + 1) * math.gamma(j + 1))
+            for i, j in ways
+        ]
+    )  # of p, given the numbers of columns, times the probability of these numbers
+    chance = density.sum(axis=1)
+    given = density / chance[:, None]
+    of_sets = {
+        members: np.einsum("wp,bpv,v->bw", given, np.prod(own[list(members)], axis=0), of_nu)
+        for members in itertools.product((False, True), repeat=n)
+    }
+    total, same = 0.0, np.zeros((n, n))
+    for z in itertools.product(range(kinds), repeat=n):
+        of_z = math.prod(map(math.factorial, np.bincount(z, minlength=kinds)))
+        each = np.prod([of_sets[tuple(k == g for k in z)] for g in range(kinds)], axis=0)
+        part = of_z * float(of_beta @ each @ chance)
+        total += part
+        same += part * (np.array(z)[:, None] == np.array(z))
+    return same / total
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("tied", "described"), [(True, False), (False, True), (True, True)])
+def test_posterior_means_with_ties_and_covariates(tied, described):
+    rows = [
+        (f"p{k}", "1", "2", chosen, value)
+        for k, (first, second, neither, value) in enumerate(JUDGED)
+        for chosen in ["1"] * first + ["2"] * second + ["tie"] * neither * tied
+    ]
+    frame = pd.DataFrame(rows, columns=["person", "first", "second", "chosen", "longer"])
+    more = {"covariates": ["longer"]} if described else {}
+    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", subject="person", **more)
+    found = drawn(task(data, 2, likelihood_of(data), alpha=1.0, draws=60_000, tune=300))
+    same = same_kind_of_judged(tied, described)
+    for i, j in itertools.combinations(range(3), 2):
+        mean, error = mean_and_error(found.kinds[:, i] == found.kinds[:, j])
+        assert abs(mean - same[i, j]) < ERRORS * error
+
+
 def hold_against(people, kinds, of_task):
     """The draws of a task are of the posterior that is known."""
     _, same, chosen = enumerated(people, kinds)
@@ -119,15 +196,23 @@ def hold_against(people, kinds, of_task):
 
 def at_rest(data, kinds, weights, of, kappa=math.nan):
     """A chain in plain Python with two columns, where people are of these kinds; and all that its moves take."""
-    of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=1.5, weights=weights), kappa)
+    alpha = None if has_worst(data) else 1.5
+    of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=alpha, weights=weights), kappa)
     rng = np.random.default_rng(3)
-    matrix = [[1, 0], [1, 1], [0, 1]]
-    chain = small_chain(of_task, matrix, rng.gamma(2.0, 0.5, (kinds, 2)), rng.gamma(2.0, 0.5, (kinds, 3)), KindChain)
+    matrix = np.zeros((3, 0)) if has_worst(data) else np.array([[1, 0], [1, 1], [0, 1]])
+    own = rng.gamma(2.0, 0.5, (kinds, matrix.shape[1])), rng.gamma(2.0, 0.5, (kinds, 3))
+    chain = small_chain(of_task, matrix, *own, KindChain)
     who = kinds_at(chain.kinds, 0)
     who.of[:] = of
     who.size[:] = np.bincount(of, minlength=kinds)
     base = type(chain.bases)(*(array[0] for array in chain.bases))
-    base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
+    base.v[: matrix.shape[1]] = [0.6, 0.9][: matrix.shape[1]] if weights == "similar" else 1.0
+    for g in range(kinds):
+        own = parameters_of(data, g)
+        if "tie" in own:
+            chain.cache.real[g, TIE] = own["tie"]
+        if "beta" in own:
+            chain.cache.real[g, COEFFICIENTS:] = own["beta"]
     moves.recount(of_task.of_kinds, chain.cache, chain.state, who)
     for g in range(kinds):
         likelihood = group_at(of_task.model.likelihood, g)
@@ -136,8 +221,15 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     return of_task.of_kinds, (chain.state, chain.cache, base, who)
 
 
-def log_of_answers(data, parts, kinds, more=lambda g: {}):
+def parameters_of(data, g):
+    """Parameters of kind g, that of ties and coefficients of covariates."""
+    tie = {"tie": 0.5 + g} if data.kind == PAIRS and data.n_ties else {}
+    return tie | ({"beta": [0.7, -0.4]} if data.covariate_names else {})
+
+
+def log_of_answers(data, parts, kinds, more=None):
     """The naive log-likelihood of all people, each under the weights of the own kind; P(z) included."""
+    more = more or (lambda g: parameters_of(data, g))
     states, _, _, who = parts
     Z, w, s = contents(states)
     each = data.by_subject()
@@ -162,6 +254,20 @@ def test_moves_of_a_person_leave_the_posterior_invariant(kinds, make):
         step, start, lambda parts: tuple(parts[3].of), lambda parts: log_of_answers(data, parts, kinds)
     )
     assert error < 1e-12
+
+
+@pytest.mark.parametrize("make", OF_PAIRS)
+def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
+    data = make(4, 3, 3, seed=2)
+    model, (states, caches, _, who) = at_rest(data, 2, "free", [0, 1, 0, 1])
+    for p, g in ((0, 1), (1, 0), (3, 0), (0, 0)):
+        moves.assign(model, caches, who, p, g)
+    kept = caches.block.copy(), caches.real.copy()
+    for g in range(2):
+        likelihood = group_at(model.groups.likelihood, g)
+        rebuild(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+    for before, after in zip(kept, (caches.block, caches.real), strict=True):
+        np.testing.assert_allclose(before, after, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("make", EVERY)
@@ -200,7 +306,9 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
     [
         (random_answers, 1_500),
         pytest.param(random_answers, 40_000, marks=pytest.mark.long),
+        *(pytest.param(make, 15_000, marks=pytest.mark.long) for make in OF_PAIRS[1:]),
         pytest.param(random_choices, 15_000, marks=pytest.mark.long),
+        pytest.param(random_best_worst, 15_000, marks=pytest.mark.long),
         pytest.param(random_triplets, 15_000, marks=pytest.mark.long),
     ],
 )
@@ -213,27 +321,45 @@ def test_joint_distribution(kinds, weights, make, rounds):
     chain = KindChain(of_task, np.random.default_rng(77))
     same = 2.0 / (kinds + 1.0)
     expected = means(4, weights == "similar", unique=bool(of_task.model.unique))
+    if make is random_best_worst:  # without columns
+        seen = ("both", "unique weight", "kappa", "small kappa")
+        expected = {name: mean for name, mean in expected.items() if name in seen} | {"unique weight": 4.0}
     expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
+    has_ties, described = make in (random_ties, random_tied_judgements), bool(data.covariate_names)
+    expected |= {"tie": 1.0, "tie^2": 2.0} if has_ties else {}
+    expected |= {"coefficient": 0.0, "coefficient^2": 1.0, "other": 0.0} if described else {}
     asked = Asked(of_task, data)
 
     def more(chain):
         of = chain.kinds.of[0]
-        both = {"same": of[0] == of[1], "far": of[1] == of[4]}
-        return both | {"first": of[0] == 0, "of the first": (of == 0).sum()}
+        found = {"same": of[0] == of[1], "far": of[1] == of[4], "first": of[0] == 0, "of the first": (of == 0).sum()}
+        if not (has_ties or described):
+            return found
+        real = chain.cache.real
+        if has_ties:
+            found |= {"tie": real[0, TIE], "tie^2": real[-1, TIE] ** 2}
+        if described:
+            first, other = real[0, COEFFICIENTS], real[-1, COEFFICIENTS + 1]
+            found |= {"coefficient": first, "coefficient^2": first**2, "other": other}
+        return found
 
     def simulate(rng, chain):
         (Z, w, s), of = contents(chain.state), chain.kinds.of[0]
 
-        def probabilities(person, members):
+        def probabilities(person, question, members):
             g = of[person]
             if make is random_triplets:
                 return naive.similar_pair_probabilities(members, Z[g].T.astype(bool), w[g], "exp", 0.0, lapse)
-            if len(members) > 2:
+            if make is random_best_worst:
+                every = itertools.permutations(members, 2)
+                return [naive.best_worst_probability(*answer, members, s[g], lapse, "ranking") for answer in every]
+            if len(members) > 2 or data.kind == CHOICES:
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
-            (i, j), has = members, Z[g]
-            up, down = (s[g, x] + w[g] @ (has[:, x] * (1.0 - has[:, y])) for x, y in ((i, j), (j, i)))
-            p = (1.0 - lapse) * up / (up + down) + lapse / 2.0
-            return [p, 1.0 - p]
+            real = chain.cache.real[g]
+            eta = data.covariates.values[question] @ real[COEFFICIENTS:] if described else 0.0
+            nu = real[TIE] if has_ties else 0.0
+            win, tie, loss = naive.outcome_probabilities(*members, Z[g].T.astype(bool), w[g], s[g], lapse, nu, eta)
+            return [win, loss, tie]
 
         of_task.people = asked.drawn(rng, probabilities)
 
@@ -279,6 +405,17 @@ def test_evidence(people, kinds, run):
     assert abs(value - enumerated(people, kinds)[0]) < ERRORS * found.standard_error
 
 
+@pytest.mark.long
+def test_evidence_of_one_kind_with_ties():
+    """Six times the first, twice the second, four ties: -13.89223954 by quadrature."""
+    rows = [(f"p{k % 3}", "1", "2", chosen) for k, chosen in enumerate(["1"] * 6 + ["2"] * 2 + ["tie"] * 4)]
+    data, settings = answered(rows), {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False}
+    how = checked_evidence_run(**USUAL | settings | {"draws": 600, "chains": 6})
+    found = th.EliminationByAspects(alpha=1.0, kinds=1)._evidence_of(data, how)
+    value = found.value - float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+    assert found.usable and abs(value + 13.89223954) < ERRORS * found.standard_error < 0.1
+
+
 def test_people_are_of_kinds_by_their_prior():
     """Sizes are uniform over all ways to divide people: P(z) is proportional to the product of n_g!."""
     rng = np.random.default_rng(2)
@@ -287,7 +424,14 @@ def test_people_are_of_kinds_by_their_prior():
     assert ((times - 2_000.0) ** 2 / 2_000.0).sum() < chi2.isf(1e-5, 3)
 
 
-@pytest.mark.parametrize(("make", "link"), [*((make, "exp") for make in EVERY), (random_triplets, "ratio")])
+@pytest.mark.parametrize(
+    ("make", "link"),
+    [
+        *((make, "exp") for make in (random_answers, random_choices, random_best_worst, random_triplets)),
+        *(pytest.param(make, "exp", marks=pytest.mark.long) for make in OF_PAIRS[1:]),
+        (random_triplets, "ratio"),
+    ],
+)
 def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, link, uncompiled):
     """At every temperature, the prior's among them."""
     data = make(4, 3, 5, seed=1)
@@ -301,7 +445,10 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, link, unco
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
 
             def more(g, level=level):
-                is_asked = make is random_triplets
-                return {"link": link, "constant": float(chain.caches.real[level, g, 0])} if is_asked else {}
+                real = () if data.kind == CHOICES else chain.caches.real[level, g]
+                if make is random_triplets:
+                    return {"link": link, "constant": float(real[0])}
+                tie = {"tie": float(real[TIE])} if make in (random_ties, random_tied_judgements) else {}
+                return tie | ({"beta": real[COEFFICIENTS:]} if data.covariate_names else {})
 
             assert energy == pytest.approx(log_of_answers(data, parts, 3, more) - of_kinds, rel=1e-9)

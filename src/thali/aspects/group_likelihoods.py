@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.data.answers import given_answers
+from thali.data.answers import OUTCOMES, answers_given, first_answers, given_answers
 
 from .group_state import People, group_at
 from .likelihoods.best_worst_sets import BestWorstSets
@@ -237,12 +237,13 @@ def _joined_covariates(parts: Sequence[Any]) -> Any:
 
 
 WITH_COVARIATES = tuple(CLASSES.values())
+_OF_PAIRS_ALONE = Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 _JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
     Judgements: _joined_judgements,
     Sets: _joined_sets,
     PairSets: _joined_pair_sets,
     BestWorstSets: _joined_best_worst,
-    **dict.fromkeys((Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique), _joined_pairs),
+    **dict.fromkeys(_OF_PAIRS_ALONE, _joined_pairs),
     **dict.fromkeys(WITH_COVARIATES, _joined_covariates),
 }
 
@@ -291,12 +292,15 @@ def people_of(data: Any, likelihood: Any) -> People:
 
 
 def _places_of_pairs(data: Any, pairs: Any) -> np.ndarray:
-    """Twice the flat position of each pair among the blocks of its first option, plus 0 and 1."""
+    """Three times the flat position of each pair, or cell, among the blocks of its first option, plus 0, 1 and 2."""
+    cells = data.cells
     owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
     key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
-    order = np.argsort(key, kind="stable")
-    slot = order[np.searchsorted(key, data.first * (data.n_options + 1) + data.second, sorter=order)]
-    return (2 * slot[:, None] + np.arange(2)).ravel()
+    wanted = cells.first * (data.n_options + 1) + cells.second
+    slot = np.empty(len(wanted), np.int64)
+    order = np.argsort(key, kind="stable")  # the cells of a pair stand there in their order
+    slot[np.argsort(wanted, kind="stable")] = order[np.isin(key[order], wanted)]
+    return (OUTCOMES * slot[:, None] + np.arange(OUTCOMES)).ravel()
 
 
 def _sets_of_places(data: Any, sets: Any) -> np.ndarray:
@@ -312,9 +316,16 @@ def _places_of_pair_sets(data: Any, sets: Any) -> np.ndarray:
     return np.where(data.counts > 0.0, found, -1)
 
 
+def _places_of_best_worst(data: Any, sets: Any) -> np.ndarray:
+    """Of each possible answer to a set its place among those that were given, -1 if nobody gave it."""
+    found = np.full(first_answers(data.start)[-1], -1)
+    found[np.unique(answers_given(data))] = np.arange(len(sets.times))
+    return found
+
+
 _PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
-    Pairs: _places_of_pairs,
-    PairsWithoutUnique: _places_of_pairs,
+    **dict.fromkeys((*_OF_PAIRS_ALONE, *WITH_COVARIATES), _places_of_pairs),
     Sets: _sets_of_places,
     PairSets: _places_of_pair_sets,
+    BestWorstSets: _places_of_best_worst,
 }

@@ -171,7 +171,7 @@ ADDITIVE = ModelSpec(
             data=(SIMILARITIES,),
         ),
         SIMILAR.but(methods=_DRAWN),
-        GROUP.but(methods=_DRAWN, data=(TRIPLETS,)),
+        GROUP.but(methods=_DRAWN),
         WEIGHTS.but(methods=_DRAWN),
         KINDS.but(methods=_DRAWN, data=(TRIPLETS,)),
         TREE,

@@ -173,29 +173,54 @@ class ChosenPlaces(Frozen):
         return self._made_of(names, people, subject, self.place[rows], self.times[rows])
 
 
+OUTCOMES = 3  # of a comparison
+
+
 class Given(NamedTuple):
     """Who gave which of the possible answers, of data of any kind: a row for each answer that a person gave."""
 
     subjects: tuple[str, ...]
     subject: np.ndarray  # (rows,) ascending positions in `subjects`
-    answer: np.ndarray  # (rows,) of pair e 2 e, a choice of its first option, and 2 e + 1; else a place of the data
+    # (rows,) of pair e, or of cell e where there are covariates: 3 e, a choice of its first option, 3 e + 1, one of the
+    # second, and 3 e + 2, of neither; of best and worst its number; else a place of the data
+    answer: np.ndarray
     times: np.ndarray  # (rows,)
-    question: np.ndarray  # (rows,): the pair, or the set, that was asked
+    question: np.ndarray  # (rows,): the pair, the cell, or the set, that was asked
 
 
 def given_answers(data: Any) -> Given:
     """The answers of everybody, of data that say who gave them."""
-    if isinstance(known := data.answers, Answers):
-        answer = (2 * known.pair.astype(np.int64)[:, None] + np.arange(2)).ravel()
-        times = np.column_stack([known.wins, known.losses]).ravel()
+    if isinstance(data.answers, Answers):
+        known = data.cells.answers
+        answer = (OUTCOMES * known.pair.astype(np.int64)[:, None] + np.arange(OUTCOMES)).ravel()
+        times = np.column_stack([known.wins, known.losses, known.tied]).ravel()
         there = times > 0.0
-        subject, answer = np.repeat(known.subject, 2)[there], answer[there]
-        return Given(known.subjects, subject, answer, times[there], answer // 2)
-    if isinstance(known, ChosenPlaces):
+        subject, answer = np.repeat(known.subject, OUTCOMES)[there], answer[there]
+        return Given(known.subjects, subject, answer, times[there], answer // OUTCOMES)
+    if isinstance(known := data.answers, ChosenPlaces):
         return Given(known.subjects, known.subject, known.place, known.times, data.set_of[known.place])
-    order = np.lexsort((data.choice, data.respondent))
-    subject, place, times = (array[order] for array in (data.respondent, data.choice, data.times))
-    return Given(data.respondents, subject, place, times, data.set_of[place])
+    answer = data.choice if data.worst is None else answers_given(data)
+    order = np.lexsort((answer, data.respondent))
+    question = data.set_of[data.choice]
+    return Given(data.respondents, *(array[order] for array in (data.respondent, answer, data.times, question)))
+
+
+# Of best and worst the answers to a set of m options are numbered from 0: with the first member as the best and each of
+# the others as the worst, then the second, ..., set after set.
+
+
+def answers_given(data: Any) -> np.ndarray:
+    """For each row of best-worst choices the number of the answer."""
+    assert data.worst is not None
+    which = data.set_of[data.choice]
+    m, b, w = data.sizes[which], data.choice - data.start[which], data.worst - data.start[which]
+    return first_answers(data.start)[which] + b * (m - 1) + w - (w > b)
+
+
+def first_answers(start: np.ndarray) -> np.ndarray:
+    """Where the answers to each set begin, (sets + 1,)."""
+    sizes = np.diff(start)
+    return np.concatenate([[0], np.cumsum(sizes * (sizes - 1))])
 
 
 def log_coefficients_of_people(given: Given) -> np.ndarray:

@@ -62,6 +62,7 @@ SPECS: tuple[DataSpec, ...] = (
         ((f"{_COMPARISON}.pairs:ObjectPairs", f"{_COMPARISON}.pairs:GaussianScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
+        compared_by_group="free,similar",
         groups="similarities by group",
     ),
     DataSpec(
@@ -95,8 +96,10 @@ TRIPLET_GROUPS = GROUPED[TRIPLETS]
 
 # of people whose kinds are not known
 BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
+BY_KINDS |= {BEST_WORST: "best-worst choices of kinds of people"}
 OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
 PAIR_KINDS, CHOICE_KINDS, TRIPLET_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[TRIPLETS]
+BEST_WORST_KINDS = BY_KINDS[BEST_WORST]
 
 
 def spec_of_kind(kind: str) -> DataSpec:

@@ -14,7 +14,7 @@ from thali._source import Source
 from thali.data.columns import column
 from thali.data.kinds import PAIRS
 from thali.data.pairs.dates import DAY, when_of
-from thali.errors import DataError, DataWarning
+from thali.errors import Argument, DataError, DataWarning
 from thali.inference.progress import Progress
 from thali.inference.warn import warn
 
@@ -111,12 +111,22 @@ class Rows(NamedTuple):
     times: np.ndarray | None = None  # of each row; None: these are all rows
     counts: tuple[str, ...] = ()  # the columns of counts
     warn: Callable[[Any], None] | None = None  # of what rows that are no longer there say, by the data of all
+    unread: str | None = None  # the column that says who answered, where it was not read
 
     def build(self) -> tuple[Any, str]:
         """The comparisons, and a sentence that says how they were read."""
         data, sentence = self.reading().build()
         if self.warn is not None:
             self.warn(data)
+        if self.unread is not None:
+            warn(
+                DataWarning(
+                    f"Column {self.unread!r} says who answered, and is read of a file above {LARGE >> 20} MB only if"
+                    " it is named, so that all answers count as independent; name it by ",
+                    Argument("respondent"),
+                    ".",
+                )
+            )
         return data, sentence
 
     def reading(self) -> Reading:
@@ -184,7 +194,8 @@ def read_rows(path: Any, besides: Sequence[str], progressbar: bool, where: Any, 
             columns, counts = reading.counted
             every = tuple(dict.fromkeys([*columns, *besides]))
             table, times = _counted(kept, every, counts, options.get("date"), progressbar)
-            return Rows(table, options, times, counts, partial(_warn_of_practice, kept, head))
+            who = None if reading.roles is None or reading.roles.who in every else reading.roles.who
+            return Rows(table, options, times, counts, partial(_warn_of_practice, kept, head), who)
     table = load(path)
     with in_file(table.file):
         return Rows(table.only(conditions), options)

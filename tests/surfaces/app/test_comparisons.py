@@ -6,7 +6,17 @@ import pytest
 from pages import Page
 from test_who_answered import EXPERIMENT, trials
 
-from thali.data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import (
+    CHOICE_GROUPS,
+    CHOICES,
+    CLASSES,
+    EXPERIMENTS,
+    PAIR_GROUPS,
+    PAIRS,
+    SIMILARITIES,
+    TRIPLET_GROUPS,
+    TRIPLETS,
+)
 from thali.surfaces.app import comparisons, pages, runs
 from thali.surfaces.app.comparisons import candidates, ticked
 from thali.surfaces.app.studies import COMPARE, EVIDENCE, FIT, READ, TOOK, TOOK_TO_COMPARE, Studies
@@ -30,6 +40,7 @@ def study(tmp_path):
         (CHOICES, {}, CHOICES),
         (PAIRS, {"group": "sex"}, PAIR_GROUPS),
         (CHOICES, {"group": "sex"}, CHOICE_GROUPS),
+        (TRIPLETS, {"group": "sex"}, TRIPLET_GROUPS),
         *((kind, {}, kind) for kind in (SIMILARITIES, TRIPLETS, EXPERIMENTS, CLASSES)),
     ],
 )

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from thali.datasets import catalogue
-from thali.surfaces.app.comparisons import _OF_ASPECTS, _OF_FEATURES, _OF_GROUPS
+from thali.surfaces.app.comparisons import _OF_ASPECTS, _OF_FEATURES, _OF_FEATURES_BY_GROUP, _OF_GROUPS
 from thali.surfaces.app.fields import data_options, fields, kinds, model_options, models_for
 from thali.surfaces.app.fields import tests_of as classical
 from thali.surfaces.app.pages import COVERED
@@ -77,7 +77,7 @@ def test_what_the_library_says_in_english_on_a_page_is_said_in_every_language(la
             texts |= {f"methods.{method}" for method in spec.methods}
     texts |= {f"answers.{spec.name}" for spec in classical(True)}
     texts |= {f"datasets.{record.name}" for record in catalogue()}
-    texts |= {f"compared.{each.item}" for each in (*_OF_ASPECTS, *_OF_FEATURES, *_OF_GROUPS)}
+    texts |= {f"compared.{each.item}" for each in (*_OF_ASPECTS, *_OF_FEATURES, *_OF_FEATURES_BY_GROUP, *_OF_GROUPS)}
     assert texts - of.keys() == set()
 
 

@@ -198,3 +198,34 @@ def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompil
 )
 def test_what_compare_refuses(refused, words, sentence):
     assert sentence in refused("compare", *words, *RUN)
+
+
+@pytest.fixture
+def similar(folder):
+    """How similar three foods are to six people of either sex, a row a judgement; of one it is not known."""
+    rng, rows = np.random.default_rng(4), []
+    for person in range(6):
+        for a, b in (("rice", "pear"), ("rice", "leek"), ("pear", "leek")):
+            rows.append((f"p{person}", "mf"[person % 2] if person < 5 else "", a, b, round(rng.random(), 2)))
+    table = pd.DataFrame(rows, columns=["person", "sex", "item1", "item2", "similarity"])
+    table.assign(lab="Ghent").to_csv("similar.csv", index=False)
+
+
+@pytest.mark.fit
+def test_similarities_are_split_by_a_column(done, similar, uncompiled):
+    words = ["--features", 2, "--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1]
+    result = done("fit", "similar.csv", "--group", "sex", *words)
+    assert "by 'sex': 2 groups: m (3 similarities), f (3 similarities); 3 objects" in result.err
+    assert "weight[m]" in result.out and "sigma[f]" in result.out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--group", "lab"], "Column 'lab' holds 'Ghent' alone; leave out --group"),
+        (["--group", "sez"], "There is no column 'sez'"),
+        (["--group", "sex", "--weights", "common"], "--weights common is for answers that add up"),
+    ],
+)
+def test_groups_of_similarities_that_are_refused(refused, similar, words, sentence):
+    assert sentence in refused("fit", "similar.csv", *words)

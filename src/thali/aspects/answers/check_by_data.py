@@ -8,7 +8,7 @@ from thali.errors import DataError
 from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
-from ..draws.columns import columns_of
+from ..draws.columns import Columns, columns_of
 from ..draws.counts import outcomes
 from ..draws.covariates import cells_of
 from ..draws.similarities import judgements_of, similarity_draws
@@ -35,7 +35,7 @@ from .check import (
 from .kind import of_triplets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas
     import xarray
@@ -137,6 +137,9 @@ def tied_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
 NAMED = ("best", "worst")
 
 
+Who = tuple[Columns, np.ndarray]  # the columns of people, and how often they answered each set (sets, draws or 1)
+
+
 class NamedOptions(NamedTuple):
     """How often options were named, rows: each that was offered as the best, then each as the worst."""
 
@@ -148,29 +151,31 @@ class NamedOptions(NamedTuple):
     replicates: np.ndarray  # (rows, draws); 0 without a random stream
 
 
-def named_options(tree: "xarray.DataTree", rng: np.random.Generator | None) -> NamedOptions:
-    """What the data say of each option, and the draws, from so many of these as can be replicated."""
+def named_options(tree: "xarray.DataTree", who: "Sequence[Who]", rng: np.random.Generator | None) -> NamedOptions:
+    """What the data say of each option, and the draws, by the answers of these people."""
     constant, counts = tree["constant_data"].to_dataset(), tree["observed_data"].dataset["chosen"].values
     sizes, members, labels = constant["set_size"].values, constant["member"].values, constant["option"].values
-    start = np.concatenate([[0], np.cumsum(sizes)])
-    answers, columns = possible_answers(start), spaced(columns_of(tree), len(counts))
+    start, n_draws = np.concatenate([[0], np.cumsum(sizes)]), who[0][0].n_draws
+    answers = possible_answers(start)
     totals = np.add.reduceat(counts, answers.start[:-1])
     observed = by_option(answers, members, len(labels)).T @ counts
     offered = np.tile(np.bincount(members, np.repeat(totals, sizes), len(labels)), 2)
-    expected, replicates = np.zeros((2, len(observed), columns.n_draws))
-    for sets in blocks(len(sizes), columns.n_draws * int(answers.sizes.max())):
+    expected, replicates = np.zeros((2, len(observed), n_draws))
+    for sets in blocks(len(sizes), n_draws * len(who) * int(answers.sizes.max())):
         first = start[sets.start : sets.stop + 1]
         part = members[first[0] : first[-1]]
-        p = answer_probabilities(
-            columns.unique_weights, first - first[0], part, float(constant["lapse"]), rule_of(tree)
-        )
         of_part = possible_answers(first - first[0])
-        sums, n = by_option(of_part, part, len(labels)).T, totals[sets]
-        expected += sums @ (np.repeat(n, of_part.sizes) * p).T
-        if rng is not None:
-            parts = np.split(p, of_part.start[1:-1], axis=1)
-            drawn = [rng.multinomial(k, each) for k, each in zip(n, parts, strict=True)]
-            replicates += sums @ np.concatenate(drawn, axis=1).T
+        sums = by_option(of_part, part, len(labels)).T
+        for columns, times in who:
+            p = answer_probabilities(
+                columns.unique_weights, first - first[0], part, float(constant["lapse"]), rule_of(tree)
+            )
+            n = times[sets]
+            expected += sums @ (np.repeat(n, of_part.sizes, axis=0) * p.T)
+            if rng is not None:
+                parts = np.split(p, of_part.start[1:-1], axis=1)
+                drawn = [rng.multinomial(k, each) for k, each in zip(n, parts, strict=True)]
+                replicates += sums @ np.concatenate(drawn, axis=1).T
     rows = np.flatnonzero(offered > 0)
     return NamedOptions(
         np.tile(labels, 2)[rows].tolist(),
@@ -182,17 +187,33 @@ def named_options(tree: "xarray.DataTree", rng: np.random.Generator | None) -> N
     )
 
 
+def alike(tree: "xarray.DataTree") -> list[Who]:
+    """All people as one, with as many draws as can be replicated."""
+    counts, sizes = tree["observed_data"].dataset["chosen"].values, tree["constant_data"].dataset["set_size"].values
+    first = np.cumsum(sizes * (sizes - 1)) - sizes * (sizes - 1)
+    return [(spaced(columns_of(tree), len(counts)), np.add.reduceat(counts, first)[:, None])]
+
+
 def best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
     """How often each option was the best, and the worst, against replicates; the discrepancy is sum (x - E)² / E."""
-    import pandas as pd
+    whole_answers(tree["observed_data"].dataset["chosen"].values)
+    return checked_options(named_options(tree, alike(tree), streams(random_seed, 1)[0]))
 
-    counts = tree["observed_data"].dataset["chosen"].values
+
+def whole_answers(counts: np.ndarray) -> np.ndarray:
+    """The counts of best-worst choices as whole numbers."""
     if (counts != np.floor(counts)).any():
         raise DataError(
             "The check needs whole numbers of choices, of which it draws replicates, and these are weighted. Fit "
             "unweighted counts to use it."
         )
-    found = named_options(tree, streams(random_seed, 1)[0])
+    return counts.astype(np.int64)
+
+
+def checked_options(found: NamedOptions) -> "pandas.DataFrame":
+    """What was said of each option against its replicates."""
+    import pandas as pd
+
     x, n = found.observed[:, None], found.n[:, None]
     rows = [replicated_rows(x, n, found.probability, found.replicates)]
     discrepancy = np.array([discrepancy_of(each, n, found.probability) for each in (x, found.replicates)])
@@ -370,7 +391,7 @@ def predicted_of_options(tree: "xarray.DataTree") -> "pandas.DataFrame":
     """One row an option that may be named as the best or as the worst (option, named)."""
     from thali._tables import Table
 
-    found = named_options(tree, None)
+    found = named_options(tree, alike(tree), None)
     numbers = {"n": found.n, "observed": found.observed / found.n} | _predicted(found.probability.T)
     return _with_all(Table({"option": found.labels, "named": found.named} | numbers), len(found.labels))
 

@@ -12,6 +12,7 @@ import numpy as np
 from thali.data.groups import Groups
 from thali.data.kinds import (
     BEST_WORST,
+    BEST_WORST_KINDS,
     CHOICE_KINDS,
     CHOICES,
     OF_GROUPS,
@@ -22,7 +23,6 @@ from thali.data.kinds import (
     TRIPLET_KINDS,
     TRIPLETS,
 )
-from thali.errors import Argument, ArgumentError
 from thali.posterior.stacking import pointwise
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
@@ -46,16 +46,18 @@ from .groups import group_check_table, group_features_table, tree_of_common, tre
 from .kind import of_choices, of_known_data
 from .kinds_of_people import (
     as_groups,
+    kinds_best_worst_check_table,
     kinds_check_table,
     kinds_set_check_table,
     kinds_triplet_check_table,
     most_similar_of_new,
+    outcomes_table_of_new,
     predicted_of_new,
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import Matched, matched_features, matched_table
 from .new_people import log_predictive_of_population, predicted_of_population
-from .predict import fitted_draws, predicted_pairs, predicted_with_errors
+from .predict import fitted_draws, outcomes_table, predicted_pairs, predicted_with_errors
 from .quantities import Quantities
 
 if TYPE_CHECKING:
@@ -102,6 +104,10 @@ class DataAnswers:
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
         """The probabilities of what is chosen out of sets, and their errors if asked for."""
         return predicted_with_errors(of_choices(tree, "predict_proba"), sets, return_se, covariates)
+
+    def outcomes(self, tree: "xarray.DataTree", pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        """The probabilities of the three outcomes of comparisons that may end in a tie."""
+        return outcomes_table(of_choices(tree, "predict_outcomes"), pairs, covariates)
 
     def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
         """The logarithm of the probability of all choices of each person together."""
@@ -276,7 +282,7 @@ class OfKinds(DataAnswers):
         one: DataAnswers,
         of_new: Callable[["xarray.DataTree"], Quantities],
         check: Callable[..., "pandas.DataFrame"],
-        predict: Callable[["xarray.DataTree", Any, bool], Any] = predicted_of_new,
+        predict: Callable[["xarray.DataTree", Any, bool, Any], Any] = predicted_of_new,
     ) -> None:
         self.one, self.of_new, self.of_all, self.predict = one, of_new, check, predict
 
@@ -297,9 +303,10 @@ class OfKinds(DataAnswers):
         return self.of_all(tree, random_seed)
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
-        if covariates is not None:
-            raise ArgumentError(Argument("covariates"), " are unknown to models of kinds of people; leave them out.")
-        return self.predict(tree, sets, return_se)
+        return self.predict(tree, sets, return_se, covariates)
+
+    def outcomes(self, tree: "xarray.DataTree", pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        return outcomes_table_of_new(tree, pairs, covariates)
 
     def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
         return log_predictive_of_kinds(tree, choices)
@@ -323,6 +330,7 @@ _BY_KIND: dict[str, DataAnswers] = {
     OWN: OfOwnData(),
     PAIR_KINDS: OfKinds(OfPairs(), quantities.of_pairs, kinds_check_table),
     CHOICE_KINDS: OfKinds(OfSets(), quantities.of_offered, kinds_set_check_table),
+    BEST_WORST_KINDS: OfKinds(OfBestWorst(), quantities.of_every_pair, kinds_best_worst_check_table),
     TRIPLET_KINDS: OfKinds(OfTriplets(), quantities.of_answered, kinds_triplet_check_table, most_similar_of_new),
 }
 _BY_KIND |= {grouped: OfGroups(_BY_KIND[kind]) for grouped, kind in OF_GROUPS.items()}

@@ -1,11 +1,11 @@
 """People of kinds that nobody knows: the kinds made comparable, and their tables, predictions and checks."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.kinds import GROUPED, OF_KINDS
+from thali.data.kinds import GROUPED, OF_KINDS, PAIRS
 from thali.inference.seeds import streams
 from thali.posterior.interval import TAILS
 from thali.posterior.store import tree_of
@@ -13,15 +13,35 @@ from thali.posterior.summary import mean_errors
 from thali.posterior.view import Posterior
 
 from ..draws.columns import columns_of
-from ..draws.probabilities import probability_draws
+from ..draws.counts import outcomes
+from ..draws.covariates import DIMENSION, Lift, beta_of, cells_of, names_in
+from ..draws.probabilities import probability_blocks, probability_draws
 from ..draws.triplets import answered, triplet_blocks
 from ..likelihoods.best_worst import rule_of
 from ..likelihoods.set_draws import set_probability_draws
-from .check import MEMBER, PAIR, blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws, whole_counts
-from .check_by_data import checked_triplets, whole_choices
+from .check import (
+    MEMBER,
+    PAIR,
+    TIED,
+    blocks,
+    discrepancy_of,
+    finished_table,
+    replicated_rows,
+    spaced_draws,
+    whole_counts,
+)
+from .check_by_data import checked_options, checked_triplets, named_options, whole_answers, whole_choices
 from .groups import tree_of_group
 from .kinds_tree import shares_of_new
-from .predict import has_answers, out_of_sets, places_of, places_of_pairs
+from .predict import (
+    has_answers,
+    lift_for,
+    out_of_sets,
+    places_of,
+    places_of_pairs,
+    table_of_outcomes,
+    tied_places,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -143,33 +163,59 @@ def _data_of_members(
     """The answers of the people of each kind, one kind after the other; and of sets the places of each."""
     constant = tree["constant_data"].to_dataset()
     of_data = OF_KINDS[Posterior(tree).data_kind]
-    kept, observed, counted = (_pairs_of if "answer_pair" in constant else _sets_of)(tree, kind, names)
+    kept, observed, counted = (_pairs_of if of_data == PAIRS else _sets_of)(tree, kind, names)
     scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds")]
     counted = counted.assign({name: constant[name] for name in scalars})
     counted["kind"] = GROUPED[of_data]
     return kept, {"observed_data": observed, "constant_data": counted}
 
 
+class OfPeople(NamedTuple):
+    """How often everybody chose either option of a pair, or a cell, or neither; a row a person and cell."""
+
+    subject: np.ndarray
+    cell: np.ndarray
+    counts: np.ndarray  # (rows, outcomes): wins, ties, losses
+
+
+def answers_to_pairs(tree: "xarray.DataTree") -> OfPeople:
+    """What a posterior holds of everybody's answers to pairs."""
+    constant, wins = tree["constant_data"].dataset, tree["observed_data"].dataset["answers"].values
+    ties = constant["answer_ties"].values if "answer_ties" in constant else np.zeros_like(wins)
+    cell = constant["answer_cell" if names_in(tree) else "answer_pair"].values
+    counts = np.stack([wins, ties, constant["answer_losses"].values], axis=1)
+    return OfPeople(constant["answer_subject"].values, cell, counts)
+
+
 def _pairs_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
     """The comparisons of the members of each kind."""
     import xarray as xr
 
-    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
-    pairs, of_answer = constant.sizes["compared_pair"], kind[constant["answer_subject"].values]
-    wins, losses = (
-        np.stack(
-            [np.bincount(constant["answer_pair"].values, times * (of_answer == g), pairs) for g in range(len(names))]
-        )
-        for times in (observed["answers"].values, constant["answer_losses"].values)
-    )
-    group, pair = np.nonzero(wins + losses)
-    rows = {"compared_pair_group": ("compared_pair", group)}
+    constant, given, cells = tree["constant_data"].to_dataset(), answers_to_pairs(tree), cells_of(tree)
+    by_cell = np.zeros((len(names), len(cells["pair"]), 3))
+    np.add.at(by_cell, (kind[given.subject], given.cell), given.counts)
+    first_cell = np.searchsorted(cells["pair"], np.arange(constant.sizes["compared_pair"]))
+    by_pair = np.add.reduceat(by_cell, first_cell, axis=1)
+    group, pair = np.nonzero(by_pair.sum(axis=2))
+    wins, ties, losses = (_whole(each) for each in by_pair[group, pair].T)
+    rows: dict[str, Any] = {"compared_pair_group": ("compared_pair", group)}
     rows |= {name: ("compared_pair", constant[name].values[pair]) for name in ("option_a", "option_b")}
-    by_pair = {name: ("compared_pair", constant[name].values[pair]) for name in ("first", "second")}
-    by_pair["losses"] = "compared_pair", _whole(losses[group, pair])
-    by_pair["log_binomial_coefficient"] = "compared_pair", np.zeros(len(pair))
-    counted = xr.Dataset(by_pair, {**rows, "option": constant["option"].values, "group": names})
-    return [], xr.Dataset({"wins": ("compared_pair", _whole(wins[group, pair]))}, rows), counted
+    counted: dict[str, Any] = {name: ("compared_pair", constant[name].values[pair]) for name in ("first", "second")}
+    counted["losses"] = "compared_pair", losses
+    counted["log_binomial_coefficient"] = "compared_pair", np.zeros(len(pair))
+    observed = {"wins": ("compared_pair", wins)}
+    observed |= {"ties": ("compared_pair", ties)} if constant["has_ties"] else {}
+    if names_in(tree):
+        of, cell = np.nonzero(by_cell.sum(axis=2))
+        place = np.empty(by_pair.shape[:2], np.int64)  # of each pair among those of its kind
+        place[group, pair] = np.arange(len(pair)) - np.searchsorted(group, group)
+        counted |= {"cell_pair": ("cell", place[of, cells["pair"][cell]])}
+        counted |= {f"cell_{name}": ("cell", by_cell[of, cell, k]) for k, name in enumerate(("wins", "ties", "losses"))}
+        counted["covariate_values"] = ("cell", DIMENSION), cells["x"][cell]
+        counted["option_values"] = constant["option_values"]
+        rows |= {"cell_group": ("cell", of), DIMENSION: constant[DIMENSION].values}
+    coordinates = {**rows, "option": constant["option"].values, "group": names}
+    return [], xr.Dataset(observed, {name: rows[name] for name in list(rows)[:3]}), xr.Dataset(counted, coordinates)
 
 
 def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
@@ -178,23 +224,26 @@ def _sets_of(tree: "xarray.DataTree", kind: np.ndarray, names: list[str]) -> tup
 
     constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
     sizes, times = constant["set_size"].values, observed["answers"].values
-    set_of, of_answer = np.repeat(np.arange(len(sizes)), sizes), kind[constant["answer_subject"].values]
-    place = constant["answer_place"].values
-    counts = [np.bincount(place, times * (of_answer == g), len(set_of)) for g in range(len(names))]
+    (of,) = map(str, observed["chosen"].dims)  # along which the possible answers stand: the places, or best and worst
+    at_place = np.repeat(np.arange(len(sizes)), sizes)
+    set_of = at_place if of == "place" else np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
+    of_answer, answer = kind[constant["answer_subject"].values], constant["answer_place"].values
+    counts = [np.bincount(answer, times * (of_answer == g), len(set_of)) for g in range(len(names))]
     sets = [np.flatnonzero(np.bincount(set_of, each, len(sizes))) for each in counts]
-    kept = [np.flatnonzero(np.isin(set_of, each)) for each in sets]
-    rows = {
-        "set_group": ("set", np.repeat(np.arange(len(names)), [len(each) for each in sets])),
-        "place_group": ("place", np.repeat(np.arange(len(names)), [len(each) for each in kept])),
+    along = {"set": sets, "place": [np.flatnonzero(np.isin(at_place, each)) for each in sets]}
+    along[of] = [np.flatnonzero(np.isin(set_of, each)) for each in sets]
+    rows: dict[str, Any] = {
+        f"{dim}_group": (dim, np.repeat(np.arange(len(names)), [len(each) for each in kept]))
+        for dim, kept in along.items()
     }
     own: dict[str, Any] = {}
-    for dim, at in (("set", np.concatenate(sets)), ("place", np.concatenate(kept))):
+    for dim, at in ((dim, np.concatenate(kept)) for dim, kept in along.items()):
         rows |= {str(name): (dim, each.values[at]) for name, each in observed.coords.items() if each.dims == (dim,)}
         own |= {str(name): (dim, each.values[at]) for name, each in constant.data_vars.items() if each.dims == (dim,)}
     own["log_multinomial_coefficient"] = "set", np.zeros(len(own["set_size"][1]))
-    chosen = np.concatenate([each[own] for each, own in zip(counts, kept, strict=True)])
+    chosen = np.concatenate([each[own] for each, own in zip(counts, along[of], strict=True)])
     counted = xr.Dataset(own, {**rows, "option": constant["option"].values, "group": names})
-    return kept, xr.Dataset({"chosen": ("place", _whole(chosen))}, rows), counted
+    return along["place"], xr.Dataset({"chosen": (of, _whole(chosen))}, rows), counted
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
@@ -295,12 +344,14 @@ def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
 # What a person chooses of whom only the answers of others are known: a mixture over kinds -----------------------------
 
 
-def predicted_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
+def predicted_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
     """For pairs the probability that the first is chosen; otherwise, for each set, those of its members."""
     places, paired = places_of(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
+    lift = lift_for(tree, sets, covariates)
     if paired:
         first, second = np.array(places, np.int64).reshape(-1, 2).T
-        draws = new_person_draws(tree, lambda columns, lapse: probability_draws(columns, first, second, lapse))
+        of_outcome = outcomes_of_new(tree, first, second, lift)
+        draws = of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2])
         ends = np.zeros(0, np.int64)
     else:
         rule, answers = rule_of(tree), has_answers(sets)
@@ -316,6 +367,27 @@ def predicted_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any
         return found
     errors = mean_errors(draws.T.reshape(draws.shape[1], chains, -1))
     return found, errors if paired else np.split(errors, ends)
+
+
+def outcomes_of_new(tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray, lift: "Lift | None") -> np.ndarray:
+    """Probabilities that a new person chooses the first of each pair, neither, and the second, draw by draw."""
+    share, lapse, groups = aligned_shares(tree), float(tree["constant_data"].dataset["lapse"]), as_groups(tree)
+    total = np.zeros((len(share), len(first), 3))
+    for g, name in enumerate(Posterior(groups).groups):
+        own = tree_of_group(groups, name)
+        tie = Posterior(own).tie
+        for draws, p, q in probability_blocks(columns_of(own), first, second, lapse, lift):
+            nu = np.zeros(1) if tie is None else tie[draws, None]
+            total[draws] += share[draws, g, None, None] * outcomes(p, q, nu)
+    return total
+
+
+def outcomes_table_of_new(tree: "xarray.DataTree", pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+    """A row a pair: a, b, p_a, p_tie, p_b of a new person."""
+    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+    first, second = tied_places(pairs, labels, Posterior(tree).tie is not None)
+    draws = outcomes_of_new(tree, first, second, lift_for(tree, pairs, covariates))
+    return table_of_outcomes(labels, first, second, draws.mean(axis=0))
 
 
 def new_person_draws(tree: "xarray.DataTree", of_kind: "Callable[[Any, float], np.ndarray]") -> np.ndarray:
@@ -337,35 +409,60 @@ def aligned_shares(tree: "xarray.DataTree") -> np.ndarray:
 
 
 def kinds_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """As `pair_check_table`; x_rep is the sum over kinds of Binomial(n_g, p_g), n_g answers by those of kind g."""
+    """As `pair_check_table`; x_rep is the sum over kinds of Binomial(n_g, p_g), n_g answers by those of kind g.
+
+    With ties as `tied_check_table`, Multinomial of three outcomes; a pair has the covariates of its comparisons.
+    """
     import pandas as pd
 
-    constant = tree["constant_data"].to_dataset()
+    constant, cells = tree["constant_data"].to_dataset(), cells_of(tree)
     labels, first, second = constant["option"].values, constant["first"].values, constant["second"].values
     wins, losses = whole_counts(tree, labels[first], labels[second])
+    has_ties, given = bool(constant["has_ties"]), answers_to_pairs(tree)
+    ties = tree["observed_data"].dataset["ties"].values.astype(np.int64) if has_ties else np.zeros_like(wins)
+    observed = np.stack([wins, ties, losses])
     of, groups = aligned_members(tree), as_groups(tree)
-    draws = spaced_draws(len(of), len(first))
+    draws = spaced_draws(len(of), len(cells["pair"]))
     of, rng = of[draws], streams(random_seed, 1)[0]
-    subject, pair = constant["answer_subject"].values, constant["answer_pair"].values
-    times = (tree["observed_data"].dataset["answers"].values + constant["answer_losses"].values).astype(np.int64)
-    each = [columns_of(tree_of_group(groups, name)).take(draws) for name in Posterior(groups).groups]
-    rows, discrepancy = [], np.zeros((2, len(draws)))
-    for pairs in blocks(len(first), len(draws) * len(each)):
-        here = np.flatnonzero((pair >= pairs.start) & (pair < pairs.stop))
-        x, n = wins[pairs, None], (wins + losses)[pairs, None]
-        replicates, expected = np.zeros((2, len(x), len(draws)))
-        variance = np.zeros_like(expected)
-        for g, columns in enumerate(each):
-            by = np.zeros((len(x), len(draws)), np.int64)
-            np.add.at(by, pair[here] - pairs.start, times[here, None] * (of[:, subject[here]] == g).T)
-            p = probability_draws(columns, first[pairs], second[pairs], float(constant["lapse"])).T
-            replicates += rng.binomial(by, p)
-            expected += by * p
-            variance += by * p * (1.0 - p)
-        rows.append(replicated_rows(x, n, expected / n, replicates))
-        discrepancy += [discrepancy_of(x, expected, variance), discrepancy_of(replicates, expected, variance)]
-    named = pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()})
-    return finished_table(named, rows, discrepancy, PAIR)
+    times = given.counts.sum(axis=1).astype(np.int64)
+    lift = Lift(beta_of(tree)[draws], cells["x"]) if names_in(tree) else None
+    kinds = [tree_of_group(groups, name) for name in Posterior(groups).groups]
+    each = [(columns_of(own).take(draws), Posterior(own).tie) for own in kinds]
+    rows, discrepancy, named = [], np.zeros((2, len(draws))), []
+    for pairs in blocks(len(first), len(draws) * len(each) * (3 if has_ties else 1)):
+        block = slice(*np.searchsorted(cells["pair"], [pairs.start, pairs.stop]))
+        pair = cells["pair"][block]
+        first_cell = np.searchsorted(pair, np.arange(pairs.start, pairs.stop))
+        here = np.flatnonzero((given.cell >= block.start) & (given.cell < block.stop))
+        replicates, expected, variance = np.zeros((3, 3, pairs.stop - pairs.start, len(draws)))
+        part = None if lift is None else Lift(lift.beta, lift.x[block])
+        for g, (columns, tie) in enumerate(each):
+            by = np.zeros((len(pair), len(draws)), np.int64)
+            np.add.at(by, given.cell[here] - block.start, times[here, None] * (of[:, given.subject[here]] == g).T)
+            p = probability_draws(columns, first[pair], second[pair], float(constant["lapse"]), part).T
+            if tie is None:
+                drawn, of_outcome = rng.binomial(by, p), np.stack([p, 0.0 * p, 1.0 - p])
+                drawn = np.stack([drawn, 0 * drawn, by - drawn])
+            else:
+                of_outcome = outcomes(p, 1.0 - p, tie[draws])
+                drawn = np.moveaxis(rng.multinomial(by, of_outcome), -1, 0)
+                of_outcome = np.moveaxis(of_outcome, -1, 0)
+            for whole, part_of_kind in (
+                (replicates, drawn),
+                (expected, by * of_outcome),
+                (variance, by * of_outcome * (1.0 - of_outcome)),
+            ):
+                whole += np.add.reduceat(part_of_kind, first_cell, axis=1)
+        n = observed[:, pairs].sum(axis=0)[:, None]
+        for outcome in range(3 if has_ties else 1):
+            x, drawn, mean = observed[outcome, pairs, None], replicates[outcome], expected[outcome]
+            spread = mean if has_ties else variance[outcome]
+            discrepancy += [discrepancy_of(x, mean, spread), discrepancy_of(drawn, mean, spread)]
+            if outcome < 2:
+                rows.append(replicated_rows(x, n, mean / n, drawn))
+                names: dict[str, Any] = {"a": labels[first[pairs]].tolist(), "b": labels[second[pairs]].tolist()}
+                named.append(pd.DataFrame(names | ({"tied": outcome == 1} if has_ties else {})))
+    return finished_table(pd.concat(named, ignore_index=True), rows, discrepancy, TIED if has_ties else PAIR)
 
 
 def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
@@ -406,11 +503,30 @@ def kinds_set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "
     return finished_table(pd.DataFrame(named), rows, discrepancy, MEMBER)
 
 
+# Best and worst: the check of all people -----------------------------------------------------------------------------
+
+
+def kinds_best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """As `best_worst_check_table`; answers to a set are a sum over kinds of Multinomial(n_g, p_g)."""
+    constant, observed = tree["constant_data"].to_dataset(), tree["observed_data"].to_dataset()
+    sizes = constant["set_size"].values
+    set_of = np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
+    of, groups = aligned_members(tree), as_groups(tree)
+    draws = spaced_draws(len(of), len(set_of))
+    times, subject = whole_answers(observed["answers"].values), constant["answer_subject"].values
+    who = []
+    for g, name in enumerate(Posterior(groups).groups):
+        by = np.zeros((len(sizes), len(draws)), np.int64)
+        np.add.at(by, set_of[constant["answer_place"].values], times[:, None] * (of[draws][:, subject] == g).T)
+        who.append((columns_of(tree_of_group(groups, name)).take(draws), by))
+    return checked_options(named_options(tree, who, streams(random_seed, 1)[0]))
+
+
 # Triplets: what a new person calls the most similar pair, and the check of all people -------------------------------
 
 
-def most_similar_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
-    """Of each set the probabilities of its pairs for a new person, as `predicted_pairs`."""
+def most_similar_of_new(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+    """Of each set the probabilities of its pairs for a new person, as `predicted_pairs`; there are no covariates."""
     start, first, second = places_of_pairs(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
     share = aligned_shares(tree)
     draws = np.einsum("dg,gdp->dp", share, most_similar_draws(tree, start, first, second))

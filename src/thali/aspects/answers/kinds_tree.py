@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.answers import Answers, Given, given_answers, log_coefficients_of_people
-from thali.data.kinds import BY_KINDS, CHOICES, PAIRS, TRIPLETS
+from thali.data.answers import Answers, Given, first_answers, given_answers, log_coefficients_of_people
+from thali.data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS, TRIPLETS
 from thali.errors import DataError
 from thali.inference.threads import rectangle
 from thali.posterior.densities import is_pointwise
 from thali.posterior.store import origin, tree_of
 
 from ..draws.columns import Columns
+from ..draws.counts import outcomes
+from ..draws.covariates import Lift
+from ..draws.probabilities import probability_draws
 from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats, pair_index
 from ..draws.triplets import probabilities_of_draws
+from ..likelihoods.best_worst import answer_probabilities
 from .groups import _padded_weights, columns_of_group, comparable_weights, mean_over
 
 if TYPE_CHECKING:
@@ -36,6 +40,8 @@ _OF_KINDS = {
     "set_probability": "probability that a new person chooses the alternative out of those offered; lapse included",
     "kind_set_probability": "probability that a person of each kind chooses the alternative; lapse included",
     "similarity": "shared weight of a pair to a new person; with the link ratio over the mean of all pairs",
+    "tie": "nu, the parameter of ties, mean over kinds of a new person",
+    "kind_tie": "nu, the parameter of ties, in each kind",
     "kind_similarity": "shared weight of a pair in each kind; with the link ratio over the mean of all pairs",
     "kind_constant": "c, part of the value of every pair, in each kind; over the mean of all pairs",
     "kind_weights": "weight of a feature in each kind; padded with 0",
@@ -97,15 +103,19 @@ def kinds_tree(
         variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
         variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
-    for name, values in own.items():
-        variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), np.stack(values, axis=2)
     shares = shares_of_new(sizes).reshape(*shape, number)
+    for name, values in own.items():
+        if name in part.descriptions:  # others stand in the parts
+            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), np.stack(values, axis=2)
+    ties = variables["kind_tie"][1] if "kind_tie" in variables else None
+    if ties is not None:
+        variables["tie"] = ("chain", "draw"), (shares * ties).sum(axis=2)
     for name, (dims, values) in part.variables.items():
-        if len(dims) == 2:  # of the owners, which all kinds share
+        if len(dims) == 2 or name in part.common:  # of the owners, or a parameter, which all kinds share
             variables[name] = dims, values
         elif name != "unique_weights":
             each = np.stack([other.variables[name][1] for other in parts], axis=2)
-            variables[name] = dims, np.einsum("cdg,cdg...->cd...", shares, each)
+            variables[name] = dims, mixed(shares, each, ties if name == "choice_probability" else None)
             variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), each
     coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "subject": people}
     posterior = xr.Dataset(variables, {**coordinates, **part.coordinates})
@@ -121,7 +131,7 @@ def kinds_tree(
         terms = _log_of_people(np.maximum(np.stack(logs, axis=1), LEAST), given, of) + coefficients
         variable = ("chain", "draw", "subject"), terms.reshape(*shape, -1)
         found["log_likelihood"] = xr.Dataset({"answers": variable}, {**coordinates, "subject": people})
-    constants, observed = _stored(data, given)
+    constants, observed = _stored(part.kind, data, given)
     found["observed_data"] = xr.Dataset({**part.observed, **observed}, part.observed_coordinates)
     found["constant_data"] = xr.Dataset(
         {**part.constants, **constants}, {**part.observed_coordinates, "option": labels, "subject": people}
@@ -137,6 +147,15 @@ def shares_of_new(sizes: np.ndarray) -> np.ndarray:
     return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)
 
 
+def mixed(shares: np.ndarray, each: np.ndarray, ties: np.ndarray | None) -> np.ndarray:
+    """The mean over kinds (..., kinds), by shares, of probabilities (..., kinds, n); of pairs that may be tied those
+    that the first is chosen if one is, which weigh as often as that happens in a kind."""
+    if ties is None:
+        return np.einsum("...g,...gn->...n", shares, each)
+    weights = shares[..., None] / (1.0 + ties[..., None] * np.sqrt(each * (1.0 - each)))
+    return (weights * each).sum(axis=-2) / weights.sum(axis=-2)
+
+
 class _Kind(NamedTuple):
     """What draws say of one kind: the part of the data, columns, and parameters draw by draw."""
 
@@ -146,11 +165,19 @@ class _Kind(NamedTuple):
 
 
 def _of_pairs(kind: _Kind, data: Any) -> np.ndarray | None:
-    """Of each answer, a choice of the first of each compared pair and one of the second."""
-    if "choice_probability" not in kind.part.variables:
+    """Of each answer, a choice of the first of each compared pair, or cell, one of the second, and of neither."""
+    if "choice_probability" not in kind.part.variables or len(data.cells.pair) > MAX_PAIRS:
         return None
     p = kind.part.variables["choice_probability"][1][..., pair_index(data.first, data.second, data.n_options)]
-    return np.stack([np.log(p), np.log1p(-p)], axis=-1).reshape(p.shape[0] * p.shape[1], -1)
+    p = p.reshape(p.shape[0] * p.shape[1], -1)
+    if data.covariates is not None:
+        beta = kind.part.variables["covariate"][1]
+        lift = Lift(beta.reshape(-1, beta.shape[-1]), data.covariates.values)
+        lapse = kind.part.constants["lapse"]
+        p = probability_draws(kind.columns, data.cells.first, data.cells.second, lapse, lift)
+    tie = kind.own.get("tie")
+    found = outcomes(p, 1.0 - p, np.zeros(1) if tie is None else tie[:, None])
+    return np.log(found[..., [0, 2, 1]]).reshape(len(p), -1)
 
 
 def _of_places(kind: _Kind, data: Any) -> np.ndarray | None:
@@ -169,21 +196,35 @@ def _of_pair_sets(kind: _Kind, data: Any) -> np.ndarray | None:
     return np.log(probabilities_of_draws(kind.columns, constant, data.start, data.first, data.second, *fixed))
 
 
+def _of_best_and_worst(kind: _Kind, data: Any) -> np.ndarray | None:
+    """Of each possible answer to each set."""
+    if first_answers(data.start)[-1] > MAX_PAIRS:
+        return None
+    constants, weights = kind.part.constants, kind.columns.unique_weights
+    return np.log(answer_probabilities(weights, data.start, data.members, constants["lapse"], constants["best_worst"]))
+
+
 # Of a kind of data: the log probability of every answer, draw by draw (draws, answers); None where it is not stored.
 _LOGS: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
     PAIRS: _of_pairs,
     CHOICES: _of_places,
     TRIPLETS: _of_pair_sets,
+    BEST_WORST: _of_best_and_worst,
 }
 
 
-def _stored(data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a tree holds of everybody's answers, in constant_data and in observed_data."""
-    if isinstance(answers := data.answers, Answers):
-        rows = {"answer_subject": ("answer", answers.subject), "answer_pair": ("answer", answers.pair)}
-        return rows | {"answer_losses": ("answer", answers.losses)}, {"answers": ("answer", answers.wins)}
-    rows = {"answer_subject": ("answer", given.subject), "answer_place": ("answer", given.answer)}
-    return rows, {"answers": ("answer", given.times)}
+    if isinstance(data.answers, Answers):
+        answers, place = data.cells.answers, "answer_pair" if data.covariates is None else "answer_cell"
+        rows = {"answer_subject": ("answer", answers.subject), place: ("answer", answers.pair)}
+        rows |= {"answer_losses": ("answer", answers.losses)}
+        rows |= {"answer_ties": ("answer", answers.tied)} if data.n_ties else {}
+        return rows, {"answers": ("answer", answers.wins)}
+    # a dimension of its own: along "answer" stand the possible answers of best-worst choices
+    dim = "given_answer" if kind == BEST_WORST else "answer"
+    rows = {"answer_subject": (dim, given.subject), "answer_place": (dim, given.answer)}
+    return rows, {"answers": (dim, given.times)}
 
 
 def _log_of_people(logs: np.ndarray, given: Given, of: np.ndarray) -> np.ndarray:

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.answers import answers_given
 from thali.data.choices import Choices
 from thali.errors import ArgumentError, DataError
 from thali.posterior.view import Posterior
 
 from ..draws.columns import Columns, columns_of
 from ..draws.probabilities import slices
-from ..likelihoods.best_worst import answers_given, rule_of
+from ..likelihoods.best_worst import rule_of
 from .groups import tree_of_group
 from .kinds_of_people import aligned_shares, as_groups
 from .predict import has_answers, out_of_sets, places_of

@@ -68,7 +68,7 @@ def predicted_of_population(tree: "xarray.DataTree", sets: Any, return_se: bool,
             return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
 
     people = new_people(population_in(tree))
-    draws = sum(map(of_person, people)) / len(people)
+    draws = np.asarray(sum(map(of_person, people)) / len(people))
     p, chains = draws.mean(axis=0), tree["posterior"].sizes["chain"]
     found = p if paired else np.split(p, ends)
     if not return_se:

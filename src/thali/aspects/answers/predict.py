@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import as_label, suggest
+from thali.data.answers import first_answers
 from thali.data.choices import Choices
 from thali.data.pairs.parts import LeftPair
 from thali.data.triplets import Triplets
@@ -69,7 +70,6 @@ def out_of_sets(
     columns: Columns, places: list[np.ndarray], answers: bool, lapse: float, rule: str
 ) -> tuple[Any, np.ndarray]:
     """What gives the probabilities of all members, or answers, in a slice of draws; and where those of a set begin."""
-    from ..likelihoods.best_worst import first_answers
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
 
     start, members = np.concatenate([[0], np.cumsum([len(each) for each in places])]), np.concatenate(places)

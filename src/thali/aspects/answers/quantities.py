@@ -128,6 +128,15 @@ def of_offered(tree: "xarray.DataTree") -> Quantities:
     return {f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in enumerate(named)}
 
 
+def of_every_pair(tree: "xarray.DataTree") -> Quantities:
+    """`choice_probability[a, b]` of all pairs, as far as stored."""
+    posterior = tree["posterior"].dataset
+    if "choice_probability" not in posterior:
+        return {}
+    p = posterior["choice_probability"]
+    return {f"choice_probability[{name}]": p.values[..., pair] for pair, name in enumerate(p["pair"].values)}
+
+
 def of_similarities(tree: "xarray.DataTree") -> Quantities:
     """`sigma` if it was learned, `constant` if there is one, and `presence[a, b, ...]` of probable shared features."""
     posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset

@@ -218,7 +218,8 @@ def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model.covariates_
     if not names:
         return ()
-    common = (ENGLISH["groups.methods.covariates"],) if model.groups_ else ()
+    several = "groups" if model.groups_ else "kinds" if model.kinds is not None else ""
+    common = (ENGLISH[f"{several}.methods.covariates"],) if several else ()
     return phrase(ENGLISH, "methods.covariates", names=listed(names)), *common
 
 
@@ -248,7 +249,7 @@ _LAST_OF_PEOPLE = (
     verdict,
 )
 OF_KINDS = (
-    *kinds.makers_of("aspect", kinds.preferred, check, kinds.ranks),
+    *kinds.makers_of("aspect", kinds.preferred, check, kinds.ranks, covariates),
     methods(lambda model: (*modelled(model), *kinds.modelled(model, "aspect"))),
     verdict,
 )

@@ -164,6 +164,7 @@ ENGLISH = {
     "kinds.log_likelihood": "Log-likelihood of all people, no constant left out: {value}.",
     "kinds.methods": "Everybody was of one of {number} kinds, whose shares had a Dirichlet(1, ..., 1) prior and whose"
     " members were inferred. The kinds had {word}s in common and weights of their own{how}",
+    "kinds.methods.covariates": "The coefficients of covariates were the same in all kinds.",
     "kinds.methods.free": ", independent of those of the other kinds.",
     "kinds.methods.similar": ", which varied about a common weight v as Gamma(kappa, kappa / v), kappa having a"
     " Gamma(2, 0.1) prior.",

@@ -15,18 +15,16 @@ Under the rule "reversed" it is one choice, of the pair that differs most (maxim
     P(b, w \mid S) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j} + \frac{\varepsilon}{m (m - 1)}
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from thali.data.answers import answers_given, first_answers
 from thali.posterior.view import Posterior
 
 if TYPE_CHECKING:
     import xarray
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
     from thali.data.choices import Choices
 
 RANKING, REVERSED = "ranking", "reversed"
@@ -67,20 +65,6 @@ def possible_answers(start: np.ndarray) -> Answers:
         at = first[sets] + np.arange(m * (m - 1))
         best[at], worst[at] = (start[sets] + each for each in ordered_pairs(m))
     return Answers(first, best, worst)
-
-
-def answers_given(data: "Choices") -> np.ndarray:
-    """For each row of best-worst choices the number of the answer."""
-    assert data.worst is not None
-    which = data.set_of[data.choice]
-    m, b, w = data.sizes[which], data.choice - data.start[which], data.worst - data.start[which]
-    return first_answers(data.start)[which] + b * (m - 1) + w - (w > b)
-
-
-def first_answers(start: np.ndarray) -> np.ndarray:
-    """Where the answers to each set begin, (sets + 1,)."""
-    sizes = np.diff(start)
-    return np.concatenate([[0], np.cumsum(sizes * (sizes - 1))])
 
 
 def answer_counts(data: "Choices") -> np.ndarray:

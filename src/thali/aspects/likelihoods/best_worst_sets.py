@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.compile.jit import scalar, vectorised
+from thali.data.answers import answers_given
 from thali.data.choices import Choices
 from thali.inference.numerics.logarithm import fast_log
 
 from .. import operations
-from .best_worst import REVERSED, answers_given
+from .best_worst import REVERSED
 
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
 
@@ -23,7 +24,7 @@ class BestWorstSets(NamedTuple):
 
     start: np.ndarray  # (answers + 1,) int64: the set of answer t is at places start[t] to start[t + 1] - 1
     member: np.ndarray  # (places,) int64 options: the best, the worst, the others
-    times: np.ndarray  # (answers,)
+    times: np.ndarray  # (answers,) how often they were given in the data
     first: np.ndarray  # (n + 1,) int64: option i is in the sets of the answers within[first[i]] to first[i + 1] - 1
     within: np.ndarray  # (places,) int64
     lapse: float
@@ -34,6 +35,7 @@ class BestWorstCache(NamedTuple):
     """The cache of a chain."""
 
     probability: np.ndarray  # (answers,)
+    times: np.ndarray  # (answers,) how often they count
 
 
 def compiled_best_worst(data: Choices, lapse: float, rule: str) -> Any:
@@ -62,7 +64,7 @@ def compiled_best_worst(data: Choices, lapse: float, rule: str) -> Any:
 
 
 def _empty_cache(sets: BestWorstSets) -> BestWorstCache:
-    return BestWorstCache(np.zeros(sets.times.size))
+    return BestWorstCache(np.zeros(sets.times.size), np.array(sets.times))
 
 
 # ------------------------------------------------------------------------------------- the probability of an answer
@@ -160,7 +162,7 @@ def _is_scale_free(sets: Any) -> Any:
 
 @operations.cache_at.register(BestWorstSets)
 def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
-    return BestWorstCache(caches.probability[t])
+    return BestWorstCache(caches.probability[t], caches.times[t])
 
 
 @operations.delta_own.register(BestWorstSets)
@@ -170,7 +172,7 @@ def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
     total = 0.0
     for k in range(sets.first[i], sets.first[i + 1]):
         t = sets.within[k]
-        total += sets.times[t] * fast_log(probability_of(sets, b, t) / c.probability[t])
+        total += c.times[t] * fast_log(probability_of(sets, b, t) / c.probability[t])
     b.s[i] = before
     return total
 
@@ -200,8 +202,29 @@ def _rebuild(sets: Any, c: Any, b: Any) -> None:
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     total = 0.0
     for t in range(c.probability.shape[0]):
-        total += sets.times[t] * fast_log(c.probability[t])
+        total += c.times[t] * fast_log(c.probability[t])
     return total
+
+
+# The answers of people whose kind changes: places are the distinct answers, -1 of those that nobody gave.
+
+
+@operations.look_at_answers.register(BestWorstSets)
+def _look_at_answers(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+    for answer in range(people.place.shape[0]):
+        if people.place[answer] >= 0:
+            logs[answer] = fast_log(c.probability[people.place[answer]])
+
+
+@operations.add_answer.register(BestWorstSets)
+def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
+    c.times[people.place[answer]] += times
+
+
+@operations.forget_answers.register(BestWorstSets)
+def _forget_answers(sets: Any, c: Any) -> None:
+    for t in range(c.times.shape[0]):
+        c.times[t] = 0.0
 
 
 # Without columns no sampler calls these.

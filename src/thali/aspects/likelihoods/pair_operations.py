@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali.compile.jit import scalar
+from thali.data.answers import OUTCOMES
 from thali.data.pairs import PairedComparisons
 from thali.inference.numerics.logarithm import fast_log
 
@@ -298,43 +299,57 @@ def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> Non
         extra[draw, ties + m] = c.real[COEFFICIENTS + m]
 
 
-# The answers of people whose kind changes: answer 2 e is a choice of the first option of pair e, and 2 e + 1 one of the
-# second; their places are twice the flat position of the pair among the blocks of its first option, plus 0 and 1.
-COUNTED = Pairs, PairsWithoutUnique
+# The answers of people whose kind changes: of pair, or cell, e 3 e is a choice of the first option, 3 e + 1 one of the
+# second, and 3 e + 2 of neither; their places are three times the flat position of the pair among the blocks of its
+# first option, plus 0, 1 and 2. Half a tie counts as a choice of either option, and what the parameter of ties adds to
+# its probability is that of the number of ties.
 
 
-@of_pairs(operations.look_at_answers, COUNTED)
+@of_pairs(operations.look_at_answers)
 def _look_at_answers(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    for e in range(0, people.place.shape[0], 2):
-        slot = people.place[e] // 2
+    for e in range(0, people.place.shape[0], OUTCOMES):
+        slot = people.place[e] // OUTCOMES
         v, t = slot // WIDTH, slot % WIDTH
         own = first_side(pairs, c, v, t, c.block[v, OWN + t])
         other = second_side(pairs, c.block[v, OTHER + t])
         share = pairs.scale / (own + other)
         logs[e] = fast_log(own * share + pairs.base)
         logs[e + 1] = fast_log(other * share + pairs.base)
+        if has_ties(pairs):
+            one_of_three = fast_log(1.0 + c.real[TIE] * balance(own, other, pairs.scale, pairs.base))
+            logs[e + 2] = 0.5 * (logs[e] + logs[e + 1]) + math.log(c.real[TIE]) - one_of_three
+            logs[e] -= one_of_three
+            logs[e + 1] -= one_of_three
 
 
-@of_pairs(operations.add_answer, COUNTED)
+@of_pairs(operations.add_answer)
 def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    slot = people.place[answer] // 2
+    slot = people.place[answer] // OUTCOMES
     v, t = slot // WIDTH, slot % WIDTH
     there = pairs.transposed[v, t]
     block, lane = there // np.uint64(WIDTH), there % np.uint64(WIDTH)
-    wins = times if people.place[answer] % 2 == 0 else 0.0
+    outcome = people.place[answer] % OUTCOMES
+    wins = times if outcome == 0 else 0.0
+    term = times * log
+    if has_ties(pairs) and outcome == 2:
+        wins = 0.5 * times
+        c.real[TIED] += times
+        term -= times * math.log(c.real[TIE])
     losses = times - wins
     c.block[v, WINS + t] += wins
     c.block[v, LOSSES + t] += losses
-    c.block[v, LOGLIK + t] += times * log
+    c.block[v, LOGLIK + t] += term
     c.block[block, np.uint64(WINS) + lane] += losses
     c.block[block, np.uint64(LOSSES) + lane] += wins
-    c.block[block, np.uint64(LOGLIK) + lane] += times * log
+    c.block[block, np.uint64(LOGLIK) + lane] += term
 
 
-@of_pairs(operations.forget_answers, COUNTED)
+@of_pairs(operations.forget_answers)
 def _forget_answers(pairs: Any, c: Any) -> None:
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             c.block[v, WINS + t] = 0.0
             c.block[v, LOSSES + t] = 0.0
             c.block[v, LOGLIK + t] = 0.0
+    if has_ties(pairs):
+        c.real[TIED] = 0.0

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali.data.answers import answers_given
 from thali.data.choices import Choices
-
-from ..likelihoods.best_worst import answers_given
 
 if TYPE_CHECKING:
     from .problem import Pose

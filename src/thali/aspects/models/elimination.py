@@ -16,7 +16,7 @@ from thali.trees.tree import Tree
 
 from ..dependence import check_people, dependence_of_chains
 from ..likelihoods.best_worst import RANKING
-from ..likelihoods.elimination import Elimination
+from ..likelihoods.elimination import Elimination, as_choices
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
@@ -110,9 +110,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         with method "laplace" where half of two people or more answered at least twice, else "independent"; `verdict`
         says how many times too narrow that is for statements about people.
     kinds : int, optional
-        Of comparisons (without covariates and ties) or choices out of sets that say who answered: how many kinds of
-        people there may be, of whom nobody knows who is of which, with aspects in common and weights of each ("free" or
-        "similar"). None: people are alike.
+        Of comparisons or choices out of sets that say who answered: how many kinds of people there may be, of whom
+        nobody knows who is of which, with aspects and coefficients of covariates in common, and weights and the
+        parameter of ties of each ("free" or "similar"). None: people are alike.
 
     Attributes
     ----------
@@ -206,6 +206,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
 
     def _as_data(self, data: Any) -> Any:
         data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        if self.kinds is not None:  # everybody's answers are in the form in which they are modelled
+            data = as_choices(data, self.best_worst)
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:

@@ -101,10 +101,9 @@ class ByChains(Chains):
 
     def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie."""
-        from ..answers.kind import of_choices
-        from ..answers.predict import outcomes_table
+        from ..answers.data_answers import answers_of
 
-        return outcomes_table(of_choices(model._fitted(), "predict_outcomes"), pairs, covariates)
+        return answers_of(model._fitted()).outcomes(model._fitted(), pairs, covariates)
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""

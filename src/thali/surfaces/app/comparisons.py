@@ -34,6 +34,11 @@ _OF_GROUPS = (
     Compared("shared aspects with weights by group", "free", ()),
     Compared("shared aspects with similar weights", "similar", ()),
 )
+_OF_FEATURES_BY_GROUP = (
+    Compared("features with the same weights", "common", _BOTH),
+    Compared("features with weights by group", "free", _BOTH),
+    Compared("features with similar weights", "similar", ()),
+)
 _OF_FEATURES = (
     Compared("any number of features", "ibp", _BOTH),
     Compared("four features", "4", (EVIDENCE,)),
@@ -47,7 +52,8 @@ def candidates(study: Study) -> tuple[Compared, ...]:
     """The models that may be compared on these data."""
     kind = _kind(study)
     if features := features_of(kind):
-        return _OF_FEATURES if features != "aspects" else _OF_GROUPS if has_groups(study) else _OF_ASPECTS
+        alone, by_group = (_OF_ASPECTS, _OF_GROUPS) if features == "aspects" else (_OF_FEATURES, _OF_FEATURES_BY_GROUP)
+        return by_group if has_groups(study) else alone
     specs = [spec for spec in SPECS if kind in spec.data and spec.options]
     title = speech_in(ENGLISH).title  # the report says it, too
     return tuple(Compared(title(each), each.name, () if each.name in _SLOW else (COMPARE,)) for each in specs)

@@ -2,7 +2,7 @@
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +79,7 @@ def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] |
     """
     known = [spec for spec in SPECS if spec.is_recognised and not (leave_out and spec.is_described)]
     kinds = tuple(spec.kind for spec in known)
-    kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, wanted or {}).kind
+    kind = found.bundled.kind if found.bundled is not None else reading_of(found.table, kinds, wanted or {}).kind
     return model_for(kind)
 
 
@@ -106,7 +106,7 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         data, sentence = _bundled(found.bundled, spec, wanted)
         sentences, could_be = [sentence], ""
     else:
-        reading = reading_of(found, spec.data, wanted)
+        reading = reading_of(found.table, spec.data, wanted)
         could_be = reading.could_be
         try:
             data, sentence = reading.build()
@@ -144,10 +144,10 @@ def _by_group(
 ) -> tuple[Any, list[str]]:
     """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
     from thali.data.groups import Groups
-    from thali.data.judged import Judged
 
-    if not isinstance(data, Judged) or not data.add_up:
-        raise DataError(Argument("group"), " is for choices and triplets; of other data make the groups in Python.")
+    if not data.add_up:
+        groups = Groups(_by_rows(found.table, spec, wanted, column))
+        return groups, [*sentences, f"by {column!r}: {groups}"]
     described = wanted.get("option_covariates")
     if described is not None:
         data = with_option_covariates(data, described)
@@ -155,7 +155,7 @@ def _by_group(
     if data.people is not None and column in map(str, data.people.columns):
         groups = Groups(data.by_group(column))
     else:
-        by_person, _ = reading_of(found, spec.data, wanted | {"respondent": column}).build()
+        by_person, _ = reading_of(found.table, spec.data, wanted | {"respondent": column}).build()
         by_person = by_person if described is None else with_option_covariates(by_person, described)
         if data.subjects and by_person.subjects != data.subjects:
             data.by_group(column)  # which says what is wrong with the column
@@ -169,6 +169,23 @@ def _by_group(
     return groups, [*sentences, f"by {column!r}: {groups}"]
 
 
+def _by_rows(table: "Table", spec: ModelSpec, wanted: dict[str, Any], name: str) -> dict[str, Any]:
+    """The data in the rows with each value of a column, of data that do not keep who gave which answer."""
+    from thali._labels import as_label
+    from thali.data.columns import column
+    from thali.reading.table import in_file
+
+    with in_file(table.file):
+        values = column(table.frame, name).map(as_label)
+    parts = {}
+    for value in filter(None, dict.fromkeys(values)):  # an empty cell is in no group
+        rows = replace(table, frame=table.frame.loc[values == value], file=f"{table.file}, {name} {value!r}")
+        parts[value] = reading_of(rows, spec.data, wanted).build()[0]
+    if len(parts) == 1:
+        raise DataError(f"Column {name!r} holds {next(iter(parts))!r} alone; leave out ", Argument("group"), ".")
+    return parts
+
+
 def with_option_covariates(data: Any, path: Path) -> Any:
     """The comparisons with the covariates of options in a table whose first column holds the labels."""
     from thali.reading.table import in_file, read_table
@@ -180,16 +197,16 @@ def with_option_covariates(data: Any, path: Path) -> Any:
         return data.with_option_covariates(frame.set_index(frame.columns[0]))
 
 
-def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
+def reading_of(table: "Table", kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
     """How the file is read; errors name the options that decide where that is unclear."""
     from thali.reading.recognise import RecognitionError, recognise
 
     try:
-        return recognise(found.table, *kinds, **wanted)
+        return recognise(table, *kinds, **wanted)
     except RecognitionError as error:
         models = dict.fromkeys(model_for(kind).name for kind in error.found)
         if not models and not error.nearest and PAIRS in kinds:
-            raise DataError(error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(found.table)) from None
+            raise DataError(error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _names_options(table)) from None
         named = [part for name in models for part in (" or ", Setting("model", name))]
         raise DataError(error, Clause(" Say ", *named[1:], ".") if named else "") from None
 

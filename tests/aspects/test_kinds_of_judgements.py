@@ -1,0 +1,219 @@
+"""Kinds of people whose comparisons have ties and covariates, or who name the best and the worst: what draws say, by
+the definition; the sampler runs as Python."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from kind_problems import random_answers, random_best_worst, random_judgements, random_tied_judgements, random_ties
+from scipy.special import gammaln
+
+import thali as th
+from thali.aspects.answers import kinds_of_people
+from thali.compile import jit
+from thali.errors import ArgumentError
+from thali.testing import naive
+
+RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+MAKE = {"ties": random_ties, "covariates": random_judgements, "both": random_tied_judgements}
+pytestmark = [
+    pytest.mark.fit,
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("uncompiled"),
+]
+
+
+@pytest.fixture(
+    scope="module", params=["both", *(pytest.param(one, marks=pytest.mark.long) for one in MAKE if one != "both")]
+)
+def fitted(request):
+    data = MAKE[request.param](5, 3, 6, seed=1)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(jit, "_is_disabled", lambda: True)
+        return data, th.EliminationByAspects(kinds=2).fit(data, **RUN)
+
+
+def kinds_at(model, draw):
+    """Of a draw of chain 1 who is of which kind, and what `naive` takes of each kind."""
+    at = model.posterior_["posterior"].dataset.isel(chain=1, draw=draw)
+    own = {"beta": at["covariate"].values} if "covariate" in at else {}
+    return at["kind"].values.astype(int), [
+        {
+            "features": at["features"].values.T.astype(bool),
+            "weights": at["kind_weights"].values[g],
+            "unique": at["kind_unique_weights"].values[g],
+            "lapse": 0.01,
+            **({"tie": float(at["kind_tie"].values[g])} if "kind_tie" in at else {}),
+            **own,
+        }
+        for g in range(2)
+    ]
+
+
+def of_pair(kind, first, second, eta=0.0):
+    """Probabilities of the three outcomes in a kind."""
+    taken = {name: kind[name] for name in ("features", "weights", "unique", "lapse")}
+    return np.array(naive.outcome_probabilities(first, second, **taken, tie=kind.get("tie", 0.0), eta=eta))
+
+
+def constant_of(data):
+    cells = data.cells
+    each = np.stack([cells.wins, cells.tied, cells.losses])
+    return float((gammaln(each.sum(axis=0) + 1.0) - gammaln(each + 1.0).sum(axis=0)).sum())
+
+
+def test_the_likelihood_of_draws_is_that_of_the_definition(fitted):
+    data, model = fitted
+    each, stored = data.by_subject(), model.posterior_["posterior"]["log_likelihood"].values[1]
+    pointwise = model.posterior_["log_likelihood"]["answers"].values[1]
+    for draw in range(0, 8, 3):
+        of, kinds = kinds_at(model, draw)
+        logs = np.array([[naive.log_likelihood(each[name], **kind) for kind in kinds] for name in data.subjects])
+        constants = np.array([constant_of(each[name]) for name in data.subjects])
+        assert logs[np.arange(5), of].sum() + constants.sum() == pytest.approx(stored[draw], rel=1e-9)
+        for person in range(5):
+            others = np.bincount(np.delete(of, person), minlength=2) + 1.0
+            expected = np.log(others / others.sum() @ np.exp(logs[person])) + constants[person]
+            assert pointwise[draw, person] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_new_person_is_a_mixture_of_kinds(fitted):
+    data, model = fitted
+    posterior = model.posterior_["posterior"].dataset
+    x = {"longer": 1.0} if data.covariate_names else None
+    found, plain = [], []
+    for chain in range(2):
+        for draw in range(8):
+            at = model.posterior_["posterior"].dataset.isel(chain=chain, draw=draw)
+            share = np.bincount(at["kind"].values.astype(int), minlength=2) + 1.0
+            _, kinds = kinds_at(_turned(model, chain), draw)
+            eta = float(at["covariate"].values[0]) if x else 0.0
+            each = [(of_pair(kind, 0, 1, eta), of_pair(kind, 0, 1)) for kind in kinds]
+            mixed = [share / share.sum() @ np.array([pair[k] for pair in each]) for k in (0, 1)]
+            found.append(mixed[0])
+            plain.append(mixed[1][0] / (mixed[1][0] + mixed[1][2]))
+    decided = [p[0] / (p[0] + p[2]) for p in found]
+    assert model.predict_proba([("a", "b")], covariates=x)[0] == pytest.approx(np.mean(decided))
+    assert posterior["choice_probability"].values[..., 0].ravel() == pytest.approx(np.array(plain))
+    if data.n_ties:
+        table = model.predict_outcomes([("a", "b")], x)
+        assert table.loc[0, ["p_a", "p_tie", "p_b"]].tolist() == pytest.approx(np.mean(found, axis=0).tolist())
+
+
+def _turned(model, chain):
+    """The model with a chain in the second place."""
+    made = th.EliminationByAspects(kinds=2)
+    made.posterior_ = model.posterior_.isel(chain=[1 - chain, chain])
+    return made
+
+
+def test_the_check_is_of_all_people(fitted):
+    data, model = fitted
+    check, cells = model.check(1), data.cells
+    answers = cells.answers
+    key = ["a", "b", "tied"] if data.n_ties else ["a", "b"]
+    row = check.set_index(key).loc[("a", "b", False) if data.n_ties else ("a", "b")]
+    pair = next(p for p in range(data.n_pairs) if (data.first[p], data.second[p]) == (0, 1))
+    total = (data.wins + data.losses + data.tied)[pair]
+    assert row["n"] == total and row["observed"] == data.wins[pair] / total
+    by_hand = []
+    for chain in range(2):
+        for draw in range(8):
+            of, kinds = kinds_at(_turned(model, chain), draw)
+            beta = kinds[0].get("beta", ())
+            by_hand.append(0.0)
+            for k in np.flatnonzero(cells.pair[answers.pair] == pair):
+                n = (answers.wins + answers.losses + answers.tied)[k]
+                eta = float(cells.x[answers.pair[k]] @ beta) if len(beta) else 0.0
+                by_hand[-1] += n * of_pair(kinds[of[answers.subject[k]]], 0, 1, eta)[0] / total
+    assert row["predicted"] == pytest.approx(np.mean(by_hand))
+
+
+def test_the_model_of_one_kind_has_its_answers(fitted):
+    data, model = fitted
+    first, people = model.of_kind(1), model.kind_sizes().loc[1, "people"]
+    own = [data.by_subject()[name] for name in people]
+    observed, constant = first.posterior_["observed_data"].dataset, first.posterior_["constant_data"].dataset
+    assert observed["wins"].values.sum() == sum(each.wins.sum() for each in own)
+    if data.n_ties:
+        assert observed["ties"].values.sum() == sum(each.tied.sum() for each in own)
+        assert first.predict_outcomes([("a", "b")]).loc[0, "p_tie"] > 0.0
+    if data.covariate_names:
+        assert constant["cell_wins"].values.sum() == observed["wins"].values.sum()
+        of_pairs = np.bincount(constant["cell_pair"].values, constant["cell_wins"].values)
+        assert of_pairs.tolist() == observed["wins"].values.tolist()
+        assert first.covariate_effects().equals(model.covariate_effects())
+
+
+def test_effects_of_covariates_are_found(fitted):
+    data, model = fitted
+    if data.covariate_names:
+        findings = model.findings()
+        assert findings["covariates"].table.equals(model.covariate_effects())
+        assert "The coefficients of covariates were the same in all kinds." in str(findings["methods"])
+
+
+def test_covariates_of_options_change_worths():
+    prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
+    data = random_answers(5, 3, 6, seed=1).with_option_covariates(prices)
+    model = th.EliminationByAspects("unique", kinds=2).fit(data, **RUN)
+    of_kinds = [model.of_kind(k).predict_proba([("a", "c")])[0] for k in (1, 2)]
+    share = kinds_of_people.aligned_shares(model.posterior_)
+    assert min(of_kinds) <= model.predict_proba([("a", "c")])[0] <= max(of_kinds) and share.shape[1] == 2
+    with pytest.raises(ArgumentError, match="There is no covariate 'order'"):
+        model.predict_proba([("a", "b")], covariates={"order": 1})
+    with pytest.raises(ArgumentError, match="is one of options, and known already"):
+        model.predict_proba([("a", "b")], covariates={"price": 1})
+
+
+@pytest.mark.parametrize("rule", ["ranking", "reversed"])
+def test_best_and_worst(rule):
+    data = random_best_worst(5, 4, 6, seed=1)
+    if rule == "ranking":  # sets of four, so that they do not become rankings
+        assert data.sizes.max() == 4
+    model = th.EliminationByAspects("unique", kinds=2, best_worst=rule).fit(data, **RUN)
+    posterior, each = model.posterior_["posterior"].dataset, data.by_subject()
+    members, want = list("abcd"), ("a", "d")
+    mixed, best = [], []
+    for chain in range(2):
+        for draw in range(8):
+            at = posterior.isel(chain=chain, draw=draw)
+            of, unique = at["kind"].values.astype(int), at["kind_unique_weights"].values
+            share = np.bincount(of, minlength=2) + 1.0
+            p = [naive.best_worst_probability(0, 3, range(4), u, 0.01, rule) for u in unique]
+            mixed.append(share / share.sum() @ p)
+            logs = np.array(
+                [
+                    [naive.log_likelihood(own, None, None, u, 0.01, best_worst=rule) for u in unique]
+                    for own in each.values()
+                ]
+            )
+            others = [np.bincount(np.delete(of, person), minlength=2) + 1.0 for person in range(5)]
+            expected = [np.log(n / n.sum() @ np.exp(own)) for n, own in zip(others, logs, strict=True)]
+            found = model.posterior_["log_likelihood"]["answers"].values[chain, draw]
+            assert found == pytest.approx(np.array(expected) + [constant_of_answers(own) for own in each.values()])
+            best.append(times_best(data, of, unique, rule))
+    at_set = [list(names) for names in data.sets].index(members)
+    answer = [(b, w) for b in members for w in members if b != w].index(want)
+    assert model.predict_proba(data)[at_set][answer] == pytest.approx(np.mean(mixed))
+    row = model.check(1).set_index(["option", "named"]).loc[("a", "best")]
+    assert row["predicted"] == pytest.approx(np.mean(best) / row["n"])
+
+
+def times_best(data, of, unique, rule):
+    """How often option 0 is expected to be the best of all that people were asked."""
+    total = 0.0
+    for person, choice, times in zip(data.respondent, data.choice, data.times, strict=True):
+        v = data.set_of[choice]
+        members = data.members[data.start[v] : data.start[v + 1]].tolist()
+        for other in set(members) - {0} if 0 in members else ():
+            total += times * naive.best_worst_probability(0, other, members, unique[of[person]], 0.01, rule)
+    return total
+
+
+def constant_of_answers(own):
+    """The logarithms of the multinomial coefficients of one person's answers."""
+    total = 0.0
+    for v in range(own.n_sets):
+        times = own.times[own.set_of[own.choice] == v]
+        total += gammaln(times.sum() + 1.0) - gammaln(times + 1.0).sum()
+    return total
