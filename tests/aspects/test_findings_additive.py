@@ -8,6 +8,7 @@ import thali as th
 from thali.aspects.findings import open as of_open
 from thali.aspects.models.additive import AdditiveClustering
 from thali.aspects.spec import ADDITIVE
+from thali.aspects.answers.stored_layout import REACHED, RESTARTS
 from thali.errors import PYTHON, ArgumentError, IncompleteWarning, Message
 from thali.model.finding import FILES, PAGE, Findings
 from thali.model.settings import USUAL, Settings
@@ -107,6 +108,7 @@ def test_the_open_combination_says_which_features_there_are_and_what_they_explai
 def test_a_point_has_no_check_and_no_intervals():
     point = made_up(4, draws=1, chains=1, sigma=0.1)
     point.method = "map"
+    point.posterior_.attrs |= {RESTARTS: 5, REACHED: 2}  # which a fit counts
     found = point.findings()
     assert found.keys() == ["asked", "features", "parameters", "data", "methods", "verdict"]
     table = found["features"].table

@@ -171,6 +171,17 @@ class Model:
         """All that a fit has left: as in scikit-learn, names that end in an underscore."""
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: what can be computed again is left out, some of which no pickle can hold."""
+        return {name: value for name, value in vars(self).items() if name not in ("_found", "_kept")}
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What this makes of the fit, made once for it."""
+        fitted, kept = self._fitted_attributes(), vars(self).setdefault("_kept", {})
+        if name not in kept or not _are_the_same(kept[name][0], fitted):
+            kept[name] = fitted, make()
+        return kept[name][1]
+
     def _attributes_for_file(self) -> dict[str, Any]:
         """Those of the fitted attributes that a file can hold."""
         return self._fitted_attributes()

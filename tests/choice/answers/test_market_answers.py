@@ -1,5 +1,6 @@
 """Shares, demand, level effects and importance of every model of choice experiments, against slow computations."""
 
+import pickle
 import warnings
 from types import SimpleNamespace
 
@@ -358,3 +359,18 @@ def test_answers_come_from_files(multinomial, hierarchical, tmp_path):
         model.save(tmp_path / "model.nc")
         again = th.load(tmp_path / "model.nc")
         pd.testing.assert_frame_equal(again.level_effects(), model.level_effects())
+
+
+def test_what_people_prefer_is_computed_once_for_a_fit(data):
+    """Also where a file has it by person; a new fit, and other people of the same fit, have their own."""
+    model = th.MultinomialLogit(linear="price").fit(data)
+    before = model._people_of_fit()
+    effects = model.level_effects()
+    assert model._people_of_fit() is before and before.once(("effects", 0), lambda: None) is not None
+    assert before.once(("effects", 0), lambda: None) is not before.thinned(10).once(("effects", 0), lambda: 1)
+    again = pickle.loads(pickle.dumps(model))  # with findings, too, which hold what no pickle can
+    assert model.findings().keys()
+    pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(model)).level_effects(), effects)
+    pd.testing.assert_frame_equal(again.level_effects(), effects)
+    model.fit(data.take(np.arange(10)))
+    assert model._people_of_fit() is not before

@@ -51,6 +51,15 @@ class Chooser:
     search_draws: int = 200  # that a search looks at
     has_individuals: bool = True  # whether people differ
 
+    def once(self, what: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once for each of `what`; of a generator, which goes on, again and again."""
+        if any(isinstance(each, np.random.Generator | np.random.SeedSequence) for each in what):
+            return make()
+        known = vars(self).setdefault("_known", {})
+        if what not in known:
+            known[what] = make()
+        return known[what]
+
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
         """The products of a table, shape (rows, attributes)."""
         raise NotImplementedError

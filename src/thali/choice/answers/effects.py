@@ -26,7 +26,7 @@ def level_effects(
 
     ci = probability_of(ci)
     pairs = level_pairs(chooser.level_cells(), chooser.directions)
-    found = chooser.effects(pairs, cores, random_seed)
+    found = chooser.once(("effects", random_seed), lambda: chooser.effects(pairs, cores, random_seed))
     scheme = chooser.data.scheme
     levels = list(scheme.labels.values())
     named = [(scheme.names[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
@@ -95,7 +95,7 @@ def attribute_importance(
     from thali._tables import Table
 
     ci = probability_of(ci)
-    decided, errors = chooser.importance(cores, random_seed)
+    decided, errors = chooser.once(("importance", random_seed), lambda: chooser.importance(cores, random_seed))
     fewer = chooser.thinned(MAX_DRAWS)
     ranges = range_shares(fewer)
     names = list(chooser.data.scheme.names)

@@ -141,6 +141,7 @@ class LogitChooser(Chooser):
     def _with(self, tastes: np.ndarray) -> Self:
         """The same people with other tastes."""
         found = copy(self)
+        vars(found).pop("_known", None)
         found.tastes, found.kinds = tastes, None
         return found
 
@@ -170,16 +171,17 @@ class LogitChooser(Chooser):
         several = rule.name == RANDOMISED
         errors = self._errors_of_products(cells, kinds, random_seed) if several else np.zeros((1, 1, len(cells)))
         for draws, tastes, weight in self._tastes_by(weights, len(matrix) * errors.shape[1], random_seed):
-            utility = tastes @ matrix.T
+            utility = (matrix @ tastes.reshape(-1, tastes.shape[2]).T).reshape(len(matrix), *tastes.shape[:2])
             for place, (first, last) in enumerate(pairwise(ends)):
-                own = utility[:, :, first:last]
+                own = utility[first:last]
                 if rule.constants:
-                    own = own + rule.constants[place][draws][:, None]
+                    own = own + rule.constants[place][draws].T[:, :, None]
                 if rule.name == LOGIT:
-                    p = _softmax(own)
+                    p = _softmax(own, axis=0)
                 else:
-                    p = _best(own[:, :, None] + _of_people(errors, own.shape[1])[:, :, first:last]).mean(axis=2)
-                found[draws, first:last] = np.einsum("dkj,dk->dj", p, weight)
+                    of_people = _of_people(errors, own.shape[2])[:, :, first:last].transpose(2, 0, 1)
+                    p = _best(own[..., None] + of_people[:, None]).mean(axis=-1)
+                found[draws, first:last] = np.einsum("jdk,dk->dj", p, weight)
         return np.split(found, ends[1:-1], axis=1)
 
     def _errors_of_products(self, cells: np.ndarray, kinds: int, random_seed: Any) -> np.ndarray:
@@ -358,9 +360,9 @@ def _softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 def _best(utility: np.ndarray) -> np.ndarray:
-    """1 for the largest utility over the last axis, which ties share."""
-    best = utility == utility.max(axis=-1, keepdims=True)
-    return best / best.sum(axis=-1, keepdims=True)
+    """1 for the largest utility over the first axis, which ties share."""
+    best = utility == utility.max(axis=0)
+    return best / best.sum(axis=0)
 
 
 def _of_people(errors: np.ndarray, kinds: int) -> np.ndarray:

@@ -22,6 +22,8 @@ class ChoiceAnswers:
     A subclass has `_chooser`: its people, and how they choose in every draw.
     """
 
+    _once: Any  # of `Model`
+
     def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
         """The settings with the price, once it is clear that the market can be read."""
         from .findings import settings_for
@@ -31,6 +33,10 @@ class ChoiceAnswers:
     def _chooser(self) -> "Chooser":
         """The people of the fit, and how they choose."""
         raise NotImplementedError
+
+    def _people_of_fit(self) -> "Chooser":
+        """The same, made once for each fit."""
+        return self._once("chooser", self._chooser)
 
     def market_shares(
         self,
@@ -124,7 +130,7 @@ class ChoiceAnswers:
 
         asked = (products, change, people, respondent_weights)
         how = How(rule, scale, availability, actual)
-        return market_shares(self._chooser(), *asked, ci, each_draw, how, cores, random_seed)
+        return market_shares(self._people_of_fit(), *asked, ci, each_draw, how, cores, random_seed)
 
     def elasticities(
         self,
@@ -186,7 +192,7 @@ class ChoiceAnswers:
 
         asked = (products, attribute, change, people, respondent_weights)
         how = How(rule, scale, availability, actual)
-        return elasticities(self._chooser(), *asked, ci, how, cores, random_seed)
+        return elasticities(self._people_of_fit(), *asked, ci, how, cores, random_seed)
 
     def reach(
         self, products: "pandas.DataFrame", size: int = 3, top: int = 10, people: Any = None, random_seed: Any = 0
@@ -234,7 +240,7 @@ class ChoiceAnswers:
         """
         from .lines import reach
 
-        return reach(self._chooser(), products, size, top, people, random_seed)
+        return reach(self._people_of_fit(), products, size, top, people, random_seed)
 
     def holdouts(self, data: "ChoiceExperiment") -> "pandas.DataFrame":
         r"""How well the fit predicts tasks that were held out of it: hits and log score, and shares task by task.
@@ -313,7 +319,7 @@ class ChoiceAnswers:
         from .substitution import source_of_volume
 
         asked = (products, new, people, respondent_weights)
-        return source_of_volume(self._chooser(), *asked, ci, How(rule, scale, availability), cores, random_seed)
+        return source_of_volume(self._people_of_fit(), *asked, ci, How(rule, scale, availability), cores, random_seed)
 
     def demand(
         self,
@@ -372,7 +378,7 @@ class ChoiceAnswers:
 
         asked = (attribute, product, values, products, people, respondent_weights)
         how = How(rule, scale, availability, actual)
-        return demand(self._chooser(), *asked, ci, cost, how, cores, random_seed)
+        return demand(self._people_of_fit(), *asked, ci, cost, how, cores, random_seed)
 
     def level_effects(
         self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0
@@ -409,7 +415,7 @@ class ChoiceAnswers:
         """
         from .effects import level_effects
 
-        return level_effects(self._chooser(), each_person, ci, cores, random_seed)
+        return level_effects(self._people_of_fit(), each_person, ci, cores, random_seed)
 
     def attribute_importance(
         self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0
@@ -454,7 +460,7 @@ class ChoiceAnswers:
         """
         from .effects import attribute_importance
 
-        return attribute_importance(self._chooser(), each_person, ci, cores, random_seed)
+        return attribute_importance(self._people_of_fit(), each_person, ci, cores, random_seed)
 
     def willingness_to_pay(
         self,
@@ -518,7 +524,7 @@ class ChoiceAnswers:
         """
         from .pay import willingness_to_pay
 
-        return willingness_to_pay(self._chooser(), price, each_person, people, respondent_weights, ci)
+        return willingness_to_pay(self._people_of_fit(), price, each_person, people, respondent_weights, ci)
 
     def best_products(
         self,
@@ -587,4 +593,4 @@ class ChoiceAnswers:
         from .shares import best_products
 
         asked = (attributes, competitors, n, costs, price, people, respondent_weights)
-        return best_products(self._chooser(), *asked, ci, top, cores, random_seed)
+        return best_products(self._people_of_fit(), *asked, ci, top, cores, random_seed)

@@ -65,7 +65,7 @@ def willingness_to_pay(
     named = [(names[change.attribute], *change.names) for change in changes]
     most = _MAX_NUMBERS // max(1, len(weights) * len(changes))
     fewer = chooser.thinned(max(most, _MIN_DRAWS))
-    found = compensations(fewer, prices, changes)  # (draws, people, changes)
+    found = chooser.once(("compensations", price, most), lambda: compensations(fewer, prices, changes))
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
     of_people = found[0] if fewer.is_estimate else quantiles(found, [0.5])[0]
     if each_person:
