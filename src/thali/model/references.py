@@ -182,6 +182,12 @@ REFERENCES = {
         "Zheng, C. Y., Pereira, F., Baker, C. I., & Hebart, M. N. (2019). Revealing interpretable object "
         "representations from human behavior. International Conference on Learning Representations.",
     ),
+    "yao2022": Reference(
+        "Yao, Vehtari & Gelman",
+        2022,
+        "Yao, Y., Vehtari, A., & Gelman, A. (2022). Stacking for non-mixing Bayesian computations: The curse and "
+        "blessing of multimodal posteriors. Journal of Machine Learning Research, 23(79), 1–45.",
+    ),
 }
 
 

@@ -348,7 +348,7 @@ class _Work:
         """The verdict on a fit that ends here."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
-        return model.verdict()
+        return model._engine.agreement(model)
 
     def _is_settled(self, verdict: "Verdict") -> bool:
         """Whether every row of the summary says that the chains agree and are long enough."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 10_000  # of the search for the weights; tens are usual
 SETTLED = 1e-10  # mean log score that another step must add
+MIN_DRAWS = 25  # of a chain, whose tail is smoothed
 UNRELIABLE = 0.7  # Pareto shape above which a leave-one-out density is not to be relied on
 NOT_A_POSTERIOR = (
     "Stacked chains are for predictions: their mixture is not the posterior, because weights come from predictive"

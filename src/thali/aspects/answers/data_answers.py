@@ -4,6 +4,7 @@ One class a kind of data, with the tables that are its own, and one a population
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,8 +27,9 @@ from thali.posterior.stacking import pointwise
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
 
-from ..draws.similarities import measured_similarities
-from ..draws.triplets import answered
+from ..draws.columns import columns_of
+from ..draws.similarities import measured_similarities, similarity_draws
+from ..draws.triplets import answered, log_of_sets, pair_similarities, parts_of, shared_draws
 from . import quantities
 from .check import pair_check_table
 from .check_by_data import (
@@ -52,9 +54,9 @@ from .kinds_of_people import (
     predicted_of_new,
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
-from .matched_features import Matched, matched_table
+from .matched_features import Matched, matched_table, similar_for
 from .predict import fitted_draws, predicted_pairs, predicted_with_errors
-from .quantities import Quantities
+from .quantities import Alike, Quantities, some_pairs, spread
 
 if TYPE_CHECKING:
     import pandas
@@ -63,6 +65,9 @@ if TYPE_CHECKING:
     from thali.data.judged import Judged
     from thali.data.similarities import Similarities
     from thali.data.triplets import Triplets
+
+# Observations, evenly spaced, and draws of each chain, whose densities are computed where they are not stored.
+MAX_OBSERVED, MAX_OBSERVED_DRAWS = 2_000, 500
 
 
 class DataAnswers:
@@ -80,6 +85,14 @@ class DataAnswers:
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
         """What the agreement of chains is judged by besides the rows of the summary."""
         return {}
+
+    def judges(self, tree: "xarray.DataTree", name: str) -> bool:
+        """Whether a row of the summary is one of those that it is judged by."""
+        return True
+
+    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        """What each chain predicts (chain, quantity), to compare them; None where nothing is compared."""
+        return None
 
     def advice(self, tree: "xarray.DataTree") -> Advice:
         """What helps chains that disagree."""
@@ -163,13 +176,38 @@ class OfBestWorst(OfSets):
         return predicted_of_options(tree)
 
 
-class OfSimilarities(DataAnswers):
+class OfObjects(DataAnswers):
+    """What is alike to people, who compare objects: chains are judged by what is reported of pairs, too."""
+
+    def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_some_pairs(tree, self._alike)
+
+    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        sizes = tree["posterior"].sizes
+        similarity = self._alike(tree, *some_pairs(tree))[0]
+        return similarity.reshape(sizes["chain"], sizes["draw"], -1).mean(axis=1)
+
+    def judges(self, tree: "xarray.DataTree", name: str) -> bool:
+        # of many objects features are reported that were matched, of whatever owners, which pairs show
+        return similar_for(tree["posterior"].sizes["option"]) is None or not name.startswith("presence[")
+
+    def _alike(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> Alike:
+        """The similarity of pairs, and how many features each shares, in each draw (draws, pairs)."""
+        raise NotImplementedError
+
+
+class OfSimilarities(OfObjects):
     """Similarities of objects, two at a time."""
 
     counted = "n_shared_features"  # those of a single object are drawn from the prior
 
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_similarities(tree)
+
+    def _alike(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> Alike:
+        columns, constant = columns_of(tree), tree["posterior"].dataset["constant"].values.ravel()
+        alone = replace(columns, weights=np.ones_like(columns.weights))
+        return similarity_draws(columns, constant, first, second), similarity_draws(alone, 0.0, first, second)
 
     def _advice(self, tree: "xarray.DataTree") -> Advice:
         return quantities.advice_of_similarities(tree)
@@ -185,12 +223,21 @@ class OfSimilarities(DataAnswers):
 
     def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
         data = measured_similarities(tree)
+        data = data.take(np.isin(np.arange(data.n_pairs), spread(data.n_pairs, MAX_OBSERVED)))
         mean, deviation = fitted_draws(tree, data)
         return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
 
 
-class OfTriplets(DataAnswers):
+class OfTriplets(OfObjects):
     """Which pair of a set is the most similar."""
+
+    def _alike(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> Alike:
+        columns, constant, link, _ = parts_of(tree)
+        alone = replace(columns, weights=np.ones_like(columns.weights))
+        return (
+            pair_similarities(columns, constant, first, second, link),
+            shared_draws(alone, None, first, second, link),
+        )
 
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_triplets(tree)
@@ -203,6 +250,17 @@ class OfTriplets(DataAnswers):
 
     def data(self, tree: "xarray.DataTree") -> "Triplets":
         return answered(tree)
+
+    def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        if (stored := super().pointwise(tree)) is not None:
+            return stored
+        data, sizes = answered(tree), tree["posterior"].sizes
+        data = data.take(spread(data.n_sets, MAX_OBSERVED))
+        columns, constant, link, lapse = parts_of(tree)
+        of_chain = spread(sizes["draw"], MAX_OBSERVED_DRAWS)
+        draws = (np.arange(sizes["chain"])[:, None] * sizes["draw"] + of_chain).ravel()
+        logs = log_of_sets(columns.take(draws), None if constant is None else constant[draws], data, link, lapse)
+        return logs.reshape(sizes["chain"], len(of_chain), -1)
 
 
 class OfOwnData(DataAnswers):

@@ -33,6 +33,7 @@ from .english import ENGLISH
 from .features import (
     by_member,
     check,
+    families,
     features_finding,
     labels_of,
     membership_finding,
@@ -380,6 +381,7 @@ _ASKED = asked(lambda model: ENGLISH["additive.asked"])
 OF_SIMILARITIES = (
     _ASKED,
     features,
+    families,
     n_features,
     estimate,
     similarity,
@@ -392,6 +394,7 @@ OF_SIMILARITIES = (
 OF_TRIPLETS = (
     _ASKED,
     features,
+    families,
     n_features,
     pairs,
     parameters,

@@ -115,7 +115,7 @@ class OfDraws(Chains):
         """What helps draws that disagree."""
         return Advice()
 
-    def verdict(self, model: Any) -> "Verdict":
+    def agreement(self, model: Any) -> "Verdict":
         from thali.posterior.summary import summary_table
         from thali.posterior.verdict import verdict_of
 
