@@ -8,7 +8,9 @@ from problems import random_comparisons
 
 import thali as th
 from thali.aspects.samplers.chains import EFFECTIVE, LOOK, PILOT, apart, looked_at, pairs_of, thin_for
+from thali.aspects.samplers.task import LEVELS
 from thali.inference.chains import checked_run
+from thali.model import bound
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 
@@ -139,3 +141,16 @@ def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     assert sampling.allowed(chains) == int(2_400 * 25 / thin) - 400
     tempered = th.EliminationByAspects("unique", tempering=3)._sampling(data, run)
     assert not tempered.chains(10, np.random.SeedSequence(2))[0].in_pilot
+
+
+@pytest.mark.unit
+def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget():
+    """Less than half of it is not enough to begin again."""
+    data = random_comparisons(8, 3)
+    sampling = th.EliminationByAspects()._sampling(data, checked_run(None, 1000, 4, None, 1, 2, False))
+    assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= bound.BUDGET
+    spent = int(0.4 * bound.BUDGET / sampling.forecast.sweep)
+    again = sampling.tempered(spent)
+    assert again.forecast.most <= 0.6 * bound.BUDGET and again.tempered(0) is None
+    assert len(again.chains(10, np.random.SeedSequence(1))[0].ladder.beta) == LEVELS
+    assert sampling.tempered(int(0.6 * bound.BUDGET / sampling.forecast.sweep)) is None

@@ -10,7 +10,7 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InPytho
 from thali.inference.chains import Run, checked_run, recorded_of
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
-from thali.model.bound import bounded
+from thali.model.bound import bounded, share_left
 from thali.model.engine import Chains, Prepared
 from thali.model.sampling import Sampling
 from thali.posterior.dependence import Dependence
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
 
     from ..samplers.chains import Chain
+
+MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
 
 
 class ByChains(Chains):
@@ -180,12 +182,15 @@ def sampling_of_parts(
     run: Run,
     parts: dict[str, Any],
     dependence: Dependence | None = None,
-    tempered_later: bool = False,
+    share: float | None = None,
 ) -> Sampling[Any]:
-    """The run of chains of these parts; `dependence`: what is made of people; `tempered_later`: chains disagreed."""
+    """The run of chains of these parts; `dependence`: what is made of people.
+
+    `share` is what is left of the budget for a run that begins again, with tempering, because chains disagreed.
+    """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
-    bound = bounded(run, task.thin, task.seconds_of_sweep())
+    bound = bounded(run, task.thin, task.seconds_of_sweep(), share=1.0 if share is None else share)
     is_free = run.thin is None
     asked, run = run, bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
@@ -193,12 +198,17 @@ def sampling_of_parts(
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
         attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
-        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(tempered_later)}
+        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(share is not None)}
         numbers, count = recorded_of(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
         return population.tree(draws, source, parts, task, attrs)
 
-    tempered = parts | {"tempering": LEVELS}
+    def tempered(sweeps: int) -> Sampling[Any] | None:
+        left = share_left(sweeps, bound.sweep)
+        if not task.may_temper or left < MIN_SHARE:
+            return None
+        return sampling_of_parts(population, source, asked, parts | {"tempering": LEVELS}, dependence, left)
+
     return Sampling(
         source=source,
         run=run,
@@ -207,9 +217,7 @@ def sampling_of_parts(
         found=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
-        tempered=partial(sampling_of_parts, population, source, asked, tempered, dependence, True)
-        if task.may_temper
-        else None,
+        tempered=tempered,
         settings=bound.asked,
         first_draws=bound.first_draws,
         bound=bound.most,
