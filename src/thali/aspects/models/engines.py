@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali.data.groups import Groups
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InPython, Message, Setting, ThaliWarning
-from thali.inference.chains import Run, checked_run, recorded_of
+from thali.inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
 from thali.model.bound import bounded, share_left
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ..samplers.chains import Chain
 
+FIRST_TEMPERED = 500  # draws of tempered chains, which are far apart, after which they are looked at first
 MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
 
 
@@ -190,11 +191,12 @@ def sampling_of_parts(
     """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
-    bound = bounded(run, task.thin, task.seconds_of_sweep(), share=1.0 if share is None else share)
+    first = FIRST_TEMPERED if run.draws is None and len(task.temperatures) > 1 else FIRST_DRAWS
+    bound = bounded(run, task.thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share)
     is_free = run.thin is None
     asked, run = run, bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
-    task.pilot = pilot_of(task) if is_free else 0
+    task.pilot = pilot_of(task, run.draws is not None) if is_free else 0
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
         attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
