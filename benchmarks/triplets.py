@@ -119,8 +119,8 @@ def recovery(
     print(f"{n} objects, {n_features} features, {count:,} triplets, {seconds:.0f} CPU s: {model.verdict()}")
     print("  probability of each true feature:", *(f"{p:.2f}" for p in found))
     print(
-        f"  log score of a triplet left out: thali {score(model, test):.4f} ({accuracy(model, test):.3f} right), truth {best:.4f},"
-        f" guessing {-np.log(3):.4f}",
+        f"  log score of a triplet left out: thali {score(model, test):.4f} ({accuracy(model, test):.3f} right),"
+        f" truth {best:.4f}, guessing {-np.log(3):.4f}",
         flush=True,
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -201,9 +201,7 @@ def first_answer(n: int, n_features: int, count: int, chains: int, seed: int) ->
     )
 
 
-def main(
-    small: bool = False, spose: str = "", cblearn: str = "", large: bool = False, beside: bool = False
-) -> None:
+def main(small: bool = False, spose: str = "", cblearn: str = "", large: bool = False, beside: bool = False) -> None:
     """All of it."""
     rivals = {"triplets_spose.py": spose, "triplets_ste.py": cblearn}
     rivals = {script: python for script, python in rivals.items() if python}

@@ -82,6 +82,6 @@ if __name__ == "__main__":
     x, steps = fit(train, n, *best, seconds)
     log_score, right = score(x, test)
     print(
-        f"  SPoSE {log_score:.4f}, {right:.3f} right, {found(x, data['features'])} features (penalty {best[0]:g}, {best[1]}"
-        f" dimensions of {len(tried)} settings; {steps:,} steps, {time.process_time():.0f} CPU s in all)"
+        f"  SPoSE {log_score:.4f}, {right:.3f} right, {found(x, data['features'])} features (penalty {best[0]:g},"
+        f" {best[1]} dimensions of {len(tried)} settings; {steps:,} steps, {time.process_time():.0f} CPU s in all)"
     )

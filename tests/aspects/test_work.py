@@ -78,7 +78,9 @@ def test_twice_the_data_twice_the_work():
 )
 def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, expected):
     _, data = similarities(n, np.random.default_rng(0))
-    assert levels(th.AdditiveClustering(sigma=0.05, tempering=tempering)._task(data, 1, 0, None)) == pytest.approx(expected)
+    assert levels(th.AdditiveClustering(sigma=0.05, tempering=tempering)._task(data, 1, 0, None)) == pytest.approx(
+        expected
+    )
 
 
 @pytest.mark.unit

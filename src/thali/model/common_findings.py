@@ -40,8 +40,8 @@ SENTENCES = {
     "check bad": "The model misses what was observed.",
     "kept": "{chains} chains of {draws} draws each were kept, computed with {program}.",
     "computed": "The computations were done with {program}.",
-    "judged": "Convergence was judged by R-hat (the largest: {r_hat}) and the effective sample sizes (the smallest: {ess}) of all"
-    " reported quantities {source}.",
+    "judged": "Convergence was judged by R-hat (the largest: {r_hat}) and the effective sample sizes (the smallest:"
+    " {ess}) of all reported quantities {source}.",
     "intervals": "Intervals are central {interval}s of the posterior{others}.",
     "other intervals": ", those of levels, money and markets {interval}s",
 }

@@ -82,9 +82,7 @@ class Verdict(Described):
 
     def render(self, words: Words) -> str:
         """The sentence in those words."""
-        return " ".join(
-            each.render(words) for each in (self.message, self.families, self.people) if each is not None
-        )
+        return " ".join(each.render(words) for each in (self.message, self.families, self.people) if each is not None)
 
     def __str__(self) -> str:
         return self.render(PYTHON)
@@ -146,7 +144,9 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     longer = wanted / max(smallest, 1.0)
     faults = []
     if disagree:
-        faults.append(f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (wanted: at most {HIGHEST_R_HAT})")
+        faults.append(
+            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (wanted: at most {HIGHEST_R_HAT})"
+        )
         # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:

@@ -31,8 +31,8 @@ MAX_RANKED = 1_000
 # The presence of less probable features is not a row of the summary.
 MIN_PRESENT = 0.2
 
-# Of similarities and triplets: objects whose pairs chains are judged by, how many pairs at least and at most, and numbers
-# that are looked at for each of their two quantities.
+# Of similarities and triplets: objects whose pairs chains are judged by, how many pairs at least and at most, and
+# numbers that are looked at for each of their two quantities.
 MAX_JUDGED_OBJECTS, JUDGED_PAIRS, MAX_JUDGED_NUMBERS = 40, (20, 200), 1e7
 
 # Quantities of owners, which all groups share.

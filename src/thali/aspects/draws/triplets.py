@@ -129,9 +129,7 @@ def probabilities_of_draws(
     return (1.0 - lapse) * share + lapse * guess
 
 
-def log_of_sets(
-    columns: Columns, constant: np.ndarray | None, data: "Triplets", link: str, lapse: float
-) -> np.ndarray:
+def log_of_sets(columns: Columns, constant: np.ndarray | None, data: "Triplets", link: str, lapse: float) -> np.ndarray:
     """The log-likelihood of the answers to each set in each draw (draws, sets)."""
     p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
     logs = data.counts * np.log(np.maximum(p, MIN_PROBABILITY))

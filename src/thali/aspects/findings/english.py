@@ -14,10 +14,11 @@ ENGLISH = {
     "features.no_place": "No {word} is shared by some {of} and not by all.",
     "features.caption": "{Word}s and who has them.",
     "families.one": "Family {number} ({chains}), weight {weight}; besides what is common it has {own}.",
+    "families.unweighted": "Family {number} ({chains}); besides what is common it has {own}.",
     "families.nothing": "nothing",
     "families.predictions": "Similarities that any two families predict correlate at {correlation} or more.",
-    "families.weights": "Weights are by stacking {source}: how probable each family is for predictions, not how probable"
-    " it is a posteriori; {share} % of the densities behind them are not to be relied on.",
+    "families.weights": "Weights are by stacking {source}: how probable each family is for predictions, not how"
+    " probable it is a posteriori; {share} % of the densities behind them are not to be relied on.",
     "families.title": "{Word}s that a family of chains has, with their probability in each; those common to all first",
     "families.headline": "Chains stay in different families of features.",
     "number": "The number of {what} is about {estimate}.",

@@ -154,16 +154,20 @@ def families(model: Any, settings: Settings) -> Finding | None:
     if len(found.chains) == 1:
         return None
     notes: list[Any] = []
-    for number, weight in found.table["weight"].items():
-        own = found.of_one(number)
-        facts = {"number": number, "chains": chains(found.chains[number - 1]), "weight": probability(weight)}
-        notes.append(phrase(ENGLISH, "families.one", **facts, own=in_words(own) if own else ENGLISH["families.nothing"]))
+    said = "families.unweighted" if found.stacked is None else "families.one"
+    for place, weight in enumerate(found.table["weight"]):
+        own = found.of_one(place + 1)
+        facts = {"number": place + 1, "chains": chains(found.chains[place]), "weight": probability(weight)}
+        facts["own"] = in_words(own) if own else ENGLISH["families.nothing"]
+        notes.append(phrase(ENGLISH, said, **facts))
     if found.correlation == found.correlation:
         notes.append(phrase(ENGLISH, "families.predictions", correlation=f"{found.correlation:.3f}"))
     if found.stacked is not None:
         notes.append(phrase(ENGLISH, "families.weights", source=Cite("yao2022"), share=f"{100 * found.unreliable:.0f}"))
     word = found.features.attrs["word"]
-    shown = found.features.assign(members=[members_in_words(each, labels_of(model)) for each in found.features["members"]])
+    shown = found.features.assign(
+        members=[members_in_words(each, labels_of(model)) for each in found.features["members"]]
+    )
     return Finding(
         found.message,
         title=str(phrase(ENGLISH, "families.title", Word=word.capitalize())),

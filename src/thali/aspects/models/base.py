@@ -101,9 +101,11 @@ class LatentFeatures(RunByChains):
             With a likelihood of your own, your NamedTuple.
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
-            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB. Where the chains stay in different families of features, so that more draws would not help,
-            the run starts again with ``tempering=8``, unless the model says how it tempers.
+            effective sample size of at least 400, and of similarities and triplets what is predicted of pairs and the
+            features that they share, too; it looks at them after 1,000, 2,000, 4,000, ... draws (of tempered chains
+            500, 1,000, ...), and stops at 64,000 or 2 GB, or where the size of the data says so. Where the chains stay
+            in different families of features, so that more draws would not help, the run starts again with
+            ``tempering=8``, unless the model says how it tempers or more than half of the time is over.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
@@ -111,7 +113,8 @@ class LatentFeatures(RunByChains):
         thin : int, optional
             Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning, the fewest with which
             half of the draws are effective: 25 at most, so many that there are 400 sweeps of tuning, and 25 with less
-            than 16 states to tune; with tempering 50 (of every replica).
+            than 16 states to tune. With tempering 50 (of every replica) where `draws` are given or levels are annealed,
+            otherwise between 10 and 50.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
