@@ -169,6 +169,12 @@ REFERENCES = {
         "Wickelmaier, F., & Schmid, C. (2004). A Matlab function to estimate choice model parameters from "
         "paired-comparison data. Behavior Research Methods, Instruments, & Computers, 36, 29–40.",
     ),
+    "yao2022": Reference(
+        "Yao, Vehtari & Gelman",
+        2022,
+        "Yao, Y., Vehtari, A., & Gelman, A. (2022). Stacking for non-mixing Bayesian computations: The curse and "
+        "blessing of multimodal posteriors. Journal of Machine Learning Research, 23(79), 1–45.",
+    ),
     "yu2011": Reference(
         "Yu & Meng",
         2011,
@@ -181,12 +187,6 @@ REFERENCES = {
         2019,
         "Zheng, C. Y., Pereira, F., Baker, C. I., & Hebart, M. N. (2019). Revealing interpretable object "
         "representations from human behavior. International Conference on Learning Representations.",
-    ),
-    "yao2022": Reference(
-        "Yao, Vehtari & Gelman",
-        2022,
-        "Yao, Y., Vehtari, A., & Gelman, A. (2022). Stacking for non-mixing Bayesian computations: The curse and "
-        "blessing of multimodal posteriors. Journal of Machine Learning Research, 23(79), 1–45.",
     ),
 }
 

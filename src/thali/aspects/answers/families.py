@@ -76,7 +76,7 @@ class Families(Described):
 
     def of_one(self, number: int) -> list[tuple[str, ...]]:
         """The members of the features that family `number` has and not all others, those that it alone has first."""
-        rest = self.features[~self.features["common"]]
+        rest: Any = self.features[~self.features["common"]]
         own = rest[rest[_name(number)] >= OWNED]
         others = own.drop(columns=["members", "common", _name(number)])
         order = np.argsort((others.to_numpy(float) >= OWNED).sum(axis=1), kind="stable")
@@ -131,13 +131,13 @@ def families_of(
     posterior = tree["posterior"].dataset
     labels = tuple(map(str, posterior["option"].values))
     members, present = _found(tree, labels, matched)
-    by_chain = present.mean(axis=2)  # (features, chains)
+    by_chain: np.ndarray = present.mean(axis=2)  # (features, chains)
     families = _agreeing(by_chain)
     chance = np.stack([by_chain[:, each].mean(axis=1) for each in families], axis=1)
-    kept = np.flatnonzero((chance >= OWNED).any(axis=1))
-    common = (chance >= OWNED).all(axis=1)
+    owned: np.ndarray = np.greater_equal(chance, OWNED)
+    kept, common = np.flatnonzero(owned.any(axis=1)), np.all(owned, axis=1)
     order = kept[np.lexsort((-chance[kept].max(axis=1), -chance[kept].min(axis=1), ~common[kept]))]
-    columns: dict[str, Any] = {"members": [members[row] for row in order], "common": common[order]}
+    columns: dict[str, Any] = {"members": [members[row] for row in order.tolist()], "common": common[order]}
     columns |= {_name(number + 1): chance[order, number] for number in range(len(families))}
     table = Table(columns)
     table.attrs["word"] = of_data(tree).word
@@ -156,14 +156,11 @@ def _found(
     tree: "xarray.DataTree", labels: "Sequence[str]", matched: "Callable[[float, float], Matched]"
 ) -> tuple[list[tuple[str, ...]], np.ndarray]:
     """Features that some chain may have, and which draws have them (features, chain, draw)."""
-    from .matched_features import MEMBER
-
     sizes = tree["posterior"].sizes
     least = OWNED / sizes["chain"]
     if (similar := similar_for(len(labels))) is not None:
         found = matched(similar, least)
-        members = [tuple(labels[i] for i in np.flatnonzero(row >= MEMBER)) for row in found.membership]
-        return members, found.present.reshape(-1, sizes["chain"], sizes["draw"])
+        return found.members(labels), found.present.reshape(-1, sizes["chain"], sizes["draw"])
     of, every = of_data(tree), features_table(tree, least)["members"].tolist()
     silent = of.is_silent(tree, np.array([len(each) for each in every], int))
     fewest = 1 if of.shows_single(tree) else 2

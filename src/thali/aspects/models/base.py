@@ -220,7 +220,7 @@ class LatentFeatures(RunByChains):
         if (kept := vars(self).get("_last_judged", (None, None)))[0] is tree:
             return kept[1]
         summary, answers = self.summary(), answers_of(tree)
-        judged = summary[[answers.judges(tree, name) for name in summary.index]]
+        judged: Any = summary[[answers.judges(tree, name) for name in summary.index]]
         if more := answers.judged_besides(tree):
             judged = pd.concat([judged, summary_table(more)])
         judged.attrs.update(summary.attrs)
