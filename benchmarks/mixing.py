@@ -124,8 +124,8 @@ and chains are judged by pairs, too; default fits, CPU seconds of a machine unde
     druguse      thin 50, 1,000 draws  25  thin 28, 1,000 draws  16  1.002    943
     morse                                  thin 50, 1,000 draws 113  1.003  1,762  (from 1,000 draws on)
 
-    Seed 2, looked at from 1,000 draws on, took 9, 5, 18 and 110. At thin 50 the first 250 draws had 291 to 663 effective
-    ones with R-hat up to 1.0105, the first 500 had 653 to 1,497 with at most 1.0076.
+    Seed 2, looked at from 1,000 draws on, took 9, 5, 18 and 110. At thin 50 the first 250 draws had 291 to 663
+    effective ones with R-hat up to 1.0105, the first 500 had 653 to 1,497 with at most 1.0076.
 
     Families (`families()`), faces with 20 CPU seconds: each chain in one of its own, no feature common to all; weights
     by stacking .10, .42, .48, .00, 3 % of the densities not to be relied on; similarities that two chains predict

@@ -56,7 +56,7 @@ from .kinds_of_people import (
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
 from .matched_features import Matched, matched_table, similar_for
 from .predict import fitted_draws, predicted_pairs, predicted_with_errors
-from .quantities import Alike, Quantities, some_pairs, spread
+from .quantities import Quantities, some_pairs, spread
 
 if TYPE_CHECKING:
     import pandas
@@ -84,6 +84,10 @@ class DataAnswers:
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
         """What the agreement of chains is judged by besides the rows of the summary."""
+        return self.judged_owners(tree)
+
+    def judged_owners(self, tree: "xarray.DataTree") -> Quantities:
+        """What of it says who owns which features, which all groups or kinds of people have in common."""
         return {}
 
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
@@ -145,7 +149,7 @@ class OfSets(DataAnswers):
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_sets(tree)
 
-    def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
+    def judged_owners(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_shared_aspects(tree)
 
     def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
@@ -180,19 +184,26 @@ class OfObjects(DataAnswers):
     """What is alike to people, who compare objects: chains are judged by what is reported of pairs, too."""
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
-        return quantities.of_some_pairs(tree, self._alike)
+        return quantities.of_some_pairs(tree, "similarity", self._similarity) | self.judged_owners(tree)
+
+    def judged_owners(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_some_pairs(tree, "shared_features", self._shared)
 
     def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
         sizes = tree["posterior"].sizes
-        similarity = self._alike(tree, *some_pairs(tree))[0]
+        similarity = self._similarity(tree, *some_pairs(tree))
         return similarity.reshape(sizes["chain"], sizes["draw"], -1).mean(axis=1)
 
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         # of many objects features are reported that were matched, of whatever owners, which pairs show
         return similar_for(tree["posterior"].sizes["option"]) is None or not name.startswith("presence[")
 
-    def _alike(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> Alike:
-        """The similarity of pairs, and how many features each shares, in each draw (draws, pairs)."""
+    def _similarity(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """The similarity of pairs in each draw (draws, pairs)."""
+        raise NotImplementedError
+
+    def _shared(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """How many features, that the data depend on, both objects of each pair have in each draw (draws, pairs)."""
         raise NotImplementedError
 
 
@@ -204,10 +215,12 @@ class OfSimilarities(OfObjects):
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_similarities(tree)
 
-    def _alike(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> Alike:
-        columns, constant = columns_of(tree), tree["posterior"].dataset["constant"].values.ravel()
-        alone = replace(columns, weights=np.ones_like(columns.weights))
-        return similarity_draws(columns, constant, first, second), similarity_draws(alone, 0.0, first, second)
+    def _similarity(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return similarity_draws(columns_of(tree), tree["posterior"].dataset["constant"].values, first, second)
+
+    def _shared(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        columns = columns_of(tree)
+        return similarity_draws(replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second)
 
     def _advice(self, tree: "xarray.DataTree") -> Advice:
         return quantities.advice_of_similarities(tree)
@@ -231,13 +244,13 @@ class OfSimilarities(OfObjects):
 class OfTriplets(OfObjects):
     """Which pair of a set is the most similar."""
 
-    def _alike(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> Alike:
+    def _similarity(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
         columns, constant, link, _ = parts_of(tree)
-        alone = replace(columns, weights=np.ones_like(columns.weights))
-        return (
-            pair_similarities(columns, constant, first, second, link),
-            shared_draws(alone, None, first, second, link),
-        )
+        return pair_similarities(columns, constant, first, second, link)
+
+    def _shared(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        columns, _, link, _ = parts_of(tree)
+        return shared_draws(replace(columns, weights=np.ones_like(columns.weights)), None, first, second, link)
 
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_triplets(tree)
@@ -283,7 +296,7 @@ class OfGroups(DataAnswers):
         return quantities.of_groups(tree, self.one.quantities)
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
-        return self.one.judged_besides(tree_of_group(tree, Posterior(tree).groups[0]))
+        return self.one.judged_owners(tree_of_group(tree, Posterior(tree).groups[0]))
 
     def _advice(self, tree: "xarray.DataTree") -> Advice:
         return self.one._advice(tree)

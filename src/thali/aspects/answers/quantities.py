@@ -159,9 +159,6 @@ def constant_share(tree: "xarray.DataTree") -> Quantities:
     return {"constant": constant / (constant + shared.reshape(constant.shape))}
 
 
-Alike = tuple[np.ndarray, np.ndarray]  # similarity of pairs, and the number of features that both have (draws, pairs)
-
-
 def some_pairs(tree: "xarray.DataTree") -> tuple[np.ndarray, np.ndarray]:
     """Pairs of objects, evenly spaced, fewer of many draws."""
     sizes = tree["posterior"].sizes
@@ -173,20 +170,17 @@ def some_pairs(tree: "xarray.DataTree") -> tuple[np.ndarray, np.ndarray]:
 
 
 def of_some_pairs(
-    tree: "xarray.DataTree", alike: "Callable[[xarray.DataTree, np.ndarray, np.ndarray], Alike]"
+    tree: "xarray.DataTree", name: str, draws_of: "Callable[[xarray.DataTree, np.ndarray, np.ndarray], np.ndarray]"
 ) -> Quantities:
-    """`similarity[a, b]` and `shared_features[a, b]` of some pairs: what is predicted, and who owns what.
+    """`name[a, b]` of some pairs, of which `draws_of` gives a number in each draw (draws, pairs).
 
     Unlike the presence of a feature with just these owners they are there for any number of objects.
     """
     sizes, labels = tree["posterior"].sizes, tree["posterior"].dataset["option"].values
     first, second = some_pairs(tree)
-    found: Quantities = {}
-    for name, values in zip(("similarity", "shared_features"), alike(tree, first, second), strict=True):
-        drawn = values.T.reshape(-1, sizes["chain"], sizes["draw"])
-        named = (f"{name}[{labels[i]}, {labels[j]}]" for i, j in zip(first, second, strict=True))
-        found |= dict(zip(named, drawn, strict=True))
-    return found
+    drawn = draws_of(tree, first, second).T.reshape(-1, sizes["chain"], sizes["draw"])
+    named = (f"{name}[{labels[i]}, {labels[j]}]" for i, j in zip(first, second, strict=True))
+    return dict(zip(named, drawn, strict=True))
 
 
 def spread(number: int, most: int) -> np.ndarray:
