@@ -122,7 +122,7 @@ and chains are judged by pairs, too; default fits, CPU seconds of a machine unde
     numbers      thin 50, 1,000 draws  27  thin 10, 2,000 draws  10  1.008    568
     phonemes     thin 50, 1,000 draws  20  thin 10,   500 draws   4  1.005  1,301
     druguse      thin 50, 1,000 draws  25  thin 28, 1,000 draws  16  1.002    943
-    morse                                  thin 50, 1,000 draws 113  1.003  1,762  (from 1,000 draws on)
+    morse        thin 50, 1,000 draws 113  thin 50,   500 draws  84  1.005    920
 
     Seed 2, looked at from 1,000 draws on, took 9, 5, 18 and 110. At thin 50 the first 250 draws had 291 to 663
     effective ones with R-hat up to 1.0105, the first 500 had 653 to 1,497 with at most 1.0076.

@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 BATCH, RATE, START = 256, 0.003, 0.1
-PENALTIES, DIMENSIONS = (0.0, 0.001, 0.003, 0.01), (8, 20)
+PENALTIES, DIMENSIONS = (0.0, 0.003, 0.01, 0.03, 0.1), (8, 20)
 FOUND = 0.9
 
 
