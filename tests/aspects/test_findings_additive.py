@@ -5,10 +5,10 @@ import pytest
 from additive_fits import made_up
 
 import thali as th
+from thali.aspects.answers.stored_layout import REACHED, RESTARTS
 from thali.aspects.findings import open as of_open
 from thali.aspects.models.additive import AdditiveClustering
 from thali.aspects.spec import ADDITIVE
-from thali.aspects.answers.stored_layout import REACHED, RESTARTS
 from thali.errors import PYTHON, ArgumentError, IncompleteWarning, Message
 from thali.model.finding import FILES, PAGE, Findings
 from thali.model.settings import USUAL, Settings

@@ -58,6 +58,12 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
     assert (errors >= 0.0).all()
 
 
+def test_chains_are_judged_by_who_owns_what_and_not_by_kinds_without_names(model):
+    names = model._judged_rows().index
+    assert any(name.startswith("shared_features[") for name in names)
+    assert not any(name.startswith("similarity[") for name in names)
+
+
 def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
     """That of the answers, with the coefficients of everybody's; and that of each person given the kinds of others."""
     posterior, each = model.posterior_["posterior"].dataset, data.by_subject()

@@ -7,8 +7,21 @@ import pytest
 from problems import random_comparisons
 
 import thali as th
-from thali.aspects.samplers.chains import EFFECTIVE, LOOK, PILOT, apart, looked_at, pairs_of, thin_for
+from thali.aspects.models.engines import FIRST_TEMPERED
+from thali.aspects.samplers.chains import (
+    EFFECTIVE,
+    LOOK,
+    MIN_TEMPERED,
+    PILOT,
+    apart,
+    looked_at,
+    pairs_of,
+    pilot_of,
+    thin_for,
+)
+from thali.aspects.samplers.task import LEVELS
 from thali.inference.chains import checked_run
+from thali.model import bound
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
 
@@ -124,7 +137,7 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
 
 @pytest.mark.fit
 def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
-    """As many sweeps as its size allows; tempered chains have no pilot."""
+    """As many sweeps as its size allows."""
     data, run = random_comparisons(8, 3), checked_run(None, 400, 3, None, 1, 2, False)
     sampling = th.EliminationByAspects("unique")._sampling(data, run)
     sampling = replace(sampling, bound=2_000)
@@ -137,5 +150,42 @@ def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     thin = chains[0].thin
     assert thin < 25 and chains[0].total == 410 * thin
     assert sampling.allowed(chains) == int(2_400 * 25 / thin) - 400
-    tempered = th.EliminationByAspects("unique", tempering=3)._sampling(data, run)
-    assert not tempered.chains(10, np.random.SeedSequence(2))[0].in_pilot
+
+
+@pytest.mark.unit
+def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run(uncompiled):
+    """The ladder then grows at eighths of the tuning that there is, in a chain that is restored, too."""
+    data = random_comparisons(4, 3)
+
+    def chains_of(draws, **how):
+        run = checked_run(draws, 40, 2, None, 1, 2, False)
+        sampling = th.EliminationByAspects(tempering=2, **how)._sampling(data, run)
+        return sampling, sampling.chains(10, np.random.SeedSequence(2))
+
+    assert not chains_of(100)[1][0].in_pilot
+    sampling, chains = chains_of(None)
+    assert sampling.least_draws == FIRST_TEMPERED and chains[0].in_pilot
+    for number, chain in enumerate(chains):
+        chain.seen[:] = np.random.default_rng(number).normal(size=chain.seen.shape)  # as if draws were independent
+        chain.run_to(4)
+    sampling.end_pilot(chains)
+    assert chains[0].thin == MIN_TEMPERED
+    assert [sweep for sweep, _ in chains[0]._schedule] == [100, 150, 200, 250, 300, 400]
+    restored = chains_of(None)[1][0]
+    restored.restore(chains[0].packed())
+    assert restored._schedule == chains[0]._schedule and not restored.in_pilot
+    task = replace(chains[0].task, evens=True)
+    assert pilot_of(task, False) == 0 and pilot_of(replace(task, evens=False), False) == PILOT
+
+
+@pytest.mark.unit
+def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget():
+    """Less than half of it is not enough to begin again."""
+    data = random_comparisons(8, 3)
+    sampling = th.EliminationByAspects()._sampling(data, checked_run(None, 1000, 4, None, 1, 2, False))
+    assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= bound.BUDGET
+    spent = int(0.4 * bound.BUDGET / sampling.forecast.sweep)
+    again = sampling.tempered(spent)
+    assert again.forecast.most <= 0.6 * bound.BUDGET and again.tempered(0) is None
+    assert len(again.chains(10, np.random.SeedSequence(1))[0].ladder.beta) == LEVELS
+    assert sampling.tempered(int(0.6 * bound.BUDGET / sampling.forecast.sweep)) is None

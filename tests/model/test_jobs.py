@@ -398,7 +398,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     same(th.load(tmp_path / "model.nc").continue_fit(50, progressbar=False), longer)
     for refused in ({"tempering": False}, {"aspects": "unique"}):
         model = th.EliminationByAspects(**refused)
-        assert model._sampling(data, checked_run(None, 50, 4, 5, None, 1, False)).tempered is None
+        assert model._sampling(data, checked_run(None, 50, 4, 5, None, 1, False)).tempered(0) is None
 
 
 @pytest.mark.long

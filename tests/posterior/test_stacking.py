@@ -37,6 +37,20 @@ def test_leave_one_out_densities_of_a_normal_mean():
     assert (shapes < 0.7).all()
 
 
+def test_densities_that_are_the_same_in_many_draws_are_not_smoothed():
+    rng = np.random.default_rng(3)
+    logs = np.full((1, 100, 2), np.log(1 / 3))  # as of triplets whose objects share nothing
+    logs[:, :50, 1] = np.log(rng.uniform(0.5, 0.9, 50))
+    scores, shapes = leave_one_out(logs)
+    assert (shapes == 0.0).all() and scores[0, 0] == pytest.approx(np.log(1 / 3))
+    assert scores[0, 1] == pytest.approx(-np.log(np.mean(1 / np.exp(logs[0, :, 1]))))
+    logs[:, :5, 1] = np.log(0.3)  # the tail varies, but most of it is what stands before it
+    logs[:, 0, 0] = np.log(1e-6)
+    scores, shapes = leave_one_out(logs)
+    np.testing.assert_allclose(scores, -np.log(np.mean(1 / np.exp(logs), axis=1)))
+    assert shapes[0, 0] > 0.7 and shapes[0, 1] == 0.0
+
+
 def test_chains_of_a_model():
     model = made_up(6, draws=60)
     stacked = model.stacked()

@@ -14,6 +14,7 @@ from thali.inference.numerics.exponential import fast_exp
 from thali.inference.numerics.logarithm import fast_log
 from thali.inference.optimise import Slope, Target, newton
 from thali.inference.seeds import streams
+from thali.model.engine import Forecast
 from thali.model.sampling import Sampling
 from thali.posterior.dependence import ADJUSTED, Dependence
 
@@ -598,4 +599,14 @@ def sampling_of_worths(
         found=lambda tree, chains, seed: {},
         is_compiled=True,
         settings=settings,
+        forecast=forecast_of(data.n_options, run.chains * run.least_draws),
     )
+
+
+A_WORTH = 5e-6  # seconds of a worth in a draw, and as much again for every thousand options: `benchmarks/defaults.py`
+
+
+def forecast_of(options: int, draws: int) -> Forecast:
+    """How long so many draws of worths are expected to take, with the mode and the summary of them."""
+    seconds = A_WORTH * options * draws * (1.0 + options / 1000.0)
+    return Forecast(seconds, seconds)

@@ -408,7 +408,9 @@ def _is_index(index: Mapping[str, Any]) -> bool:
     is_fit = stamp["kind"] == "fit"
     if is_fit and not (_holds(index, chains=int, recorded=list) and "" in stamp["models"]):
         return False
-    if index.get("recorded") and not _holds({"tune": 0, **place}, draws=int, tempered=bool, tune=int):
+    if index.get("recorded") and not _holds(
+        {"tune": 0, "spent": 0, **place}, draws=int, tempered=bool, tune=int, spent=int
+    ):
         return False
     counts = [*(index["recorded"] if is_fit else []), *(n for two in place.get("each", {}).values() for n in two)]
     if not all(isinstance(number, int) for number in counts):

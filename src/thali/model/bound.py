@@ -28,6 +28,11 @@ class Bounded(NamedTuple):
         return Forecast(a_draw * (self.run.tune + self.first_draws), a_draw * (self.run.tune + self.most), self.sweep)
 
 
+def share_left(sweeps: int, sweep: float) -> float:
+    """The share of the budget that is left after so many sweeps, of all chains, of so many seconds each."""
+    return 1.0 - sweeps * sweep / BUDGET
+
+
 def bounded(
     run: Run, thin: int, sweep: float, first: int = FIRST_DRAWS, longest: int = MAX_DRAWS, share: float = 1.0
 ) -> Bounded:

@@ -8,6 +8,7 @@ import numpy as np
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.design import Design
 from thali.posterior.interval import INTERVAL, interval_name
+from thali.posterior.verdict import r_hat_in_words
 
 from .data_facts import described, levels_shown
 from .finding import DATA, METHODS, READ, SHOWN, STATISTICS, Finding, Maker, Picture, Text, finding
@@ -39,8 +40,8 @@ SENTENCES = {
     "check bad": "The model misses what was observed.",
     "kept": "{chains} chains of {draws} draws each were kept, computed with {program}.",
     "computed": "The computations were done with {program}.",
-    "judged": "Convergence was judged by R-hat (at most {r_hat}) and the effective sample sizes (at least {ess}) of all"
-    " reported quantities {source}.",
+    "judged": "Convergence was judged by R-hat (the largest: {r_hat}) and the effective sample sizes (the smallest:"
+    " {ess}) of all reported quantities {source}.",
     "intervals": "Intervals are central {interval}s of the posterior{others}.",
     "other intervals": ", those of levels, money and markets {interval}s",
 }
@@ -125,7 +126,7 @@ def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
     kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
     sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
     if "r_hat" in facts:
-        shown = {"r_hat": f"{facts['r_hat']:.3f}", "ess": f"{facts['ess']:,.0f}"}
+        shown = {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
         sentences.append(phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **shown))
     others = (
         "" if settings.ci == INTERVAL else phrase(SENTENCES, "other intervals", interval=interval_name(settings.ci))

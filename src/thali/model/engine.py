@@ -102,6 +102,10 @@ class Draws(Engine):
             yield ConvergenceWarning(verdict.message)
 
     def verdict(self, model: Any) -> "Verdict":
+        return self.agreement(model)
+
+    def agreement(self, model: Any) -> "Verdict":
+        """Whether the chains agree and are long enough, by which a run of unknown length ends."""
         from thali.posterior.verdict import verdict_of
 
         return verdict_of(model._judged_rows(), model._advice())

@@ -57,7 +57,8 @@ class Sampling(Generic[AnyChain]):
     found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]  # attributes
     end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None  # once all have run their pilot
     is_compiled: bool = False
-    tempered: "Callable[[], Sampling[Any]] | None" = None  # the same with tempering, where it has none and may have it
+    # The same with tempering, within what so many sweeps of all chains have left; None where it has or may have none.
+    tempered: "Callable[[int], Sampling[Any] | None]" = lambda sweeps: None
     settings: dict[str, Any] | None = None  # of the run, as its job notes them; None: those that all models share
     length: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]  # of a posterior
     # The draws in a posterior, as chains adopt them; None: they stay there, and later ones are appended.
@@ -130,7 +131,8 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         target = sampling.least_draws if found is None else max(sampling.least_draws, found.place["draws"])
         start = None if found is None else _Start(found.states, found.draws, 0)
         tempered = found is not None and found.place["tempered"]
-        work = _Work(model, sampling, run._replace(random_seed=seed), folder, tempered)
+        spent = found.place.get("spent", 0) if found is not None else 0
+        work = _Work(model, sampling, run._replace(random_seed=seed), folder, tempered, spent)
         work.shortened = found is not None and "tune" in found.place
         tree, attributes, chains = work.carry_out(target, start)
     left = digest_of(sampling.source), parameters_of(model)
@@ -188,10 +190,17 @@ class _Work:
     """A fit while it runs."""
 
     def __init__(
-        self, model: "RunByChains", sampling: Sampling[Any], run: Run, folder: FitFolder | None, tempered: bool
+        self,
+        model: "RunByChains",
+        sampling: Sampling[Any],
+        run: Run,
+        folder: FitFolder | None,
+        tempered: bool,
+        spent: int = 0,
     ) -> None:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
-        self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
+        self.spent = spent  # sweeps of all chains before they began again with tempering
+        self.sampling = (sampling.tempered(spent) if tempered else None) or sampling
         self.limit = TimeLimit(run.max_time)
         self.shortened = False  # whether there is less tuning than was asked for
 
@@ -224,7 +233,8 @@ class _Work:
                     **self.sampling.found(tree, chains, self.run.random_seed),
                 }
                 verdict = None if interrupted or self.run.draws is not None else self._verdict(attributes)
-                tempered = self.sampling.tempered if verdict and _is_stuck(verdict) else None
+                swept = sum(chain.sweeps for chain in chains)
+                tempered = self.sampling.tempered(swept) if verdict and _is_stuck(verdict) else None
                 ends = verdict is None or self._is_settled(verdict)
                 ends = ends or (tempered is None and not self._may_double(chains, target))
                 if not was_ended or not ends:
@@ -237,7 +247,7 @@ class _Work:
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains stay in different places: they start anew, with tempering")
-                    self.sampling, self.tempered = tempered(), True
+                    self.sampling, self.tempered, self.spent = tempered, True, swept
                     target = self.sampling.least_draws
                     if self.folder is not None:
                         self.folder.restart()
@@ -271,7 +281,7 @@ class _Work:
         self.limit.may_be_long = self.shortened = True
         self.run = self.run._replace(tune=tune)
         sampling = self.model._sampling(self.sampling.source, self.run)
-        self.sampling = sampling.tempered() if self.tempered and sampling.tempered else sampling
+        self.sampling = (sampling.tempered(self.spent) if self.tempered else None) or sampling
         if self.folder is not None:
             self.folder.restart()
         chains = self._begun(target, None)
@@ -292,7 +302,9 @@ class _Work:
         warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Quicker: ", *quicker, "."))
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
-        place = {"draws": target, "tempered": self.tempered} | ({"tune": self.run.tune} if self.shortened else {})
+        place: dict[str, int] = {"draws": target, "tempered": self.tempered}
+        place |= {"spent": self.spent} if self.tempered else {}
+        place |= {"tune": self.run.tune} if self.shortened else {}
         return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status)
 
     def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
@@ -348,7 +360,7 @@ class _Work:
         """The verdict on a fit that ends here."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
-        return model.verdict()
+        return model._engine.agreement(model)
 
     def _is_settled(self, verdict: "Verdict") -> bool:
         """Whether every row of the summary says that the chains agree and are long enough."""

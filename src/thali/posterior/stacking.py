@@ -1,5 +1,6 @@
 """Chains that stay apart, weighted by how well each predicts what was left out."""
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 10_000  # of the search for the weights; tens are usual
 SETTLED = 1e-10  # mean log score that another step must add
+MIN_DRAWS = 25  # of a chain, whose tail is smoothed
+HEAVY = 0.1  # share of a draw in the weights above which those that cannot be smoothed are not to be relied on
 UNRELIABLE = 0.7  # Pareto shape above which a leave-one-out density is not to be relied on
 NOT_A_POSTERIOR = (
     "Stacked chains are for predictions: their mixture is not the posterior, because weights come from predictive"
@@ -105,7 +108,18 @@ def leave_one_out(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from scipy.special import logsumexp
 
     found = np.moveaxis(log_likelihood, 1, -1)  # (chain, observation, draw)
-    log_weights, shapes = array_stats.psislw(found, axis=-1)  # of 1 / likelihood
+    plain = -found - np.asarray(logsumexp(-found, axis=-1))[..., None]  # of 1 / likelihood
+    log_weights, shapes = plain.copy(), np.where(plain.max(axis=-1) > math.log(HEAVY), np.inf, 0.0)
+    draws = found.shape[-1]
+    tail = math.ceil(min(0.2 * draws, 3.0 * math.sqrt(draws)))
+    # Answers about objects that share nothing are equally likely in many draws: nothing can be fitted to such a tail.
+    varies = np.ptp(np.partition(found, tail - 1, axis=-1)[..., :tail], axis=-1) >= np.finfo(float).tiny
+    if varies.any():
+        with np.errstate(divide="ignore", invalid="ignore"):
+            smooth, shape = array_stats.psislw(found[varies], axis=-1)
+        fits: np.ndarray = np.all(np.isfinite(smooth), axis=-1)
+        log_weights[varies] = np.where(fits[:, None], smooth, plain[varies])
+        shapes[varies] = np.where(fits, shape, shapes[varies])
     mixed, total = (np.asarray(logsumexp(each, axis=-1)) for each in (log_weights + found, log_weights))
     return mixed - total, np.asarray(shapes)
 

@@ -59,6 +59,8 @@ class Verdict(Described):
         The sentence, in parts that every place spells in its own words.
     people : Message or None
         What intervals lack for statements about people, because answers of the same people count as independent.
+    families : Message or None
+        Where chains disagree about features: in which families of these they stay, and what is common to all.
     good : bool
         Whether the chains agree and intervals lack nothing.
     """
@@ -67,6 +69,7 @@ class Verdict(Described):
     facts: dict[str, Any]
     message: Message = field(repr=False)
     people: Message | None = field(default=None, repr=False)
+    families: Message | None = field(default=None, repr=False)
 
     @property
     def good(self) -> bool:
@@ -79,7 +82,7 @@ class Verdict(Described):
 
     def render(self, words: Words) -> str:
         """The sentence in those words."""
-        return " ".join(each.render(words) for each in (self.message, self.people) if each is not None)
+        return " ".join(each.render(words) for each in (self.message, self.families, self.people) if each is not None)
 
     def __str__(self) -> str:
         return self.render(PYTHON)
@@ -141,8 +144,9 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     longer = wanted / max(smallest, 1.0)
     faults = []
     if disagree:
-        shown = f"{largest:.3f}" if largest < 100 else "> 100"
-        faults.append(f"R-hat of {short_name(largest_of)} is {shown} (wanted: at most {HIGHEST_R_HAT})")
+        faults.append(
+            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (wanted: at most {HIGHEST_R_HAT})"
+        )
         # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
@@ -169,6 +173,17 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
         f" wanted: at least {wanted:,})."
     )
     return Verdict(True, facts, Message(agree))
+
+
+def r_hat_in_words(r_hat: float) -> str:
+    """An R-hat in a sentence: how large a huge one is says nothing.
+
+    Examples
+    --------
+    >>> r_hat_in_words(1.0049), r_hat_in_words(4e15)
+    ('1.005', '> 100')
+    """
+    return f"{r_hat:.3f}" if r_hat < 100 else "> 100"
 
 
 def short_name(row: str) -> str:

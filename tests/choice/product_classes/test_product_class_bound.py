@@ -31,7 +31,8 @@ def of_size(people, tasks=12, alternatives=4) -> Any:
     number = people * tasks
     rows = np.empty(number * alternatives, bool)
     first_row = np.arange(number + 1) * alternatives
-    return SimpleNamespace(row_product=rows, n_tasks=number, n_respondents=people, first_row=first_row)
+    levels = {"price": range(9), "zoom": range(3), "wifi": range(2)}
+    return SimpleNamespace(row_product=rows, n_tasks=number, n_respondents=people, first_row=first_row, levels=levels)
 
 
 def cut(method, people, **asked):

@@ -331,7 +331,7 @@ def apart(swap_rates):
 def test_the_advice_for_chains_apart_is_about_tempering():
     verdict = apart(()).verdict()
     sentence = str(verdict)
-    assert not verdict.agrees and "R-hat of presence[0, 3] is" in sentence
+    assert not verdict.agrees and "R-hat of shared_features[0, 3] is" in sentence
     assert "fit again with tempering (sampler=None and tempering=None)" in sentence and "unique" not in sentence
     verdict = apart((0.3,) * 9).verdict()
     sentence = str(verdict)

@@ -4,6 +4,7 @@ One class a kind of data, with the tables that are its own, and one a population
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,8 +28,9 @@ from thali.posterior.stacking import pointwise
 from thali.posterior.verdict import Advice
 from thali.posterior.view import Posterior
 
-from ..draws.similarities import measured_similarities
-from ..draws.triplets import answered
+from ..draws.columns import columns_of
+from ..draws.similarities import measured_similarities, similarity_draws
+from ..draws.triplets import answered, log_of_sets, pair_similarities, parts_of, shared_draws
 from . import quantities
 from .check import pair_check_table
 from .check_by_data import (
@@ -55,10 +57,10 @@ from .kinds_of_people import (
     predicted_of_new,
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
-from .matched_features import Matched, matched_features, matched_table
+from .matched_features import Matched, matched_table, similar_for
 from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import fitted_draws, outcomes_table, predicted_pairs, predicted_with_errors
-from .quantities import Quantities
+from .quantities import Quantities, some_pairs, spread
 
 if TYPE_CHECKING:
     import pandas
@@ -67,6 +69,9 @@ if TYPE_CHECKING:
     from thali.data.judged import Judged
     from thali.data.similarities import Similarities
     from thali.data.triplets import Triplets
+
+# Observations, evenly spaced, and draws of each chain, whose densities are computed where they are not stored.
+MAX_OBSERVED, MAX_OBSERVED_DRAWS = 2_000, 500
 
 
 class DataAnswers:
@@ -83,7 +88,19 @@ class DataAnswers:
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
         """What the agreement of chains is judged by besides the rows of the summary."""
+        return self.judged_owners(tree)
+
+    def judged_owners(self, tree: "xarray.DataTree") -> Quantities:
+        """What of it says who owns which features, which all groups or kinds of people have in common."""
         return {}
+
+    def judges(self, tree: "xarray.DataTree", name: str) -> bool:
+        """Whether a row of the summary is one of those that it is judged by."""
+        return True
+
+    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        """What each chain predicts (chain, quantity), to compare them; None where nothing is compared."""
+        return None
 
     def advice(self, tree: "xarray.DataTree") -> Advice:
         """What helps chains that disagree."""
@@ -140,7 +157,7 @@ class OfSets(DataAnswers):
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_sets(tree)
 
-    def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
+    def judged_owners(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_shared_aspects(tree)
 
     def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
@@ -171,13 +188,47 @@ class OfBestWorst(OfSets):
         return predicted_of_options(tree)
 
 
-class OfSimilarities(DataAnswers):
+class OfObjects(DataAnswers):
+    """What is alike to people, who compare objects: chains are judged by what is reported of pairs, too."""
+
+    def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_some_pairs(tree, "similarity", self._similarity) | self.judged_owners(tree)
+
+    def judged_owners(self, tree: "xarray.DataTree") -> Quantities:
+        return quantities.of_some_pairs(tree, "shared_features", self._shared)
+
+    def predicted_by_chain(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        sizes = tree["posterior"].sizes
+        similarity = self._similarity(tree, *some_pairs(tree))
+        return similarity.reshape(sizes["chain"], sizes["draw"], -1).mean(axis=1)
+
+    def judges(self, tree: "xarray.DataTree", name: str) -> bool:
+        # of many objects features are reported that were matched, of whatever owners, which pairs show
+        return similar_for(tree["posterior"].sizes["option"]) is None or not name.startswith("presence[")
+
+    def _similarity(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """The similarity of pairs in each draw (draws, pairs)."""
+        raise NotImplementedError
+
+    def _shared(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """How many features, that the data depend on, both objects of each pair have in each draw (draws, pairs)."""
+        raise NotImplementedError
+
+
+class OfSimilarities(OfObjects):
     """Similarities of objects, two at a time."""
 
     counted = "n_shared_features"  # those of a single object are drawn from the prior
 
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_similarities(tree)
+
+    def _similarity(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return similarity_draws(columns_of(tree), tree["posterior"].dataset["constant"].values, first, second)
+
+    def _shared(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        columns = columns_of(tree)
+        return similarity_draws(replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second)
 
     def _advice(self, tree: "xarray.DataTree") -> Advice:
         return quantities.advice_of_similarities(tree)
@@ -193,12 +244,21 @@ class OfSimilarities(DataAnswers):
 
     def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
         data = measured_similarities(tree)
+        data = data.take(np.isin(np.arange(data.n_pairs), spread(data.n_pairs, MAX_OBSERVED)))
         mean, deviation = fitted_draws(tree, data)
         return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
 
 
-class OfTriplets(DataAnswers):
+class OfTriplets(OfObjects):
     """Which pair of a set is the most similar."""
+
+    def _similarity(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        columns, constant, link, _ = parts_of(tree)
+        return pair_similarities(columns, constant, first, second, link)
+
+    def _shared(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        columns, _, link, _ = parts_of(tree)
+        return shared_draws(replace(columns, weights=np.ones_like(columns.weights)), None, first, second, link)
 
     def _own_quantities(self, tree: "xarray.DataTree") -> Quantities:
         return quantities.of_triplets(tree)
@@ -211,6 +271,17 @@ class OfTriplets(DataAnswers):
 
     def data(self, tree: "xarray.DataTree") -> "Triplets":
         return answered(tree)
+
+    def pointwise(self, tree: "xarray.DataTree") -> np.ndarray | None:
+        if (stored := super().pointwise(tree)) is not None:
+            return stored
+        data, sizes = answered(tree), tree["posterior"].sizes
+        data = data.take(spread(data.n_sets, MAX_OBSERVED))
+        columns, constant, link, lapse = parts_of(tree)
+        of_chain = spread(sizes["draw"], MAX_OBSERVED_DRAWS)
+        draws = (np.arange(sizes["chain"])[:, None] * sizes["draw"] + of_chain).ravel()
+        logs = log_of_sets(columns.take(draws), None if constant is None else constant[draws], data, link, lapse)
+        return logs.reshape(sizes["chain"], len(of_chain), -1)
 
 
 class OfOwnData(DataAnswers):
@@ -233,7 +304,7 @@ class OfGroups(DataAnswers):
         return quantities.of_groups(tree, self.one.quantities)
 
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
-        return self.one.judged_besides(tree_of_group(tree, Posterior(tree).groups[0]))
+        return self.one.judged_owners(tree_of_group(tree, Posterior(tree).groups[0]))
 
     def _advice(self, tree: "xarray.DataTree") -> Advice:
         return self.one._advice(tree)

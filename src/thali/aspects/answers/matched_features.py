@@ -46,6 +46,10 @@ class Matched:
     index: np.ndarray  # (entries,) Jaccard index of owners and membership
     n_draws: int
 
+    def members(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
+        """The options that own a feature in at least half of its draws."""
+        return [tuple(labels[i] for i in np.flatnonzero(row >= MEMBER).tolist()) for row in self.membership]
+
     @property
     def present(self) -> np.ndarray:
         """Whether a draw has the feature, bool (features, draws)."""
@@ -241,7 +245,7 @@ def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame"
     of_each = [slice(*ends) for ends in zip(bounds[:-1], bounds[1:], strict=True)]
     ends = np.array([np.quantile(found.weight[part], TAILS) for part in of_each]).reshape(-1, 2)
     columns = {
-        "members": [tuple(labels[i] for i in np.flatnonzero(row >= MEMBER)) for row in found.membership],
+        "members": found.members(labels),
         "weight": [float(found.weight[part].mean()) for part in of_each],
         "weight_low": ends[:, 0],
         "weight_high": ends[:, 1],

@@ -31,6 +31,10 @@ MAX_RANKED = 1_000
 # The presence of less probable features is not a row of the summary.
 MIN_PRESENT = 0.2
 
+# Of similarities and triplets: objects whose pairs chains are judged by, how many pairs at least and at most, and
+# numbers that are looked at for each of their two quantities.
+MAX_JUDGED_OBJECTS, JUDGED_PAIRS, MAX_JUDGED_NUMBERS = 40, (20, 200), 1e7
+
 # Quantities of owners, which all groups share.
 SHARED = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
@@ -162,6 +166,35 @@ def constant_share(tree: "xarray.DataTree") -> Quantities:
     columns, constant, n = columns_of(tree), posterior["constant"].values, posterior.sizes["option"]
     shared = columns.summed(columns.weights * columns.sizes * (columns.sizes - 1)) / (n * (n - 1))
     return {"constant": constant / (constant + shared.reshape(constant.shape))}
+
+
+def some_pairs(tree: "xarray.DataTree") -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of objects, evenly spaced, fewer of many draws."""
+    sizes = tree["posterior"].sizes
+    objects = spread(sizes["option"], MAX_JUDGED_OBJECTS)
+    first, second = np.triu_indices(len(objects), 1)
+    most = int(np.clip(MAX_JUDGED_NUMBERS / (sizes["chain"] * sizes["draw"]), *JUDGED_PAIRS))
+    chosen = spread(len(first), most)
+    return objects[first[chosen]], objects[second[chosen]]
+
+
+def of_some_pairs(
+    tree: "xarray.DataTree", name: str, draws_of: "Callable[[xarray.DataTree, np.ndarray, np.ndarray], np.ndarray]"
+) -> Quantities:
+    """`name[a, b]` of some pairs, of which `draws_of` gives a number in each draw (draws, pairs).
+
+    Unlike the presence of a feature with just these owners they are there for any number of objects.
+    """
+    sizes, labels = tree["posterior"].sizes, tree["posterior"].dataset["option"].values
+    first, second = some_pairs(tree)
+    drawn = draws_of(tree, first, second).T.reshape(-1, sizes["chain"], sizes["draw"])
+    named = (f"{name}[{labels[i]}, {labels[j]}]" for i, j in zip(first, second, strict=True))
+    return dict(zip(named, drawn, strict=True))
+
+
+def spread(number: int, most: int) -> np.ndarray:
+    """Some of so many places, evenly spaced."""
+    return np.unique(np.linspace(0, number - 1, min(number, most)).astype(int))
 
 
 def of_own(tree: "xarray.DataTree") -> Quantities:

@@ -49,11 +49,7 @@ def triplets_part(
         )
         coordinates = pair_names(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
-        p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
-        terms = (
-            np.add.reduceat(data.counts * np.log(np.maximum(p, MIN_PROBABILITY)), data.start[:-1], axis=1)
-            + coefficients
-        )
+        terms = log_of_sets(columns, constant, data, link, lapse)
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
         kind=TRIPLETS,
@@ -131,6 +127,13 @@ def probabilities_of_draws(
     guess = np.repeat(1.0 / sizes, sizes)
     share = np.divide(value, total, out=np.broadcast_to(guess, value.shape).copy(), where=total > 0.0)
     return (1.0 - lapse) * share + lapse * guess
+
+
+def log_of_sets(columns: Columns, constant: np.ndarray | None, data: "Triplets", link: str, lapse: float) -> np.ndarray:
+    """The log-likelihood of the answers to each set in each draw (draws, sets)."""
+    p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
+    logs = data.counts * np.log(np.maximum(p, MIN_PROBABILITY))
+    return np.add.reduceat(logs, data.start[:-1], axis=1) + log_coefficients(data)
 
 
 def triplet_blocks(

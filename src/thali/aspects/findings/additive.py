@@ -33,6 +33,7 @@ from .english import ENGLISH
 from .features import (
     by_member,
     check,
+    families,
     features_finding,
     labels_of,
     membership_finding,
@@ -383,6 +384,7 @@ _FIRST_OF_PEOPLE = (_ASKED, features, n_features, people.feature_weights, people
 OF_SIMILARITIES = (
     _ASKED,
     features,
+    families,
     n_features,
     estimate,
     similarity,
@@ -395,6 +397,7 @@ OF_SIMILARITIES = (
 OF_TRIPLETS = (
     _ASKED,
     features,
+    families,
     n_features,
     pairs,
     parameters,

@@ -17,7 +17,7 @@ from ..answers.kind import of_choices
 from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds, people
 from .english import ENGLISH
-from .features import check, features_finding, membership, number_finding, place_sentence, row_in_words
+from .features import check, families, features_finding, membership, number_finding, place_sentence, row_in_words
 from .people import independence, modelled_people
 from .scores import option_scores
 
@@ -256,6 +256,7 @@ OF_KINDS = (
 MAKERS = (
     asked(_asked),
     aspects,
+    families,
     n_features,
     ranks,
     option_scores,

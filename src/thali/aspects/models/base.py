@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -16,7 +17,8 @@ from thali.model.prior_sample import PriorSample
 from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
 from thali.posterior.evidence import LogEvidence
-from thali.posterior.view import Posterior
+from thali.posterior.stacking import MIN_DRAWS
+from thali.posterior.view import ONE, Posterior
 
 from ..populations.one import One, Population, data_of_thali
 from .engines import BY_CHAINS
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from thali.trees.tree import Tree
 
     from ..answers.consensus import ConsensusTree
+    from ..answers.families import Families
     from ..answers.matched_features import Matched
 
 
@@ -98,9 +101,11 @@ class LatentFeatures(RunByChains):
             With a likelihood of your own, your NamedTuple.
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
-            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB. Where the chains stay in different families of features, so that more draws would not help,
-            the run starts again with ``tempering=8``, unless the model says how it tempers.
+            effective sample size of at least 400, and of similarities and triplets what is predicted of pairs and the
+            features that they share, too; it looks at them after 1,000, 2,000, 4,000, ... draws (of tempered chains
+            500, 1,000, ...), and stops at 64,000 or 2 GB, or where the size of the data says so. Where the chains stay
+            in different families of features, so that more draws would not help, the run starts again with
+            ``tempering=8``, unless the model says how it tempers or more than half of the time is over.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
@@ -108,7 +113,8 @@ class LatentFeatures(RunByChains):
         thin : int, optional
             Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning, the fewest with which
             half of the draws are effective: 25 at most, so many that there are 400 sweeps of tuning, and 25 with less
-            than 16 states to tune; with tempering 50 (of every replica).
+            than 16 states to tune. With tempering 50 (of every replica; of groups 25) where `draws` are given or levels
+            are annealed, otherwise between 10 and that.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -203,18 +209,22 @@ class LatentFeatures(RunByChains):
         return answers_of(self._fitted()).quantities(self._fitted())
 
     def _judged_rows(self) -> "pandas.DataFrame":
-        """Besides the rows of the summary those of probable aspects."""
+        """The rows of the summary that chains are judged by, and what they are judged by besides; the last are kept."""
         import pandas as pd
 
         from thali.posterior.summary import summary_table
 
         from ..answers.data_answers import answers_of
 
-        summary = self.summary()
-        if not (more := answers_of(self._fitted()).judged_besides(self._fitted())):
-            return summary
-        judged = pd.concat([summary, summary_table(more)])
+        tree = self._fitted()
+        if (kept := vars(self).get("_last_judged", (None, None)))[0] is tree:
+            return kept[1]
+        summary, answers = self.summary(), answers_of(tree)
+        judged: Any = summary[[answers.judges(tree, name) for name in summary.index]]
+        if more := answers.judged_besides(tree):
+            judged = pd.concat([judged, summary_table(more)])
         judged.attrs.update(summary.attrs)
+        self._last_judged = tree, judged
         return judged
 
     def _advice(self) -> "Advice":
@@ -333,7 +343,8 @@ class LatentFeatures(RunByChains):
         """Weights of the chains by which their mixture predicts best, where they stay in different families.
 
         Chains that do not mix, however long they run, still predict, and some better than others. Their weights
-        maximise the leave-one-out predictive density of the mixture. It is for predictions, and no posterior: the
+        maximise the leave-one-out predictive density of the mixture, of more than 2,000 observations that of 2,000 that
+        are evenly spaced where densities are not stored. It is for predictions, and no posterior: the
         verdict on the fit stays what it is. Of chains that agree the weights mean nothing.
 
         Returns
@@ -346,7 +357,8 @@ class LatentFeatures(RunByChains):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If there is a single chain or draw, or the posterior holds no log-likelihood of each observation.
+            If there is a single chain, or fewer than 25 draws, or the posterior holds no log-likelihood of each
+            observation.
 
         References
         ----------
@@ -355,14 +367,64 @@ class LatentFeatures(RunByChains):
         from thali.posterior.stacking import stacked_of
 
         sizes = self._fitted()["posterior"].sizes
-        if sizes["chain"] < 2 or sizes["draw"] < 2:
-            raise ArgumentError("Stacking needs two chains or more, of two draws or more; fit again with more.")
+        if sizes["chain"] < 2 or sizes["draw"] < MIN_DRAWS:
+            raise ArgumentError(
+                f"Stacking needs two chains or more, of {MIN_DRAWS} draws or more; fit again with more."
+            )
         if (logs := self._log_likelihood()) is None:
             raise ArgumentError(
                 "Stacking needs the log-likelihood of each observation, which this posterior does not hold (above 2,000"
                 " pairs it is left out)."
             )
         return stacked_of(self._fitted(), logs)
+
+    def families(self) -> "Families":
+        """The families of features that chains stay in, where they disagree, and what is common to all of them.
+
+        Chains are of one family if no feature differs in its probability by more than .5 between any two of them. How
+        probable a family is for predictions says its weight by `stacked`, of all its chains together; it is no
+        posterior probability.
+
+        Returns
+        -------
+        Families
+            With `chains` of each family, `table` (a row a family: chains, weight), `features` (a row a feature, its
+            probability in each family, and whether all families have it), `correlation` (the smallest one between what
+            two families predict) and `stacked`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If there is a single chain, or fewer than 25 draws, or there are several groups or kinds of people.
+
+        References
+        ----------
+        Yao, Vehtari & Gelman (2022), Stacking for non-mixing Bayesian computations.
+        """
+        found = self._families()
+        if found is None:
+            raise ArgumentError(
+                f"Families are of two chains or more, of {MIN_DRAWS} draws or more, and of people of one group; fit"
+                " again with more, or take of_group() or of_kind()."
+            )
+        return replace(found, stacked=None if self._log_likelihood() is None else self.stacked())
+
+    def _families(self) -> "Families | None":
+        """The same without weights, which take longer; None where there are none."""
+        from ..answers.data_answers import answers_of
+        from ..answers.families import families_of
+
+        tree = self._fitted()
+        sizes = tree["posterior"].sizes
+        if sizes["chain"] < 2 or sizes["draw"] < MIN_DRAWS or Posterior(tree).population != ONE:
+            return None
+        kept = vars(self).get("_last_families", (None, None))
+        if kept[0] is not tree:
+            predicted = answers_of(tree).predicted_by_chain(tree)
+            kept = self._last_families = tree, families_of(tree, self._matched, predicted)
+        return kept[1]
 
     def _log_likelihood(self) -> "np.ndarray | None":
         """Of each observation (chain, draw, observation); None if it is not known."""

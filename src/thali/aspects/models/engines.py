@@ -6,11 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thali.data.groups import Groups
-from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
-from thali.inference.chains import Run, checked_run, recorded_of
+from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InPython, Message, Setting, ThaliWarning
+from thali.inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
-from thali.model.bound import bounded
+from thali.model.bound import bounded, share_left
 from thali.model.engine import Chains, Prepared
 from thali.model.sampling import Sampling
 from thali.posterior.dependence import Dependence
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Verdict
 
     from ..samplers.chains import Chain
+
+FIRST_TEMPERED = 500  # draws of tempered chains, which are far apart, after which they are looked at first
+MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
 
 
 class ByChains(Chains):
@@ -60,8 +63,13 @@ class ByChains(Chains):
         return replace(sampling, quicker=model._quicker(source))
 
     def verdict(self, model: Any) -> "Verdict":
-        dependence = Posterior(model._fitted()).dependence
-        return replace(super().verdict(model), people=None if dependence is None else dependence.warning)
+        found, dependence = self.agreement(model), Posterior(model._fitted()).dependence
+        found = replace(found, people=None if dependence is None else dependence.warning)
+        families = model._families() if found.facts.get("disagree", False) else None
+        if families is None or not len(families.features):
+            return found
+        hint = InPython(" See families()." if len(families.chains) > 1 else "")
+        return replace(found, families=Message(families.message, hint))
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from ..answers.fit_quality import noise_sentence, swap_sentence
@@ -174,25 +182,34 @@ def sampling_of_parts(
     run: Run,
     parts: dict[str, Any],
     dependence: Dependence | None = None,
-    tempered_later: bool = False,
+    share: float | None = None,
 ) -> Sampling[Any]:
-    """The run of chains of these parts; `dependence`: what is made of people; `tempered_later`: chains disagreed."""
+    """The run of chains of these parts; `dependence`: what is made of people.
+
+    `share` is what is left of the budget for a run that begins again, with tempering, because chains disagreed.
+    """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
-    bound = bounded(run, task.thin, task.seconds_of_sweep())
+    first = FIRST_TEMPERED if run.draws is None and len(task.temperatures) > 1 else FIRST_DRAWS
+    bound = bounded(run, task.thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share)
     is_free = run.thin is None
     asked, run = run, bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
-    task.pilot = pilot_of(task) if is_free else 0
+    task.pilot = pilot_of(task, run.draws is not None) if is_free else 0
 
     def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
         attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
-        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(tempered_later)}
+        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(share is not None)}
         numbers, count = recorded_of(chains)
         draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
         return population.tree(draws, source, parts, task, attrs)
 
-    tempered = parts | {"tempering": LEVELS}
+    def tempered(sweeps: int) -> Sampling[Any] | None:
+        left = share_left(sweeps, bound.sweep)
+        if not task.may_temper or left < MIN_SHARE:
+            return None
+        return sampling_of_parts(population, source, asked, parts | {"tempering": LEVELS}, dependence, left)
+
     return Sampling(
         source=source,
         run=run,
@@ -201,9 +218,7 @@ def sampling_of_parts(
         found=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
-        tempered=partial(sampling_of_parts, population, source, asked, tempered, dependence, True)
-        if task.may_temper
-        else None,
+        tempered=tempered,
         settings=bound.asked,
         first_draws=bound.first_draws,
         bound=bound.most,

@@ -20,7 +20,7 @@ from ..operations import cache_at
 from ..samplers.chains import Chain, Task, looked_at
 from ..samplers.groups import empty_group_record
 from ..samplers.record import ChainDraws, Record, chain_draws
-from ..samplers.task import LEVELS, build_task
+from ..samplers.task import LEVELS, THIN, build_task
 from ..samplers.tempering import narrow_gaps, swap_rates
 from ..samplers.work import seconds_in_groups
 from ..state import (
@@ -221,6 +221,7 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             raise DataError(f"Group {name!r}: ", error) from None
     if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MAX_TEMPERED:
         parts["tempering"] = LEVELS
+    thin = THIN if thin is None else thin  # tempered, too: half of such draws are effective (benchmarks/thinning.py)
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     prior: Any = task.model.weights
     if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):

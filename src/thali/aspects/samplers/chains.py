@@ -80,7 +80,6 @@ class Chain(AnyChain):
         self.pairs = pairs_of(task.n_options)
         self._start()
         self.seen = np.zeros((task.pilot // LOOK, self._looked_at() * (2 + self.pairs.shape[1])))  # in the pilot
-        self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
         self._counted = 0  # how much of the schedule is done
         self._begins = task.begins  # until the first sweep
 
@@ -96,6 +95,11 @@ class Chain(AnyChain):
         self.caches = stack([task.make_cache(task.model.likelihood) for _ in states])
         self.tunings = stack([initial_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
+
+    @property
+    def _schedule(self) -> list[tuple[int, bool]]:
+        """What `count_schedule` gives for as many sweeps of tuning as there are."""
+        return count_schedule(self.task.tune * self.thin, len(self.task.temperatures) > 1, self.task.lengthens)
 
     def _looked_at(self) -> int:
         """Of how many groups the pilot sees the pairs."""
@@ -168,8 +172,9 @@ class Chain(AnyChain):
             self.states, self._begins = stack([begun for _ in self.ladder.beta]), None
         if self.task.evens:
             self._anneal(until)
-        while self._counted < len(self._schedule) and self._schedule[self._counted][0] <= until:
-            sweep, grows = self._schedule[self._counted]
+        schedule = self._schedule
+        while self._counted < len(schedule) and schedule[self._counted][0] <= until:
+            sweep, grows = schedule[self._counted]
             self._counted += 1
             self._run_kernel(sweep)
             if grows:
@@ -248,14 +253,21 @@ def end_pilot(chains: Sequence[Chain]) -> None:
     """Choose how many sweeps lie between two draws, the same for all chains."""
     task = chains[0].task
     least = math.ceil(chains[0].total / task.tune)  # as the sweeps of the pilot are tuning
+    least = max(least, MIN_TEMPERED) if len(task.temperatures) > 1 else least
     thin = thin_for([chain.seen for chain in chains], least, task.thin)
     for chain in chains:
         chain.thin, chain.seen = thin, chain.seen[:0]
 
 
-def pilot_of(task: Any) -> int:
-    """The sweeps of tuning by which a smaller `thin` may be chosen; 0: there are too few, or several temperatures."""
-    return PILOT if len(task.temperatures) == 1 and task.thin > 1 and task.tune * task.thin >= PILOT else 0
+def pilot_of(task: Any, has_length: bool) -> int:
+    """The sweeps of tuning by which a smaller `thin` may be chosen; 0: there are too few.
+
+    What is looked at may be quick where families of features are slow, so that tempered chains have a pilot only if the
+    length of the run follows from its effective draws; there is none while all levels are annealed.
+    """
+    if len(task.temperatures) > 1 and (has_length or task.evens):
+        return 0
+    return PILOT if task.thin > 1 and task.tune * task.thin >= PILOT else 0
 
 
 def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
@@ -308,6 +320,7 @@ PILOT, LOOK = 400, 4  # of a pilot, and after how many of them it looks at the s
 DROPPED = 4  # the first of so many parts of them comes from the prior
 MAX_PAIRS = 32  # of options that are looked at
 EFFECTIVE = 0.5  # share of the draws
+MIN_TEMPERED = 10  # sweeps between two draws of tempered chains, and so many of tuning that the ladder grows
 
 
 def pairs_of(n: int) -> np.ndarray:

@@ -135,6 +135,7 @@ A_WINNER = 6e-8  # seconds of a recorded draw for each product that is looked at
 OCCASIONS = 2_000  # of all people in a draw, from which its shares of levels and effects are found
 SHARE = 0.3  # of the budget that annealed chains take at most: longer ones stay with the same classes
 _RECORDED = 0.44  # draws a sweep of the final phase, of all the times that a run is looked at
+EVERY, MAX_RECORDED = 3, 512  # sweeps of particles between two draws of the final phase, and draws of an island
 _LEAST_CHAINS, _LEAST_ISLANDS, _LEAST_STEP = 4, 4, 2
 MAX_PARTICLES, MIN_PARTICLES, PARTICLES_OF_ALL = 64, 16, 6400  # on an island, by default
 
@@ -151,10 +152,15 @@ def seconds_of_sweep(data: "ChoiceExperiment") -> float:
 
 def seconds_with_draws(data: "ChoiceExperiment") -> float:
     """The same of a sweep of the final phase, with what is found of the draws whenever the chains are looked at."""
+    return seconds_of_sweep(data) + _RECORDED * seconds_of_draw(data)
+
+
+def seconds_of_draw(data: "ChoiceExperiment") -> float:
+    """Seconds of the processor in which shares of levels, effects and predictions of a recorded draw are found."""
     pairs = sum(len(levels) - 1 for levels in data.levels.values())  # each level and the first
     looked_at = len(data.row_product) / data.n_tasks * max(OCCASIONS, data.n_tasks)
     looked_at += 2 * pairs * max(OCCASIONS, data.n_respondents)
-    return seconds_of_sweep(data) + _RECORDED * A_WINNER * looked_at
+    return A_WINNER * looked_at
 
 
 def expected_visits(schedule: str, people: int, others: np.ndarray) -> float:
@@ -168,12 +174,25 @@ def expected_visits(schedule: str, people: int, others: np.ndarray) -> float:
     return people * (0.5 * people + 6.0 if schedule == "individual" else 0.6 * len(others))
 
 
+def recordings_of(settings: Settings) -> int:
+    """How many times particles are recorded."""
+    return max(1, settings.final_sweeps // EVERY)
+
+
+def recorded_every(particles: int, recordings: int) -> int:
+    """Of how many particles of an island one is recorded at a time."""
+    return -(-particles * recordings // max(MAX_RECORDED, particles))
+
+
 def forecast_of_particles(settings: Settings, data: "ChoiceExperiment") -> Forecast:
     """How long a fit by method="smc" is expected to take."""
     people = data.n_respondents
     steps = expected_visits(settings.schedule, people, np.diff(data.first_row) - 1) / people
     sweeps = steps * settings.sweeps_per_step + settings.final_sweeps
-    seconds = settings.groups * (settings.particles or particles_for(people)) * sweeps * seconds_of_sweep(data)
+    particles = settings.particles or particles_for(people)
+    recordings = recordings_of(settings)
+    draws = particles * recordings / recorded_every(particles, recordings)
+    seconds = settings.groups * (particles * sweeps * seconds_of_sweep(data) + draws * seconds_of_draw(data))
     return Forecast(seconds, seconds, seconds_of_sweep(data))
 
 

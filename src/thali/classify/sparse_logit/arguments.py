@@ -29,6 +29,7 @@ A_SWEEP, A_ROW, A_PRODUCT, A_WIDE_PRODUCT, A_MOVED_CELL = 1e-5, 3e-7, 2e-10, 1e-
 
 CLIMB, CLIMB_OF_FEW_ROWS = 20, 200  # steps to a normal law
 A_CUBE, A_MOMENT = 8e-10, 2.5e-10  # seconds of a step for each cube of coefficients, and second moment of a row
+A_DRAWN = 2e-6  # seconds of a coefficient in a draw of it, with what is found of all of them
 
 TRAJECTORIES = 2  # in a sweep
 MAX_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB

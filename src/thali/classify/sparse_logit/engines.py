@@ -14,13 +14,14 @@ from thali.inference.seeds import streams
 from thali.inference.warn import warn
 from thali.model.base import Job
 from thali.model.bound import bounded
-from thali.model.engine import Chains, Engine
+from thali.model.engine import Chains, Engine, Forecast
 from thali.model.sampling import Sampling
 from thali.posterior.verdict import Advice
 
 from ..input import is_sparse, varying_names
 from .approximation import NormalChain, NormalPosterior, check_size, normal_posterior
 from .arguments import (
+    A_DRAWN,
     MAX_SECONDS,
     MIN_ROWS_EACH,
     seconds_of_climb,
@@ -115,7 +116,7 @@ class OfDraws(Chains):
         """What helps draws that disagree."""
         return Advice()
 
-    def verdict(self, model: Any) -> "Verdict":
+    def agreement(self, model: Any) -> "Verdict":
         from thali.posterior.summary import summary_table
         from thali.posterior.verdict import verdict_of
 
@@ -175,7 +176,9 @@ class Normal(OfDraws):
             kept = {} if known is None else {"_normal_": known}
             return {**settled, **bound, **kept, **means(tree, standard)}
 
-        return Sampling(source, run, chains, tree, attributes, is_compiled=True)
+        drawn = A_DRAWN * run.chains * run.least_draws * columns * (len(model.classes_) - 1)
+        forecast = None if known is not None else Forecast(seconds + drawn, seconds + drawn)
+        return Sampling(source, run, chains, tree, attributes, is_compiled=True, forecast=forecast)
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         yield from super().outcome(model, job)

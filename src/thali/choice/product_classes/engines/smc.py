@@ -18,7 +18,7 @@ from thali.inference.interrupts import held_back
 from thali.inference.jobs import FitFolder, as_written
 from thali.inference.seeds import streams
 
-from ..arguments import expected_visits, particles_for
+from ..arguments import EVERY, expected_visits, particles_for, recorded_every, recordings_of
 from ..likelihood import log_likelihood
 from ..particles import Particles, joined
 from ..state import CLASSES, MOVES, Problem, Target, Work, empty_state, target_of
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 # A run of sequential Monte Carlo, one step at a time; between steps its state can be stored ---------------------------
 
 
-EVERY = 3  # sweeps between two draws of the final phase
-MAX_RECORDED = 512  # draws that a group records
 PATIENCE, RETRIES = 5, 40  # refused steps after which all people are moved, and after which the path is given up
 
 
@@ -117,7 +115,7 @@ class Run:
         self.moves = np.zeros((len(MOVES), 2), np.int64)
         self.acceptance, self.visits = math.nan, 0.0  # visits of people in a particle while tempering
         self.recorded = 0
-        self.recordings = max(1, settings.final_sweeps // EVERY)
+        self.recordings = recordings_of(settings)
         self.kept: list[list[Particles]] = [[] for _ in range(self.groups)]
 
     # progress -------------------------------------------------------------------------------------------
@@ -299,7 +297,7 @@ class Run:
     # draws ------------------------------------------------------------------------------------------------
 
     def _record(self) -> None:
-        every = -(-self.particles * self.recordings // max(MAX_RECORDED, self.particles))
+        every = recorded_every(self.particles, self.recordings)
         chosen = [i for i in range(self.particles) if (i + self.recorded) % every == 0]
         draws = self._draws(chosen, self.settings.lapse)
         for group in range(self.groups):
