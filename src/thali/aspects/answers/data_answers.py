@@ -57,7 +57,7 @@ from .kinds_of_people import (
     predicted_of_new,
 )
 from .log_predictive import log_predictive_of_kinds, log_predictive_of_one
-from .matched_features import Matched, matched_table, similar_for
+from .matched_features import Matched, matched_features, matched_table, similar_for
 from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import fitted_draws, outcomes_table, predicted_pairs, predicted_with_errors
 from .quantities import Quantities, some_pairs, spread
