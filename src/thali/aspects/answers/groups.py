@@ -15,12 +15,13 @@ import numpy as np
 from thali.data.kinds import GROUPED, OF_GROUPS
 from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.threads import rectangle
+from thali.posterior.densities import MAX_POINTWISE, is_pointwise
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.store import origin, tree_of
 from thali.posterior.view import Posterior
 
 from ..draws.columns import Columns, columns_of
-from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
+from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 from .kind import of_data, of_kind
 
@@ -52,8 +53,13 @@ def group_tree(
     learned_alpha: bool,
     similar: bool,
     attrs: Mapping[str, object],
+    persons: bool = False,
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
+    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle.
+
+    Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of all together, and no
+    log-likelihoods of each answer and draw where these are too many.
+    """
     import xarray as xr
 
     numbers, draws = rectangle([len(chain.alpha) for chain in chains])
@@ -64,7 +70,9 @@ def group_tree(
     by_group = [columns_of_group(kept, draws, g) for g in range(len(groups))]
     sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
-    dense = groups.n_options * (groups.n_options - 1) // 2 <= MAX_PAIRS
+    pairs = groups.n_options * (groups.n_options - 1) // 2
+    dense, people = pairs <= MAX_PAIRS, len(groups) if persons else 1
+    of_pairs = dense and is_pointwise(pairs * people, shape[0] * draws)
 
     def over_draws(values: Any) -> Any:
         return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
@@ -74,7 +82,8 @@ def group_tree(
         own = {name: over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for name in extra}
         for name, values in own.items():
             extra[name].append(values)
-        parts.append(likelihood.posterior_part(by_group[g], {n: v.ravel() for n, v in own.items()}, data, shape, dense))
+        flat = {name: values.ravel() for name, values in own.items()}
+        parts.append(_kept_of(likelihood.posterior_part(by_group[g], flat, data, shape, of_pairs), people))
     by_group = comparable_weights(by_group, parts, extra)
     middle = mean_over(by_group)
     constants = sum(part.log_constant for part in parts)
@@ -119,6 +128,19 @@ def group_tree(
     found["constant_data"] = constant
     found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
     return tree_of(found, {**origin(), **attrs})
+
+
+def _kept_of(part: DataPart, people: int) -> DataPart:
+    """The part of one of so many people without what is too large of all of them."""
+    if people == 1:
+        return part
+    kept = {
+        name: (dims, values)
+        for name, (dims, values) in part.variables.items()
+        if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * people <= MAX_PAIRS
+    }
+    pointwise = sum(values.size for _, values in part.pointwise.values()) * people <= MAX_POINTWISE
+    return replace(part, variables=kept, pointwise=part.pointwise if pointwise else {})
 
 
 def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:

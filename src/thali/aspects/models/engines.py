@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali.data.groups import Groups
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
-from thali.inference.chains import Run, checked_run, recorded_of
+from thali.inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
 from thali.inference.warn import is_quiet
 from thali.model.base import Job
 from thali.model.bound import bounded
@@ -180,9 +180,12 @@ def sampling_of_parts(
     """The run of chains of these parts; `dependence`: what is made of people; `tempered_later`: chains disagreed."""
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
-    bound = bounded(run, task.thin, task.seconds_of_sweep())
-    is_free = run.thin is None
-    asked, run = run, bound.run
+    asked, is_free, thin, first = run, run.thin is None, task.thin, task.first_draws(run.chains)
+    if is_free and first < FIRST_DRAWS:  # fewer draws, further apart, where they are large
+        thin *= -(-FIRST_DRAWS // first)
+        run = run._replace(tune=min(run.tune, first) if run.tune <= FIRST_DRAWS else run.tune)
+    bound = bounded(run, thin, task.seconds_of_sweep(), first)
+    run = bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
     task.pilot = pilot_of(task) if is_free else 0
 
@@ -205,7 +208,7 @@ def sampling_of_parts(
         tempered=partial(sampling_of_parts, population, source, asked, tempered, dependence, True)
         if task.may_temper
         else None,
-        settings=bound.asked,
+        settings=bound.asked | {"tune": asked.tune},
         first_draws=bound.first_draws,
         bound=bound.most,
         forecast=bound.forecast,

@@ -60,8 +60,9 @@ class SeveralGroups(Population):
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         from ..answers.groups import group_tree
 
-        similar, learned = self.weights == SIMILAR, task.model.learn_alpha
-        return group_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+        model = task.model
+        of_task = {"learned_alpha": model.learn_alpha, "similar": model.similar, "persons": model.persons}
+        return group_tree(draws, data, parts["likelihood"], **of_task, attrs=attrs)
 
     def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
 
@@ -114,7 +115,8 @@ class EveryPerson(SeveralGroups):
         return super().data(given, convert)
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
-        return replace(super().task(data, draws, tune, thin, parts), common=True)
+        task = super().task(data, draws, tune, thin, parts)
+        return replace(task, model=task.model._replace(persons=True))
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         tree = super().tree(draws, data, parts, task, attrs)
