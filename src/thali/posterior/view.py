@@ -86,6 +86,16 @@ class Posterior:
         return self._drawn("common_worth")
 
     @property
+    def common_weights(self) -> "xarray.DataArray | None":
+        """The common weights of features (chain, draw, feature), there."""
+        return self._drawn("common_weights")
+
+    @property
+    def has_individuals(self) -> bool:
+        """Whether everybody has weights of their own about common ones."""
+        return self.common_worth is not None or self.common_weights is not None
+
+    @property
     def population_probability(self) -> "xarray.DataArray | None":
         """Choice probabilities of new people (chain, draw, pair), there."""
         return self._drawn("population_probability")

@@ -39,6 +39,7 @@ _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
     "group_unique_weights": "weight of the aspect that an option has alone, in each group",
+    "common_weights": "weight of a feature that those of everybody vary about; padded with 0",
     "kappa": "how similar the groups are: weights are Gamma(kappa, kappa / v), v what they vary about",
     "weights": "weight of a feature, mean over groups; padded with 0",
     "unique_weights": "weight of the aspect that an option has alone, mean over groups; 0 where the model has none",
@@ -109,6 +110,9 @@ def group_tree(
             variables[name] = dims, np.concatenate(each, axis=2)
         elif not rows & set(dims) and name != "unique_weights":
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
+    if persons and of_kind(parts[0].kind).of_several:
+        common = _common_columns(columns_of_group(kept, draws, len(groups)), [part.scale for part in parts])
+        variables["common_weights"] = ("chain", "draw", "feature"), _padded_weights([common], shape)[:, :, 0]
     stored = {dim for dims, _ in variables.values() for dim in dims}
     coordinates = _coordinates(parts, stored)
     if likelihood.unique:
@@ -168,6 +172,13 @@ def comparable_weights(
             for values in extra.values():
                 values[g] = values[g] / part.scale.reshape(values[g].shape)
     return found
+
+
+def _common_columns(columns: Columns, scales: Sequence[Any]) -> Columns:
+    """The columns with what everybody's weights vary about, over the mean of their scales where only ratios count."""
+    if scales[0] is None:
+        return columns
+    return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
 
 
 def mean_over(by_group: Sequence[Columns]) -> Columns:

@@ -54,7 +54,7 @@ def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quan
     shared = {name: values for name, values in of_first.items() if name in in_common or name.startswith("presence[")}
     if (kappa := seen.kappa) is not None:
         shared["kappa"] = kappa.values
-    if seen.common_worth is not None:
+    if seen.has_individuals:
         return shared | quantities_of_population(tree, MAX_OPTIONS)
     for group in names:
         for name, values in of_one(tree_of_group(tree, group)).items():

@@ -11,6 +11,7 @@ import numpy as np
 from thali.compile.jit import kernel, scalar
 from thali.data import groups
 from thali.data.groups import Groups
+from thali.data.kinds import OF_GROUPS
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
@@ -19,6 +20,7 @@ from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
 from ..answers.groups import columns_of_group, group_tree, tree_of_group
+from ..answers.kind import of_kind
 from ..answers.population import with_population
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, Base, empty_base, group_at
 from ..moves.group_densities import SMALLEST
@@ -120,6 +122,8 @@ class EveryPerson(SeveralGroups):
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         tree = super().tree(draws, data, parts, task, attrs)
+        if not of_kind(OF_GROUPS[Posterior(tree).data_kind]).of_choices:
+            return tree
         return with_population(tree, draws, len(data), float(parts["likelihood"].lapse))
 
     def checked(self, data: Any) -> Any:
