@@ -1,4 +1,4 @@
-"""MaxDiff of many people: everybody with weights of their own, beside everybody alike, a hierarchical logit and the truth.
+"""MaxDiff of many people: everybody with own weights, beside everybody alike, a hierarchical logit and the truth.
 
     python benchmarks/maxdiff.py [--people 500] [--seed 0] [--small]
 
@@ -10,6 +10,23 @@ in NumPy, as R was not at hand: the best and the worst are two choices, by exp(u
 out of the rest; its seconds say nothing of bayesm. "log score" is that of the best and the worst of a set left out (out
 of 20 answers: -2.996 by chance), with its standard error over people; "correlation" that of everybody's log weights
 with the truth, mean over people.
+
+Measured (500 people; peak memory .8 GB):
+
+                                      CPU s   log score        correlation
+    weights gamma
+    everybody with own weights             52   -2.390 (.023)    .864   R-hat 1.009, kappa 1.83 (.09), the truth 2
+    everybody alike                        31   -2.498 (.021)    .784
+    hierarchical logit (NumPy)             60   -2.409 (.024)    .852
+    the truth                                   -2.152 (.027)
+    weights normal
+    everybody with own weights             42   -2.369 (.025)    .865   R-hat 1.007
+    everybody alike                        41   -2.447 (.024)    .810
+    hierarchical logit (NumPy)             73   -2.367 (.027)    .876
+    the truth                                   -2.157 (.029)
+
+Before kappa moved together with everybody's weights, and with everything of each person and pair kept: 309 CPU seconds
+and 7.8 GB, with 60 sweeps to an effective draw of kappa in place of ten.
 """
 
 import argparse

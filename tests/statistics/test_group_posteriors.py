@@ -229,7 +229,9 @@ def test_the_density_along_which_kappa_moves_with_all_weights_is_that_of_the_def
     data = [random_comparisons(3, seed) for seed in range(3)]
     of_task = task(data, alpha=1.5, weights="similar", tempering=[1.0, 1.6])
     shared = [[0.7, 1.3], [0.4, 0.5], [2.0, 2.5]]
-    chain = small_chain(of_task, [[1, 0], [1, 1], [0, 1]], shared, np.array([[0.8, 1.0, 1.2], [0.1, 2.0, 3.0], [1.0] * 3]))
+    chain = small_chain(
+        of_task, [[1, 0], [1, 1], [0, 1]], shared, np.array([[0.8, 1.0, 1.2], [0.1, 2.0, 3.0], [1.0] * 3])
+    )
     base = type(chain.bases)(*(array[0] for array in chain.bases))
     base.v[:2], base.own[:] = [0.6, 0.9], [1.1, 0.7, 2.0]
     replica(chain.state, 0).real[BETA] = 0.4

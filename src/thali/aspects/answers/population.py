@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import PAIR_GROUPS
+from thali.data.kinds import OF_GROUPS, PAIR_GROUPS
 from thali.inference.threads import rectangle
 from thali.posterior.store import tree_of
 from thali.posterior.view import Posterior
@@ -15,6 +15,7 @@ from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import pair_index, pair_names
 from .features import distinct_owners
 from .groups import _as_shares, columns_of_group
+from .kind import of_kind
 from .options import utility_draws
 
 if TYPE_CHECKING:
@@ -102,10 +103,12 @@ def common_weights_of_features(tree: "xarray.DataTree") -> dict[str, np.ndarray]
     slot = np.arange(len(columns.sizes)) - columns.first_column[columns.draw]
     weights = drawn.values.reshape(columns.n_draws, -1)[columns.draw, slot]
     patterns, pattern = distinct_owners(columns)
+    sizes = np.array([len(owners) for owners in patterns])
+    silent = of_kind(OF_GROUPS[Posterior(tree).data_kind]).is_silent(tree, sizes)
     found = {}
-    for number, owners in enumerate(patterns):
-        own = pattern == number
-        if len(owners) > 1 and len(np.unique(columns.draw[own])) >= MIN_PRESENT * columns.n_draws:
+    for number in np.flatnonzero(~silent & (sizes > 1)):
+        owners, own = patterns[number], pattern == number
+        if len(np.unique(columns.draw[own])) >= MIN_PRESENT * columns.n_draws:
             summed = np.bincount(columns.draw[own], weights[own], columns.n_draws)
             found[f"weight[{', '.join(labels[owners])}]"] = summed.reshape(shape)
     return found
