@@ -68,7 +68,7 @@ def group_tree(
         raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
     kept = [chains[number] for number in numbers]
     shape = (len(kept), draws)
-    by_group = [columns_of_group(kept, draws, g) for g in range(len(groups))]
+    by_group = columns_of_groups(kept, draws, range(len(groups)))
     sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
     pairs = groups.n_options * (groups.n_options - 1) // 2
@@ -149,13 +149,26 @@ def _kept_of(part: DataPart, people: int) -> DataPart:
 
 def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:
     """The columns of one group, with its weights."""
-    parts = []
+    return columns_of_groups(chains, draws, [g])[0]
+
+
+def columns_of_groups(chains: "Sequence[ChainDraws]", draws: int, groups: Sequence[int]) -> list[Columns]:
+    """The columns of some groups, each with its weights; they have the rest in common."""
+    owned = []
     for chain in chains:
         columns = int(np.sum(chain.n_features[:draws]))
         owners = int(np.sum(chain.sizes[:columns]))
-        each = chain.n_features[:draws], chain.weights[:columns, g], chain.sizes[:columns], chain.owners[:owners]
-        parts.append((*each, chain.unique_weights[:draws, g]))
-    return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        owned.append((chain.n_features[:draws], chain.sizes[:columns], chain.owners[:owners]))
+    n_features, sizes, owners = (np.concatenate(arrays) for arrays in zip(*owned, strict=True))
+    found: list[Columns] = []
+    for g in groups:
+        weights = np.concatenate(
+            [chain.weights[: len(own), g] for chain, (_, own, _) in zip(chains, owned, strict=True)]
+        )
+        unique = np.concatenate([chain.unique_weights[:draws, g] for chain in chains])
+        made = found[0].reweighted(weights, unique) if found else Columns(n_features, weights, sizes, owners, unique)
+        found.append(made)
+    return found
 
 
 def comparable_weights(

@@ -31,7 +31,17 @@ from ..samplers.record import ChainDraws
 from ..state import ALPHA, COLUMNS, capacity, replica
 from ..weight_priors import GammaWeights
 from .evidence import constant_of, run_ladders, task_of
-from .groups_chain import COMMON, SIMILAR, GroupChain, GroupTask, build_group_task, check_weights, groups_of, start_of
+from .groups_chain import (
+    COMMON,
+    MAX_TEMPERED,
+    SIMILAR,
+    GroupChain,
+    GroupTask,
+    build_group_task,
+    check_weights,
+    groups_of,
+    start_of,
+)
 from .one import Parts, Population, joined, observed_by, replicates
 
 if TYPE_CHECKING:
@@ -117,6 +127,8 @@ class EveryPerson(SeveralGroups):
         return super().data(given, convert)
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
+            parts = parts | {"tempering": False}
         task = super().task(data, draws, tune, thin, parts)
         return replace(task, model=task.model._replace(persons=True))
 

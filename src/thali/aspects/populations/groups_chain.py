@@ -176,7 +176,7 @@ def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., B
     kappa = base.real[0]
     groups = []
     for _ in range(task.n_groups):
-        state = empty_state(n, room)
+        state = empty_state(n, room, nodes=0)  # which only the published sampler looks at
         state.Z[:columns, :n] = matrix.T
         state.w[:columns] = np.maximum(rng.gamma(kappa, base.v[:columns] / kappa), SMALLEST)
         state.m[:columns] = matrix.sum(0)
