@@ -102,7 +102,7 @@ class Score:
 
     def __init__(self, study: Study, probability: Callable[[np.ndarray], np.ndarray], lapse: float = 0.0) -> None:
         self.study, self.probability, self.lapse = study, probability, lapse
-        self.draws, self.p, self.log = 0, 0.0, 0.0
+        self.draws, self.p, self.log = 0, np.zeros(study.best.shape), np.zeros(study.weights.shape)
 
     def add(self, weights: np.ndarray) -> None:
         """A draw (people, options)."""
@@ -110,8 +110,8 @@ class Score:
         p = self.probability(np.take_along_axis(weights[:, None], study.sets, axis=2))
         n, t = np.ogrid[: p.shape[0], : p.shape[1]]
         chosen = p[n, t, study.best, study.worst]
-        self.p = self.p + (1.0 - self.lapse) * chosen + self.lapse / (SIZE * (SIZE - 1))
-        self.log = self.log + np.log(weights)
+        self.p += (1.0 - self.lapse) * chosen + self.lapse / (SIZE * (SIZE - 1))
+        self.log += np.log(weights)
         self.draws += 1
 
     def row(self, name: str, seconds: float, more: str = "") -> None:
