@@ -555,11 +555,17 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     run = {"draws": 4, "tune": 1, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
     model = th.EliminationByAspects("unique", people="random").fit(data, **run)
     assert model.groups_ == tuple(data.subjects) and Posterior(model.posterior_).dependence.model == RANDOM
-    similar = th.EliminationByAspects("unique", weights="similar").fit(data.by_subject(), **run)
-    posterior = model.posterior_["posterior"]
-    np.testing.assert_array_equal(
-        posterior["group_unique_weights"], similar.posterior_["posterior"]["group_unique_weights"]
+    similar = th.EliminationByAspects("unique", weights="similar")
+    of_people, of_groups = (
+        each._task(each._as_data(given), 1, 0, 1).model._replace(prior=None)
+        for each, given in ((model, data), (similar, data.by_subject()))
     )
+    assert of_people.persons and not of_groups.persons and np.isnan(of_people.kappa)
+    for one, other in zip(of_people.likelihood, of_groups.likelihood, strict=True):
+        np.testing.assert_array_equal(one, other)
+    nothing = {"likelihood": None, "persons": None, "kappa": None}
+    assert of_people._replace(**nothing) == of_groups._replace(**nothing)
+    posterior = model.posterior_["posterior"]
     rows = ["n_features", "log_likelihood", "kappa"]
     rows += [f"choice_probability[{a}, {b}]" for a, b in combinations(data.labels, 2)]
     assert model.summary().index.tolist() == rows

@@ -140,6 +140,18 @@ _MORE = {
         smallest._CHAINS,
         lambda model: smallest._first_pair(model.of_group("p1")),
     ),
+    f"{_ADDITIVE}, people, random, groups": Smallest(
+        partial(th.AdditiveClustering, people="random"),
+        smallest._similarity_groups,
+        smallest._CHAINS,
+        smallest._worths,
+    ),
+    f"{_ADDITIVE}, people, random, triplets": Smallest(
+        partial(th.AdditiveClustering, people="random"),
+        smallest._answered_triplets,
+        smallest._CHAINS,
+        smallest._worths,
+    ),
     **{
         f"{_EBA}, {method}, {name}": Smallest(partial(_UNIQUE, method=method), data, run, ask)
         for method, run, name, data, ask in (

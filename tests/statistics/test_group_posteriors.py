@@ -19,16 +19,17 @@ from group_problems import (
 )
 from joint_means import LIMIT
 from problems import random_comparisons, random_similarities, three_options
+from scipy import special, stats
 from scipy.stats import binom
 from set_problems import choices_of, random_choices
 
 import thali as th
 from thali.aspects.group_state import KAPPA, group_at
 from thali.aspects.likelihoods.elimination_of_groups import OutOfSets
-from thali.aspects.moves import group_owners, group_together
+from thali.aspects.moves import group_owners, group_similar, group_together
 from thali.aspects.operations import cache_at, log_likelihood
 from thali.aspects.populations.groups_chain import GroupChain
-from thali.aspects.state import replica
+from thali.aspects.state import BETA, replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 from thali.testing.joint import simulate_choices, simulate_pairs, simulate_similarities
@@ -221,6 +222,53 @@ def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
         assert found == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("to", [-1.2, 0.9, 2.5])
+def test_the_density_along_which_kappa_moves_with_all_weights_is_that_of_the_definition(to, uncompiled):
+    """Standard scores of log (w / v) stay, and the density is that of kappa and the weights, times the change of these;
+    at the way back everything is as it was."""
+    data = [random_comparisons(3, seed) for seed in range(3)]
+    of_task = task(data, alpha=1.5, weights="similar", tempering=[1.0, 1.6])
+    shared = [[0.7, 1.3], [0.4, 0.5], [2.0, 2.5]]
+    chain = small_chain(
+        of_task, [[1, 0], [1, 1], [0, 1]], shared, np.array([[0.8, 1.0, 1.2], [0.1, 2.0, 3.0], [1.0] * 3])
+    )
+    base = type(chain.bases)(*(array[0] for array in chain.bases))
+    base.v[:2], base.own[:] = [0.6, 0.9], [1.1, 0.7, 2.0]
+    replica(chain.state, 0).real[BETA] = 0.4
+
+    def scores(kappa):
+        _, w, s = contents(chain.state)
+        spread = np.sqrt(special.polygamma(1, kappa))
+        middle = special.digamma(kappa) - np.log(kappa)
+        return (np.log(np.hstack([w / base.v[:2], s / base.own])) - middle) / spread
+
+    def log_target(x):
+        Z, w, s = contents(chain.state)
+        kappa = np.exp(x)
+        total = x + stats.gamma.logpdf(kappa, 2.0, scale=10.0)
+        for g, each in enumerate(data):
+            total += 0.4 * naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.01)
+        ratios = np.hstack([w / base.v[:2], s / base.own])
+        in_scores = np.log(ratios) + 0.5 * np.log(special.polygamma(1, kappa))
+        return total + np.sum(stats.gamma.logpdf(ratios, kappa, scale=1.0 / kappa) + in_scores)
+
+    def stretched(x):
+        return group_similar.stretch(of_task.model, chain.cache, chain.state, base, x)
+
+    x, before = math.log(base.real[KAPPA]), scores(base.real[KAPPA])
+    weights = [each.copy() for each in contents(chain.state)[1:]]
+    first, expected = stretched(x), log_target(x)
+    found = stretched(to)
+    assert base.real[KAPPA] == pytest.approx(math.exp(to))
+    np.testing.assert_allclose(scores(base.real[KAPPA]), before, rtol=1e-6)
+    assert found - first == pytest.approx(log_target(to) - expected, abs=1e-6)
+    stretched(x)
+    for was, now in zip(weights, contents(chain.state)[1:], strict=True):
+        np.testing.assert_allclose(now, was, rtol=1e-9)
+    assert stretched(math.log(1e-4)) == -math.inf  # weights would be too small for numbers
+    np.testing.assert_allclose(contents(chain.state)[2], weights[1], rtol=1e-9)
+
+
 def of_pairs(groups, weights):
     data = [random_comparisons(4, seed=seed, most=2) for seed in range(groups)]
     of_task = task(data, th.likelihoods.Elimination(0.05), weights=weights)
@@ -247,10 +295,11 @@ ROWS += [
 
 
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
-@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
+@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar"), (3, "of persons")])
 @pytest.mark.parametrize(("make", "rounds"), ROWS)
 def test_joint_distribution(make, rounds, groups, weights):
-    of_task, expected, simulate = make(groups, weights)
+    of_task, expected, simulate = make(groups, "free" if weights == "free" else "similar")
+    of_task.model = of_task.model._replace(persons=weights == "of persons")
     more = (lambda chain: {"constant": chain.cache.real[-1, 0]}) if "constant" in expected else lambda chain: {}
     chain = GroupChain(of_task, np.random.default_rng(77))
     scores = geweke(chain, expected, rounds, in_each_group(simulate), more)

@@ -177,12 +177,12 @@ HAS_PARAMETERS = ("triplets, ratio", "covariates", "ties and covariates", "covar
 of_rows = pytest.mark.parametrize("name", ROWS)
 
 
-@pytest.mark.parametrize("weights", ["free", "similar"])
+@pytest.mark.parametrize("weights", ["free", "similar", "of persons"])
 @of_rows
 def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncompiled):
     """After some sweeps the stored log-likelihoods are those of the columns, weights and parameters, in every group."""
     row = ROWS[name](groups=3)
-    of_task = row.task(weights=weights, draws=12, alpha=None if row.prior else 1.5)
+    of_task = joined(row, weights, draws=12, alpha=None if row.prior else 1.5)
     chain = GroupChain(of_task, np.random.default_rng(3))
     chain.run_to(12)
     Z, w, s = contents(chain.state)
@@ -193,6 +193,13 @@ def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncomp
         real = c.real if name in HAS_PARAMETERS else [0.0]
         expected = row.naive(each, Z[g].T.astype(bool), w[g], s[g], real)
         assert found == pytest.approx(expected, rel=1e-9)
+
+
+def joined(row, weights, **more):
+    """The task of a row with free or similar weights, or those "of persons"."""
+    of_task = row.task(weights="free" if weights == "free" else "similar", **more)
+    of_task.model = of_task.model._replace(persons=weights == "of persons")
+    return of_task
 
 
 def steps(move, model):
@@ -252,13 +259,13 @@ def test_moves_of_owners_leave_the_posterior_invariant(name, move, weights):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
+@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar"), (3, "of persons")])
 @of_rows
 def test_joint_distribution(name, groups, weights):
     """Prior means, where sweeps and simulations of everybody's answers alternate."""
     row = ROWS[name](groups=groups)
-    chain = GroupChain(row.task(weights=weights), np.random.default_rng(77))
-    scores = geweke(chain, row.expected(weights == "similar"), 40_000, in_each_group(row.simulate), row.more)
+    chain = GroupChain(joined(row, weights), np.random.default_rng(77))
+    scores = geweke(chain, row.expected(weights != "free"), 40_000, in_each_group(row.simulate), row.more)
     assert max(abs(z) for z in scores.values()) < LIMIT, scores
 
 

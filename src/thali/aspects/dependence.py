@@ -7,6 +7,7 @@ people's scores, :math:`V = \frac{n}{n - 1} \sum_s (g_s - \bar g)(g_s - \bar g)^
 :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & Scott 1984).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -86,9 +87,15 @@ def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Depen
     return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
 
 
-def check_people(asked: Any) -> None:
-    """Raise for what no fit makes of people."""
-    one_of("people", asked, (None, *PEOPLE_MODELS))
+def check_people(asked: Any, known: Sequence[str] = PEOPLE_MODELS) -> None:
+    """Raise for what no fit of a model makes of people."""
+    one_of("people", asked, (None, *known))
+
+
+def dependence_of_everybody(data: Groups) -> Dependence:
+    """That of people of whom each has weights of their own, and is a group."""
+    counts = np.array([part.n_answers for part in data.data], float)
+    return Dependence(RANDOM, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
 
 
 def dependence_of_chains(asked: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
@@ -99,8 +106,7 @@ def dependence_of_chains(asked: Any, data: Any, parts: dict[str, Any]) -> Depend
     if not data.are_choices:  # which the model refuses
         return None
     if asked == RANDOM:
-        counts = np.array([part.n_answers for part in data.data], float)
-        return Dependence(RANDOM, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
+        return dependence_of_everybody(data)
     likelihood = parts["likelihood"]
     told = data.data if isinstance(data, Groups) else [data]
     known = [(part, found) for part in told if (found := clusters_of(part, likelihood.ties)) is not None]

@@ -31,6 +31,7 @@ class GroupModel(NamedTuple):
     learn_alpha: bool
     similar: bool
     kappa: float  # where it is fixed; NaN where it is learned
+    persons: bool = False  # whether every group is a person, of whom there may be many with few answers each
 
 
 class Base(NamedTuple):

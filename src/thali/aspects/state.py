@@ -69,17 +69,17 @@ def grid_size(n: int) -> int:
     return max(96, math.ceil(math.log(2.4e13 * (1 + n)) * math.sqrt(n) / 1.45))
 
 
-def empty_state(n: int, capacity: int) -> State:
-    """A state without columns for n options."""
-    rows = capacity + 2
+def empty_state(n: int, capacity: int, nodes: int | None = None) -> State:
+    """A state without columns for n options; `nodes` of a tree, where it is not for every sampler."""
+    rows, nodes = capacity + 2, 2 * n if nodes is None else nodes
     return State(
         Z=np.zeros((rows, n + 1)),
         w=np.zeros(rows),
         m=np.zeros(rows, np.int64),
         log_rate=np.zeros(rows),
         pi=np.zeros(rows),
-        owning=np.zeros((rows, 2 * n), np.int64),  # untouched zeros take no memory
-        log_one=np.zeros((rows, 2 * n)),
+        owning=np.zeros((rows, nodes), np.int64),  # untouched zeros take no memory
+        log_one=np.zeros((rows, nodes)),
         s=np.zeros(n + 1),
         z=np.zeros(n),
         log_bessel=np.zeros(n),
@@ -99,7 +99,7 @@ def empty_state(n: int, capacity: int) -> State:
 
 def resized(state: State, capacity: int) -> State:
     """A copy of the state with room for that many columns."""
-    larger = empty_state(state.Z.shape[1] - 1, capacity)
+    larger = empty_state(state.Z.shape[1] - 1, capacity, state.owning.shape[1])
     count = state.whole[COLUMNS]
     for name, old in state._asdict().items():
         new = getattr(larger, name)

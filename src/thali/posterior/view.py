@@ -141,6 +141,11 @@ class Posterior:
         return self._drawn("n_shared_features")
 
     @property
+    def choice_probability(self) -> "xarray.DataArray | None":
+        """The probability that the first of each pair is chosen (chain, draw, pair), as far as they are stored."""
+        return self._drawn("choice_probability")
+
+    @property
     def similarity(self) -> "xarray.DataArray | None":
         """Fitted similarities (chain, draw, pair), as far as they are stored."""
         return self._drawn("similarity")

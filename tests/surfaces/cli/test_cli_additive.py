@@ -106,6 +106,7 @@ def test_options_reach_the_model(done, fake):
         "lapse": 0.01,
         "weights": None,
         "kinds": None,
+        "people": None,
     }
     budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
     assert fake.budget == budget

@@ -15,12 +15,13 @@ import numpy as np
 from thali.data.kinds import GROUPED, OF_GROUPS
 from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.threads import rectangle
+from thali.posterior.densities import MAX_POINTWISE, is_pointwise
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.store import origin, tree_of
 from thali.posterior.view import Posterior
 
 from ..draws.columns import Columns, columns_of, flat
-from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
+from ..draws.tree import _DESCRIPTIONS, MAX_PAIRS, DataPart, _dense_features, _listed_features, _stats
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 from .kind import of_data, of_kind
 
@@ -40,6 +41,7 @@ OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "pop
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
     "group_unique_weights": "weight of the aspect that an option has alone, in each group",
+    "common_weights": "weight of a feature that those of everybody vary about; padded with 0",
     "kappa": "how similar the groups are: weights are Gamma(kappa, kappa / v), v what they vary about",
     "weights": "weight of a feature, mean over groups; padded with 0",
     "unique_weights": "weight of the aspect that an option has alone, mean over groups; 0 where the model has none",
@@ -54,8 +56,13 @@ def group_tree(
     learned_alpha: bool,
     similar: bool,
     attrs: Mapping[str, object],
+    persons: bool = False,
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
+    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle.
+
+    Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of all together, and no
+    log-likelihoods of each answer and draw where these are too many.
+    """
     import xarray as xr
 
     numbers, draws = rectangle([len(chain.alpha) for chain in chains])
@@ -63,10 +70,12 @@ def group_tree(
         raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
     kept = [chains[number] for number in numbers]
     shape = (len(kept), draws)
-    by_group = [columns_of_group(kept, draws, g) for g in range(len(groups))]
+    by_group = columns_of_groups(kept, draws, range(len(groups)))
     sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
-    dense = groups.n_options * (groups.n_options - 1) // 2 <= MAX_PAIRS
+    pairs = groups.n_options * (groups.n_options - 1) // 2
+    dense, people = pairs <= MAX_PAIRS, len(groups) if persons else 1
+    of_pairs = dense and is_pointwise(pairs * people, shape[0] * draws)
 
     def over_draws(values: Any) -> Any:
         return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
@@ -76,7 +85,8 @@ def group_tree(
         own = {name: over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for name in extra}
         for name, values in own.items():
             extra[name].append(values)
-        parts.append(likelihood.posterior_part(by_group[g], {n: v.ravel() for n, v in own.items()}, data, shape, dense))
+        flat = {name: values.ravel() for name, values in own.items()}
+        parts.append(_kept_of(likelihood.posterior_part(by_group[g], flat, data, shape, of_pairs), people))
     by_group = comparable_weights(by_group, parts, extra)
     middle = mean_over(by_group)
     constants = sum(part.log_constant for part in parts)
@@ -102,6 +112,9 @@ def group_tree(
             variables[name] = dims, np.concatenate(each, axis=2)
         elif not rows & set(dims) and name != "unique_weights":
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
+    if persons and of_kind(parts[0].kind).of_several:
+        common = _common_columns(columns_of_group(kept, draws, len(groups)), [part.scale for part in parts])
+        variables["common_weights"] = ("chain", "draw", "feature"), _padded_weights([common], shape)[:, :, 0]
     stored = {dim for dims, _ in variables.values() for dim in dims}
     coordinates = _coordinates(parts, stored)
     if likelihood.unique:
@@ -123,15 +136,41 @@ def group_tree(
     return tree_of(found, {**origin(), **attrs})
 
 
+def _kept_of(part: DataPart, people: int) -> DataPart:
+    """The part of one of so many people without what is too large of all of them."""
+    if people == 1:
+        return part
+    kept = {
+        name: (dims, values)
+        for name, (dims, values) in part.variables.items()
+        if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * people <= MAX_PAIRS
+    }
+    pointwise = sum(values.size for _, values in part.pointwise.values()) * people <= MAX_POINTWISE
+    return replace(part, variables=kept, pointwise=part.pointwise if pointwise else {})
+
+
 def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:
     """The columns of one group, with its weights."""
-    parts = []
+    return columns_of_groups(chains, draws, [g])[0]
+
+
+def columns_of_groups(chains: "Sequence[ChainDraws]", draws: int, groups: Sequence[int]) -> list[Columns]:
+    """The columns of some groups, each with its weights; they have the rest in common."""
+    owned = []
     for chain in chains:
         columns = int(np.sum(chain.n_features[:draws]))
         owners = int(np.sum(chain.sizes[:columns]))
-        each = chain.n_features[:draws], chain.weights[:columns, g], chain.sizes[:columns], chain.owners[:owners]
-        parts.append((*each, chain.unique_weights[:draws, g]))
-    return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        owned.append((chain.n_features[:draws], chain.sizes[:columns], chain.owners[:owners]))
+    n_features, sizes, owners = (np.concatenate(arrays) for arrays in zip(*owned, strict=True))
+    found: list[Columns] = []
+    for g in groups:
+        weights = np.concatenate(
+            [chain.weights[: len(own), g] for chain, (_, own, _) in zip(chains, owned, strict=True)]
+        )
+        unique = np.concatenate([chain.unique_weights[:draws, g] for chain in chains])
+        made = found[0].reweighted(weights, unique) if found else Columns(n_features, weights, sizes, owners, unique)
+        found.append(made)
+    return found
 
 
 def comparable_weights(
@@ -148,6 +187,13 @@ def comparable_weights(
             for values in extra.values():
                 values[g] = values[g] / part.scale.reshape(values[g].shape)
     return found
+
+
+def _common_columns(columns: Columns, scales: Sequence[Any]) -> Columns:
+    """The columns with what everybody's weights vary about, over the mean of their scales where only ratios count."""
+    if scales[0] is None:
+        return columns
+    return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
 
 
 def mean_over(by_group: Sequence[Columns]) -> Columns:

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import PAIR_GROUPS
+from thali.data.kinds import OF_GROUPS, PAIR_GROUPS
 from thali.inference.threads import rectangle
 from thali.posterior.store import tree_of
 from thali.posterior.view import Posterior
 
-from ..draws.columns import Columns
+from ..draws.columns import Columns, columns_of
 from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import pair_index, pair_names
+from .features import distinct_owners
 from .groups import _as_shares, _padded_weights, columns_of_group
+from .kind import of_kind
 from .options import shares_of, utility_draws
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ..samplers.record import ChainDraws
 
 NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
+MIN_PRESENT = 0.2  # probability of a feature whose weight is a row of the summary
 _DESCRIPTIONS = {
     "common_weights": "weight of a feature that those of everybody vary about, as a share; padded with 0",
     "common_unique_weights": "weight of the aspect that an option has alone that those of everybody vary about",
@@ -93,11 +96,32 @@ def new_weights(common: Columns, kappa: float, draw: int, weights: np.ndarray, p
 
 
 def quantities_of_population(tree: "xarray.DataTree", most: int) -> dict[str, np.ndarray]:
-    """`choice_probability[a, b]` of new people where pairs were compared, up to so many options, or `worth[a]`."""
+    """`choice_probability[a, b]` of new people where pairs were compared, up to so many options, or `worth[a]`; where
+    nobody chooses, `weight[a, b, ...]`."""
     seen = Posterior(tree)
     labels, worth, p = seen.draws["option"].values, seen.common_worth, seen.population_probability
-    assert worth is not None
+    if worth is None:
+        return common_weights_of_features(tree)
     if p is None or len(labels) > most:
         return {f"worth[{label}]": worth.values[..., i] for i, label in enumerate(labels)}
     compared = np.unique(pair_index(seen.fixed["first"].values, seen.fixed["second"].values, len(labels)))
     return {f"choice_probability[{p['pair'].values[pair]}]": p.values[..., pair] for pair in compared}
+
+
+def common_weights_of_features(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """`weight[a, b, ...]` of probable features of several options: that which everybody's vary about, 0 if absent."""
+    columns, drawn = columns_of(tree), Posterior(tree).common_weights
+    assert drawn is not None
+    labels, shape = Posterior(tree).draws["option"].values, drawn.shape[:2]
+    slot = np.arange(len(columns.sizes)) - columns.first_column[columns.draw]
+    weights = drawn.values.reshape(columns.n_draws, -1)[columns.draw, slot]
+    patterns, pattern = distinct_owners(columns)
+    sizes = np.array([len(owners) for owners in patterns])
+    silent = of_kind(OF_GROUPS[Posterior(tree).data_kind]).is_silent(tree, sizes)
+    found = {}
+    for number in np.flatnonzero(~silent & (sizes > 1)):
+        owners, own = patterns[number], pattern == number
+        if len(np.unique(columns.draw[own])) >= MIN_PRESENT * columns.n_draws:
+            summed = np.bincount(columns.draw[own], weights[own], columns.n_draws)
+            found[f"weight[{', '.join(labels[owners])}]"] = summed.reshape(shape)
+    return found

@@ -11,6 +11,7 @@ from thali.posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.covariates import names_in, parameter
+from ..draws.probabilities import probability_draws
 from ..draws.tree import pair_index
 from .features import features_table, presence_of
 from .groups import tree_of_group
@@ -97,8 +98,12 @@ def of_pairs(tree: "xarray.DataTree") -> Quantities:
     own |= {parameter(name): posterior["covariate"].values[..., m] for m, name in enumerate(names_in(tree))}
     if n_options > MAX_OPTIONS:
         return own | (of_options(tree) if n_options <= MAX_RANKED else {})
-    pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
-    compared = posterior["choice_probability"].values[..., pairs]
+    first, second = constant["first"].values, constant["second"].values
+    if (stored := Posterior(tree).choice_probability) is not None:
+        compared = stored.values[..., pair_index(first, second, n_options)]
+    else:
+        found = probability_draws(columns_of(tree), first, second, float(constant["lapse"]))
+        compared = found.reshape(posterior.sizes["chain"], posterior.sizes["draw"], -1)
     named = zip(constant["option_a"].values, constant["option_b"].values, strict=True)
     return own | {f"choice_probability[{a}, {b}]": compared[..., pair] for pair, (a, b) in enumerate(named)}
 

@@ -5,7 +5,7 @@ dense block is made only for the draws and options at hand: of ten thousand opti
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,12 @@ class Columns:
     def draw(self) -> np.ndarray:
         """The draw to which each column belongs."""
         return np.repeat(np.arange(self.n_draws), self.n_features)
+
+    def reweighted(self, weights: np.ndarray, unique_weights: np.ndarray) -> "Columns":
+        """The same columns with other weights, which take no further memory."""
+        made = replace(self, weights=weights, unique_weights=unique_weights)
+        vars(made).update({name: getattr(self, name) for name in ("first_column", "first_owner", "draw")})
+        return made
 
     def at(self, draw: int) -> "Columns":
         """One draw alone."""

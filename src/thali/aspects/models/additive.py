@@ -18,10 +18,12 @@ from thali.model.sampling import Sampling, parameters_of
 from thali.model.saved import digest_of
 from thali.model.settings import Settings
 from thali.model.spec import MODEL
+from thali.posterior.dependence import INDEPENDENT, RANDOM, Dependence
 from thali.trees.tree import Tree
 
 from ..answers.data_answers import answers_of
 from ..answers.kind import of_similarities
+from ..dependence import check_people, dependence_of_everybody
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
@@ -280,6 +282,12 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
     kinds : int, optional
         Of triplets that say who answered: how many kinds of people there may be, of whom nobody knows who is of which,
         with features in common and weights of each ("free" or "similar"). None: people are alike.
+    people : {"independent", "random"}, optional
+        What is made of people who answered more than once. "independent" (None): their answers count as so many people.
+        "random": every person has weights of their own about common ones (of similarities also a constant and a sigma),
+        as of groups of one person whose `weights` are "similar": individual differences (INDCLUS) with a person each.
+        It takes `Triplets` that say who answered, or a mapping from the name of each person to their `Similarities`;
+        the summary is of the population.
 
     Attributes
     ----------
@@ -324,6 +332,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         lapse: float = LAPSE,
         weights: Any = None,
         kinds: Any = None,
+        people: Any = None,
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -338,6 +347,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         self.lapse = lapse
         self.weights = weights
         self.kinds = kinds
+        self.people = people
 
     _stored_as = {"features": "_features"}
 
@@ -350,7 +360,11 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
-        return population_of(data, self.weights, self.kinds)
+        check_people(self.people, (INDEPENDENT, RANDOM))
+        return population_of(data, self.weights, self.kinds, self.people == RANDOM)
+
+    def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+        return dependence_of_everybody(data) if self.people == RANDOM else None
 
     def _as_data(self, data: Any) -> Any:
         return self._population(data).checked(super()._as_data(data))

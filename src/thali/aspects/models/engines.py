@@ -190,10 +190,14 @@ def sampling_of_parts(
     """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
-    first = FIRST_TEMPERED if run.draws is None and len(task.temperatures) > 1 else FIRST_DRAWS
-    bound = bounded(run, task.thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share)
-    is_free = run.thin is None
-    asked, run = run, bound.run
+    asked, is_free, thin, first = run, run.thin is None, task.thin, task.first_draws(run.chains)
+    if is_free and first < FIRST_DRAWS:  # fewer draws, further apart, where they are large
+        thin *= -(-FIRST_DRAWS // first)
+        run = run._replace(tune=min(run.tune, first) if run.tune <= FIRST_DRAWS else run.tune)
+    if run.draws is None and len(task.temperatures) > 1:
+        first = min(first, FIRST_TEMPERED)
+    bound = bounded(run, thin, task.seconds_of_sweep(), first, share=1.0 if share is None else share)
+    run = bound.run
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
     task.pilot = pilot_of(task, run.draws is not None) if is_free else 0
 
@@ -219,7 +223,7 @@ def sampling_of_parts(
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
         tempered=tempered,
-        settings=bound.asked,
+        settings=bound.asked | {"tune": asked.tune},
         first_draws=bound.first_draws,
         bound=bound.most,
         forecast=bound.forecast,

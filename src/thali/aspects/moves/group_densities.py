@@ -43,3 +43,17 @@ def log_owners_ratio(shape: Any, means: Any, b: Any, k: Any, d: Any) -> Any:
                 return -np.inf
             total += log_gamma_ratio(shape, means[i], b.s[i], -d)
     return total
+
+
+@scalar
+def log_moments(shape: Any) -> Any:
+    """Mean and standard deviation of the logarithm of a Gamma(shape, shape) variable, to some eight digits."""
+    mean, variance, x = -math.log(shape), 0.0, shape
+    while x < 6.0:
+        mean -= 1.0 / x
+        variance += 1.0 / (x * x)
+        x += 1.0
+    y = 1.0 / (x * x)
+    mean += math.log(x) - 0.5 / x - y * (1.0 / 12.0 - y * (1.0 / 120.0 - y / 252.0))
+    variance += 1.0 / x + 0.5 * y + y / x * (1.0 / 6.0 - y * (1.0 / 30.0 - y / 42.0))
+    return mean, math.sqrt(variance)

@@ -3,6 +3,10 @@
 Of a column with weights w_1, ..., w_G, in x = log v with a Gamma(a, b) prior on v,
 
     log p(x | w) = (a - G kappa) x - b exp(x) - kappa sum_g w_g exp(-x) + constant.
+
+kappa is drawn given all weights, and where groups are persons also together with them: the weights of many people with
+few answers each tell kappa much more closely than the answers do, so that given them it hardly moves. The two kinds of
+updates interweave (Yu & Meng 2011, To center or not to center).
 """
 
 import math
@@ -20,9 +24,15 @@ from ..operations import (
     delta_own,
     delta_weight,
     is_scaled_in_groups,
+    log_likelihood,
+    rebuild,
     scaled_parameters,
 )
 from ..state import BETA, COLUMNS, replica
+from .group_densities import log_moments
+
+WIDEST = 0.5  # of log kappa: of the slice in which it is drawn with all weights
+LARGEST = 600.0  # absolute logarithm of a weight over what it varies about
 
 
 @scalar
@@ -43,6 +53,8 @@ def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> N
             base.own[i] = draw_middle(rng, model, base, states.w.shape[0], total, base.own[i])
     if math.isnan(model.kappa):
         draw_kappa(rng, model, states, base)
+        if model.persons:
+            draw_kappa_with_weights(rng, model, caches, states, base)
     draw_common_scale(rng, model, caches, states, base)
 
 
@@ -115,6 +127,67 @@ def log_kappa(count: Any, total: Any, x: Any) -> Any:
     """Log density of x = log kappa, where `total` sums log (w / v) - w / v over so many weights."""
     kappa = math.exp(x)
     return count * (kappa * x - math.lgamma(kappa)) + kappa * (total - KAPPA_RATE) + KAPPA_SHAPE * x
+
+
+@scalar
+def draw_kappa_with_weights(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+    """kappa with all weights, which keep their places among those that kappa makes likely; by a slice of log kappa."""
+    x = math.log(base.real[KAPPA])
+    level = stretch(model, caches, states, base, x) - rng.standard_exponential()
+    low = x - WIDEST * rng.random()
+    high = low + WIDEST
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if stretch(model, caches, states, base, drawn) >= level or drawn == x:
+            return
+        if drawn < x:
+            low = drawn
+        else:
+            high = drawn
+
+
+@scalar
+def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
+    """Set log kappa to `to`, and keep of all weights the standard scores z of log (w / v) under their prior.
+
+    Returns the log density of log kappa given z. Where a weight would leave the range of numbers, that is -inf, and
+    nothing changes.
+    """
+    now, shape = base.real[KAPPA], math.exp(to)
+    mean, spread = log_moments(now)
+    new_mean, new_spread = log_moments(shape)
+    slope = new_spread / spread
+    shift = new_mean - slope * mean
+    for g in range(states.w.shape[0]):
+        b = replica(states, g)
+        for k in range(b.whole[COLUMNS]):
+            if abs(shift + slope * math.log(b.w[k] / base.v[k])) > LARGEST:
+                return -math.inf
+        if model.unique:
+            for i in range(base.own.shape[0]):
+                if abs(shift + slope * math.log(b.s[i] / base.own[i])) > LARGEST:
+                    return -math.inf
+    base.real[KAPPA] = shape
+    count = 0
+    total = 0.0
+    fit = 0.0
+    for g in range(states.w.shape[0]):
+        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        for k in range(b.whole[COLUMNS]):
+            log = shift + slope * math.log(b.w[k] / base.v[k])
+            b.w[k] = base.v[k] * math.exp(log)
+            total += log - math.exp(log)
+        count += b.whole[COLUMNS]
+        if model.unique:
+            for i in range(base.own.shape[0]):
+                log = shift + slope * math.log(b.s[i] / base.own[i])
+                b.s[i] = base.own[i] * math.exp(log)
+                total += log - math.exp(log)
+            count += base.own.shape[0]
+        c = cache_at(likelihood, caches, g)
+        rebuild(likelihood, c, b)
+        fit += log_likelihood(likelihood, c, b)
+    return log_kappa(count, total, to) + count * math.log(new_spread) + replica(states, 0).real[BETA] * fit
 
 
 @scalar

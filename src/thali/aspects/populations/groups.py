@@ -11,6 +11,7 @@ import numpy as np
 from thali.compile.jit import kernel, scalar
 from thali.data import groups
 from thali.data.groups import Groups
+from thali.data.kinds import OF_GROUPS
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.model.evidence import EvidenceRun
 from thali.model.prior_sample import PriorSample, predictive_group, stacked
@@ -19,6 +20,7 @@ from thali.posterior.evidence import LogEvidence
 from thali.posterior.view import Posterior
 
 from ..answers.groups import columns_of_group, group_tree, tree_of_group
+from ..answers.kind import of_kind
 from ..answers.population import with_population
 from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, Base, empty_base, group_at
 from ..moves.group_densities import SMALLEST
@@ -29,7 +31,17 @@ from ..samplers.record import ChainDraws
 from ..state import ALPHA, COLUMNS, capacity, replica
 from ..weight_priors import GammaWeights
 from .evidence import constant_of, run_ladders, task_of
-from .groups_chain import COMMON, SIMILAR, GroupChain, GroupTask, build_group_task, check_weights, groups_of, start_of
+from .groups_chain import (
+    COMMON,
+    MAX_TEMPERED,
+    SIMILAR,
+    GroupChain,
+    GroupTask,
+    build_group_task,
+    check_weights,
+    groups_of,
+    start_of,
+)
 from .one import Parts, Population, joined, observed_by, replicates
 
 if TYPE_CHECKING:
@@ -60,8 +72,9 @@ class SeveralGroups(Population):
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         from ..answers.groups import group_tree
 
-        similar, learned = self.weights == SIMILAR, task.model.learn_alpha
-        return group_tree(draws, data, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+        model = task.model
+        of_task = {"learned_alpha": model.learn_alpha, "similar": model.similar, "persons": model.persons}
+        return group_tree(draws, data, parts["likelihood"], **of_task, attrs=attrs)
 
     def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
 
@@ -114,10 +127,15 @@ class EveryPerson(SeveralGroups):
         return super().data(given, convert)
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
-        return replace(super().task(data, draws, tune, thin, parts), common=True)
+        if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
+            parts = parts | {"tempering": False}
+        task = super().task(data, draws, tune, thin, parts)
+        return replace(task, model=task.model._replace(persons=True))
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
         tree = super().tree(draws, data, parts, task, attrs)
+        if not of_kind(OF_GROUPS[Posterior(tree).data_kind]).of_choices:
+            return tree
         return with_population(tree, draws, len(data), float(parts["likelihood"].lapse))
 
     def checked(self, data: Any) -> Any:

@@ -10,10 +10,11 @@ from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
+from thali.inference.chains import FIRST_DRAWS
 from thali.posterior.view import GROUPS
 
 from ..group_likelihoods import make_caches, stacked
-from ..group_state import Base, GroupModel, empty_base, group_at, grown_groups, with_rows
+from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at, grown_groups, with_rows
 from ..moves.group_densities import SMALLEST
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
@@ -40,6 +41,8 @@ from ..state import (
 from .modelled import refuse_unmodelled
 
 LOOKED_AT = 4  # groups of which the pilot sees the pairs
+FIRST_BYTES = 80_000_000  # of everybody's weights in the draws after which a run of unknown length is looked at first
+LEAST_DRAWS = 250  # such draws of a chain
 
 
 @dataclass
@@ -62,7 +65,6 @@ class GroupTask:
     may_temper: bool = False
     evens: bool = False  # levels are added one by one, and chains are not annealed
     begins: None = None  # chains begin with a prior draw
-    common: bool = False  # whether what the weights vary about is recorded
 
     @property
     def n_groups(self) -> int:
@@ -76,6 +78,13 @@ class GroupTask:
     def seconds_of_sweep(self) -> float:
         """Seconds of the processor that a sweep of a chain is expected to take."""
         return seconds_in_groups(self, len(self.make_caches))
+
+    def first_draws(self, chains: int) -> int:
+        """The draws of each of so many chains after which a run of unknown length is looked at first."""
+        if not self.model.persons:
+            return FIRST_DRAWS
+        a_draw = self.n_groups * (self.n_options + self.prior.usual_columns(self.n_options)) * np.dtype(float).itemsize
+        return max(LEAST_DRAWS, min(FIRST_DRAWS, int(FIRST_BYTES / (chains * a_draw))))
 
 
 class GroupChain(Chain):
@@ -103,10 +112,12 @@ class GroupChain(Chain):
         tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
         self.tunings = stack([tuning for _ in levels])
         size = task.draws, task.n_options, task.n_groups, len(task.parameters)
-        self.record = empty_group_record(*size, common=task.common)
+        self.record = empty_group_record(*size, common=task.model.persons)
 
     def _looked_at(self) -> int:
-        return min(self.task.n_groups, LOOKED_AT)
+        if self.task.model.persons:
+            return super()._looked_at() + 1
+        return min(self.task.n_groups, LOOKED_AT) * super()._looked_at()
 
     @property
     def state(self) -> Any:
@@ -130,7 +141,11 @@ class GroupChain(Chain):
         return chain_draws(self.drawn(self.first, last), (*names, "kappa"), stats)
 
     def _look(self) -> np.ndarray:
-        groups = [replica(self.state, g) for g in range(self._looked_at())]
+        if self.task.model.persons:
+            base = base_at(self.bases, self.ladder.at[0])
+            common = replica(self.state, 0)._replace(w=base.v, s=base.own)
+            return np.append(looked_at(self.task.model, common, self.pairs), np.log(base.real[KAPPA]))
+        groups = [replica(self.state, g) for g in range(min(self.task.n_groups, LOOKED_AT))]
         return np.concatenate([looked_at(self.task.model, group, self.pairs) for group in groups])
 
     def _lengthen(self) -> None:
@@ -161,7 +176,7 @@ def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., B
     kappa = base.real[0]
     groups = []
     for _ in range(task.n_groups):
-        state = empty_state(n, room)
+        state = empty_state(n, room, nodes=0)  # which only the published sampler looks at
         state.Z[:columns, :n] = matrix.T
         state.w[:columns] = np.maximum(rng.gamma(kappa, base.v[:columns] / kappa), SMALLEST)
         state.m[:columns] = matrix.sum(0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali.inference.arrays import Arrays, filled, unpacked_streams
+from thali.inference.chains import FIRST_DRAWS
 from thali.inference.chains import Chain as AnyChain
 from thali.inference.chains import run_chains as run
 from thali.inference.seeds import streams
@@ -56,6 +57,10 @@ class Task:
 
         return seconds_of_sweep(self)
 
+    def first_draws(self, chains: int) -> int:
+        """The draws of each of so many chains after which a run of unknown length is looked at first."""
+        return FIRST_DRAWS
+
 
 class Chain(AnyChain):
     """One chain: its state, its record, and how far it is."""
@@ -79,7 +84,7 @@ class Chain(AnyChain):
         self.thin = task.thin
         self.pairs = pairs_of(task.n_options)
         self._start()
-        self.seen = np.zeros((task.pilot // LOOK, self._looked_at() * (2 + self.pairs.shape[1])))  # in the pilot
+        self.seen = np.zeros((task.pilot // LOOK, self._looked_at()))  # in the pilot
         self._counted = 0  # how much of the schedule is done
         self._begins = task.begins  # until the first sweep
 
@@ -102,8 +107,8 @@ class Chain(AnyChain):
         return count_schedule(self.task.tune * self.thin, len(self.task.temperatures) > 1, self.task.lengthens)
 
     def _looked_at(self) -> int:
-        """Of how many groups the pilot sees the pairs."""
-        return 1
+        """How many numbers the pilot sees of a state."""
+        return 2 + self.pairs.shape[1]
 
     @property
     def state(self) -> Any:

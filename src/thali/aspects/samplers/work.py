@@ -11,6 +11,7 @@ import numpy as np
 from ..likelihoods.pair_blocks import Pairs
 from ..likelihoods.pair_covariates import PairsWithCovariates
 from ..likelihoods.pair_sets import PairSets
+from ..likelihoods.sets import Sets
 from ..state import NO_UNIQUE
 from . import recommended
 
@@ -31,6 +32,7 @@ OF_PAIRS, OF_SETS, OF_TRIPLETS = Cost(1.7, 170.0), Cost(6.0, 200.0), Cost(1.5, 2
 ONLY_UNIQUE, WITHOUT_UNIQUE = Cost(4.0, 100.0), Cost(0.7, 100.0)
 CONJUGATE, TOGETHER = Cost(0.4, 0.0, column=400.0), Cost(0.2, 80.0)
 OF_GROUPS = Cost(2.0, 140.0, 85.0)
+OF_PERSONS, OF_PERSONS_WITH_SETS = Cost(15.0, 250.0), Cost(80.0, 250.0)  # groups of one person
 OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
 FEWER = 0.6  # columns beside unique weights
 # Levels for each object, and at most, of a ladder that is lengthened while similarities are tuned: 10 of 16 objects, 22
@@ -61,7 +63,10 @@ def levels(task: "Task") -> float:
 def seconds_in_groups(task: Any, groups: int, people: int = 0) -> float:
     """Seconds of a sweep of all groups, or of all kinds and the people who may be of them."""
     columns, numbers = task.prior.usual_columns(task.n_options), numbers_in(task.model.likelihood)
-    each = OF_GROUPS.number * numbers + groups * (OF_GROUPS.option * task.n_options + OF_GROUPS.person * people)
+    cost = OF_GROUPS
+    if task.model.persons:
+        cost = OF_PERSONS_WITH_SETS if isinstance(task.model.likelihood, Sets) else OF_PERSONS
+    each = cost.number * numbers + groups * (cost.option * task.n_options + cost.person * people)
     return (len(task.temperatures) * (columns + 1.0) * each + OF_KINDS * (people > 0)) / 1e9
 
 

@@ -1,0 +1,109 @@
+"""Additive clustering of people of whom each has weights of their own: data, summary, what is stored, refusals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.aspects.answers import groups, population
+from thali.aspects.draws.columns import columns_of
+from thali.errors import ArgumentError, DataError
+from thali.posterior.dependence import RANDOM
+from thali.posterior.view import Posterior
+
+pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+RUN = {"draws": 4, "tune": 1, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+LABELS = ["a", "b", "c", "d"]
+
+
+def judges(people=3):
+    rng = np.random.default_rng(1)
+    first, second = np.triu_indices(4, 1)
+    found = {}
+    for person in range(people):
+        matrix = np.full((4, 4), np.nan)
+        matrix[first, second] = matrix[second, first] = rng.random(6) + (first == 0) * (second == 1)
+        found[f"p{person}"] = th.Similarities(matrix, LABELS)
+    return found
+
+
+def odd_ones(people=3):
+    rows = [(f"p{k % people}", *LABELS[:3], LABELS[k % 3]) for k in range(9)]
+    rows += [(f"p{k % people}", *LABELS[1:], LABELS[1 + k % 2]) for k in range(6)]
+    frame = pd.DataFrame(rows, columns=["subject", "object1", "object2", "object3", "odd"])
+    return th.Triplets.from_frame(frame, respondent="subject")
+
+
+def fitted(data, **more):
+    return th.AdditiveClustering(people="random", **more).fit(data, **RUN)
+
+
+KINDS = [(judges, {"sigma": 0.2}), (odd_ones, {}), (odd_ones, {"link": "ratio"})]
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(("data", "more"), KINDS)
+def test_the_summary_is_of_the_population(data, more, uncompiled, tmp_path):
+    model = fitted(data(), features=np.array([[1, 0], [1, 1], [0, 1], [0, 0]]), **more)
+    seen = Posterior(model.posterior_)
+    assert model.groups_ == ("p0", "p1", "p2") and seen.dependence.model == RANDOM and seen.has_individuals
+    assert seen.common_weights.dims == ("chain", "draw", "feature")
+    rows = model.summary()
+    assert {"kappa", "weight[a, b]", "weight[b, c]"} <= set(rows.index)
+    assert not any("p0" in name for name in rows.index)
+    known = dict(zip(map(tuple, model.features()["members"]), range(2), strict=True))
+    assert rows.loc["weight[a, b]", "mean"] > 0.0 and set(known) == {("a", "b"), ("b", "c")}
+    slot = 0 if seen.features.values[0, 0, 0, 0] else 1
+    drawn = seen.common_weights.values[..., slot]
+    assert rows.loc["weight[a, b]", "mean"] == pytest.approx(drawn.mean())
+    model.save(tmp_path / "fit.nc")
+    pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").summary(), rows)
+
+
+@pytest.mark.fit
+def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
+    model = fitted(judges(), sigma=0.2, alpha=2.0)
+    columns, seen = columns_of(model.posterior_), Posterior(model.posterior_)
+    found = population.common_weights_of_features(model.posterior_)
+    common = columns.reweighted(seen.common_weights.values[seen.features.values.any(axis=-1)], columns.unique_weights)
+    for name, values in found.items():
+        members = name.removeprefix("weight[").removesuffix("]").split(", ")
+        wanted = [sum(
+            common.weights[k]
+            for k in range(common.first_column[draw], common.first_column[draw + 1])
+            if [LABELS[i] for i in common.owners[common.first_owner[k] : common.first_owner[k + 1]]] == members
+        ) for draw in range(common.n_draws)]  # fmt: skip
+        np.testing.assert_allclose(values.ravel(), wanted)
+    assert found and min(values.min() for values in found.values()) == 0.0
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("data", [judges, odd_ones])
+def test_what_is_large_of_many_people_is_left_out_and_answers_stay(data, uncompiled, monkeypatch):
+    """The same draws, without a number for each person, pair and draw."""
+    more = {"sigma": 0.2} if data is judges else {}
+    whole = fitted(data(), **more)
+    assert "similarity" in whole.posterior_["posterior"] and "log_likelihood" in whole.posterior_.children
+    monkeypatch.setattr(groups, "MAX_PAIRS", 17)  # 3 people have 18 pairs
+    part = fitted(data(), **more)
+    assert "similarity" not in part.posterior_["posterior"] and "log_likelihood" in part.posterior_.children
+    pd.testing.assert_frame_equal(part.summary(), whole.summary())
+    pd.testing.assert_frame_equal(part.of_group("p1").features(), whole.of_group("p1").features())
+    pd.testing.assert_frame_equal(part.check(random_seed=1), whole.check(random_seed=1))
+    monkeypatch.setattr(groups, "MAX_POINTWISE", 10)
+    assert "log_likelihood" not in fitted(data(), **more).posterior_.children
+
+
+@pytest.mark.unit
+def test_people_are_refused_where_nothing_is_known_of_them():
+    model = th.AdditiveClustering(people="random")
+    with pytest.raises(DataError, match="do not say who answered"):
+        model.fit(judges()["p0"])
+    with pytest.raises(DataError, match="All answers are of one person"):
+        model.fit({"p0": judges()["p0"]})
+    with pytest.raises(DataError, match="All answers are of one person"):
+        model.fit(odd_ones(people=1))
+    with pytest.raises(ArgumentError, match="people must be one of None, 'independent', 'random'"):
+        th.AdditiveClustering(people="adjusted").fit(odd_ones())
+    with pytest.raises(ArgumentError, match="kinds are a model of people by themselves"):
+        th.AdditiveClustering(people="random", kinds=2).fit(odd_ones())
