@@ -9,7 +9,7 @@ from drawn_pictures import assert_readable
 
 import thali as th
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.paired.leaderboard import CERTAIN, groups, numbered, orders
+from thali.paired.ranked import CERTAIN, groups, numbered, orders
 
 pytestmark = pytest.mark.usefixtures("few_replicates")
 ROWS = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "tie (bothbad)")]

@@ -7,7 +7,8 @@ import numpy as np
 from thali._labels import shorten
 from thali.model.finding import Finding, Findings, Picture, finding
 
-from .leaderboard import CERTAIN, Leaderboard
+from .board import Leaderboard
+from .ranked import CERTAIN
 
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed

@@ -13,7 +13,8 @@ from ..options import LEADERBOARD
 from ..values import value_of
 
 if TYPE_CHECKING:
-    from thali.paired.leaderboard import Leaderboard, Made
+    from thali.paired.board import Leaderboard
+    from thali.paired.leaderboard import Made
 
 _BOARD = ".nc"  # how the name of a saved leaderboard ends
 _HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None}
@@ -23,8 +24,8 @@ _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
 def run_leaderboard(names: list[str], typed: dict[str, Any], out: Path | None) -> None:
     """Print the leaderboard of files, and write it with its pictures."""
+    from thali.paired.board import as_json, as_netcdf
     from thali.paired.findings import findings_of
-    from thali.paired.leaderboard import as_json, as_netcdf
 
     wanted = {each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed}
     if out is not None:
@@ -64,7 +65,7 @@ def _board(names: list[str], wanted: dict[str, Any]) -> "Leaderboard":
 def _saved(name: str) -> "Leaderboard":
     """The leaderboard in a file."""
     from thali.model.saved import load
-    from thali.paired.leaderboard import Leaderboard
+    from thali.paired.board import Leaderboard
 
     found = load(name)
     if not isinstance(found, Leaderboard):
