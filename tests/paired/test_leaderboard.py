@@ -286,6 +286,31 @@ def test_bad_covariates(change, covariates, words):
 
 
 @pytest.mark.fit
+@pytest.mark.parametrize("named", [["len"], ["len_a", "len_b"], ["len_b"]])
+def test_what_either_side_has_is_first_minus_second(named):
+    quick = {"method": "maximum-likelihood"}
+    battles = styled(300).assign(len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round())
+    expected = battles.assign(length=battles["len_a"] - battles["len_b"])
+    effect = board_of(expected, covariates=["length"], **quick).covariate_effects().loc["length", "effect"]
+    found = board_of(battles, covariates=named, **quick).covariate_effects()["effect"]
+    assert found.to_dict() == {"len_a - len_b": pytest.approx(effect)}
+    sides = {"first": "model_b", "second": "model_a"}
+    turned = board_of(battles, covariates=named, **sides, **quick).covariate_effects()["effect"]
+    assert turned.to_dict() == {"len_b - len_a": pytest.approx(effect)}
+    with pytest.raises(DataError, match="their difference needs numbers; 'len_a' holds 'x'"):
+        board_of(battles.assign(len_a="x"), covariates=named, **quick)
+
+
+def test_both_sides_of_a_large_file_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("thali.reading.counting.LARGE", 1)
+    battles = styled(300).assign(len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round())
+    battles.to_csv(tmp_path / "battles.csv", index=False)
+    how = {"method": "maximum-likelihood", "covariates": "len"}
+    one, other = (board_of(source, **how).covariate_effects() for source in (tmp_path / "battles.csv", battles))
+    pd.testing.assert_frame_equal(one, other, rtol=1e-6)
+
+
+@pytest.mark.fit
 def test_covariates_that_are_worths_have_no_estimate():
     battles = styled(300).assign(size=lambda t: t["model_a"].map(ord) - t["model_b"].map(ord))
     with pytest.raises(DataError, match="'size' cannot be told from the worths of options"):
@@ -336,6 +361,37 @@ def test_people_divide_data():
     data = th.PairedComparisons.from_trials(battles, subject="judge")
     board = board_of(data, by="language", method="maximum-likelihood")
     assert board.boards["de"].data.n_comparisons == (battles["language"] == "de").sum()
+
+
+@pytest.mark.fit
+def test_an_anchor_has_its_rating(board):
+    anchored = board_of(anchor_model={"C": 1114})
+    table = anchored.table
+    shift = 1114 - board.table.loc["C", "rating"]
+    np.testing.assert_allclose(table["rating"], board.table["rating"] + shift)
+    assert table.loc["C", ["rating", "rating_low", "rating_high"]].tolist() == [1114.0] * 3
+    assert "'C' has 1114, and intervals are those of differences from it" in anchored.note
+    same = [name for name in table if "rating" not in name]
+    pd.testing.assert_frame_equal(table[same], board.table[same])
+    assert anchored.order.equals(board.order)
+    for wrong, error, words in (
+        ("X", DataError, "anchor_model is 'X', which is not among the options"),
+        ({"A": "1000"}, ArgumentError, "must have a number as its rating; got '1000'"),
+        ({"A": 1000, "B": 900}, ArgumentError, "must be one option"),
+    ):
+        with pytest.raises(error, match=words):
+            board_of(anchor_model=wrong)
+
+
+@pytest.mark.fit
+def test_a_part_without_the_anchor_has_the_mean_of_its_options():
+    battles = in_languages()
+    battles = battles[(battles["language"] != "fr") | ~battles[["model_a", "model_b"]].eq("A").any(axis=1)]
+    board = board_of(battles, by="language", anchor_model="A", method="maximum-likelihood")
+    assert board.table.loc["A", "rating"] == board.boards["de"].table.loc["A", "rating"] == 1000.0
+    french = board.boards["fr"]
+    assert french.table["rating"].mean() == pytest.approx(board.table.loc[french.table.index, "rating"].mean())
+    assert "is the mean, as that of the same options among all" in french.note
 
 
 @pytest.mark.fit

@@ -130,6 +130,20 @@ def test_an_option_that_enters_late_begins_there():
     assert others.groupby("period")["rating"].mean().to_numpy() == pytest.approx([1000.0, 1000.0])
 
 
+def test_the_anchor_stands_still():
+    how = {"period": "month", "date": "day", "progressbar": False}
+    board, plain = th.leaderboard(FRAME, anchor_model={"m2": 900}, **how), th.leaderboard(FRAME, **how)
+    table = board.worths_in_time()
+    own = table[table["option"] == "m2"]
+    assert own[["rating", "low", "high"]].to_numpy() == pytest.approx(900.0) and own["p_better"].isna().all()
+    last = plain.table["rating"] + 900.0 - plain.table.loc["m2", "rating"]
+    np.testing.assert_allclose(board.table["rating"], last[board.table.index])
+    assert "in each 'm2' has 900" in board.note
+    late = FRAME[(FRAME["stage"] == 2) | ~FRAME[["model_a", "model_b"]].eq("m3").any(axis=1)]
+    with pytest.raises(DataError, match="'m3', which enters in 2, and the anchor must be there from the first period"):
+        th.leaderboard(late, period="stage", anchor_model="m3", progressbar=False)
+
+
 @pytest.mark.parametrize("how", [{"judges": True}, {"period": "month", "date": "day"}])
 def test_an_update_equals_one_fit_of_all(how, tmp_path):
     whole = th.leaderboard(FRAME, progressbar=False, **how)

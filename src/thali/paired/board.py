@@ -30,7 +30,8 @@ class Leaderboard(Printed):
         One row an option, the best first: `rank` (1 is the best, by the mean of the log worth) with the interval
         `rank_low` to `rank_high`; `group`, the numbers of the groups in which the option is: two options are in one
         group together if and only if neither is above the other with a probability of .95 or more; `rating` with its
-        interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1;
+        interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
+        or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
         `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Intervals hold 89 %. With
         covariates all of these are those of options that have the same covariates, and `rank_without` and
         `rating_without` are what the rank and the rating would be without control for covariates.
@@ -127,7 +128,8 @@ class Leaderboard(Printed):
             `rank_low` and `rank_high`; `p_better`, the probability that the rating is higher than in the period in
             which the option entered; `probability` of a judge of discrimination 1 to choose it over the first of
             ``data.labels``, ties aside. Ratings of all periods have a mean of 1000 over the options that are there in
-            every period, or over all if none is: a change that is common to all is not seen.
+            every period, or over all if none is, unless an option is the anchor (`anchor_model`), which stands still: a
+            change that is common to all is not seen.
 
         Raises
         ------

@@ -19,6 +19,7 @@ from .board import Leaderboard
 from .counted import Counted, comparisons_of, count
 from .plain_worths import drawn_of
 from .ranked import board_of
+from .scale import Scale
 from .worths import Asked
 
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
@@ -41,6 +42,7 @@ def leaderboard(
     drift: float | None = None,
     since: Any = None,
     until: Any = None,
+    anchor_model: "str | Mapping[str, float] | None" = None,
     lapse: float = 0.0,
     **columns: Any,
 ) -> Leaderboard:
@@ -99,6 +101,10 @@ def leaderboard(
         before.
     since, until : str or int, optional
         The first and the last date that count, such as "2024-05-31", "2024-05" or "2024".
+    anchor_model : str or {str: float}, optional
+        The option whose rating is 1000, or the option with its rating, such as {"m1": 1114}; the intervals of ratings
+        are then those of differences from it, and in periods it stands still. In a part (`by`) without it the mean is
+        that of the same options among all. None: the mean of ratings is 1000.
     lapse : float
         The share of choices that are made at random.
     **columns
@@ -142,10 +148,11 @@ def leaderboard(
     check_people_of(people, method)
     asked = Asked(judges, judge_sd, period, drift, since, until)
     asked.check(method, people)
+    Scale.of(anchor_model)
     columns = asked.columns(columns, isinstance(source, PairedComparisons | Choices))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
-    settings |= asked._asdict()
+    settings |= asked._asdict() | {"anchor_model": anchor_model}
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
@@ -190,30 +197,35 @@ def leaderboard_of(
     parts: Mapping[str, PairedComparisons] | None = None,
     people: Any = None,
     lapse: float = 0.0,
+    anchor_model: Any = None,
     **asked: Any,
 ) -> Leaderboard:
     """The leaderboard of data, whatever `comparisons_of` takes, with those of parts of them; `asked`: see `Asked`."""
     wanted = Asked(**asked)
+    scale = Scale.of(anchor_model)
 
-    def made_of(source: Any, is_part: bool) -> Leaderboard:
+    def made_of(source: Any, whole: Leaderboard | None = None) -> Leaderboard:
+        is_part = whole is not None
         data = wanted.of(comparisons_of(source))
         data = data if ties == "davidson" else data.without_ties(ties)
         if data.covariates is not None:
             _check_covariates(data.covariates)
+        stands = scale if whole is None else scale.of_part(data.labels, whole.table)
+        stands.place(data.labels)
         if method != "maximum-likelihood" and not is_part and not is_quiet():
             data.warn_if_unusual()
         shown = progressbar and (method == "mcmc" or not is_part)  # else parts take no time
-        settings = method, lapse, random_seed, shown, people
+        settings = stands, method, lapse, random_seed, shown, people
         drawn = drawn_of(data, wanted, *settings)
         without = None
         if data.covariates is not None:
             without = drawn_of(data.with_covariates(()), wanted, *settings).middle
-        return board_of(data, drawn, without)
+        return board_of(data, drawn, without, stands)
 
-    whole, boards = made_of(source, False), {}
+    whole, boards = made_of(source), {}
     for name, part in (parts or {}).items():
         try:
-            boards[name] = made_of(part, True)
+            boards[name] = made_of(part, whole)
         except DataError as error:
             raise DataError(f"{name}: ", *error.args) from None
     return replace(whole, boards=boards)

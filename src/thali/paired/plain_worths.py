@@ -13,6 +13,7 @@ from thali.inference.seeds import streams
 from thali.posterior.dependence import Dependence
 from thali.posterior.view import Posterior
 
+from .scale import Scale
 from .worths import Asked, Seen, seen_by
 
 if TYPE_CHECKING:
@@ -44,11 +45,18 @@ class Drawn(NamedTuple):
 
 
 def drawn_of(
-    data: PairedComparisons, asked: Asked, method: str, lapse: float, random_seed: Any, progressbar: bool, people: Any
+    data: PairedComparisons,
+    asked: Asked,
+    scale: Scale,
+    method: str,
+    lapse: float,
+    random_seed: Any,
+    progressbar: bool,
+    people: Any,
 ) -> Drawn:
     """The draws by that method."""
     if not asked.is_plain:
-        seen = seen_by(data, asked, method, lapse, random_seed, progressbar)
+        seen = seen_by(data, asked, scale, method, lapse, random_seed, progressbar)
         return Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen)
     if method == "mcmc":
         return _by_mcmc(data, lapse, random_seed, progressbar, people)

@@ -10,7 +10,7 @@ from thali.posterior.interval import INTERVAL, TAILS
 
 from .board import Leaderboard
 from .plain_worths import Drawn
-from .worths import CENTRE, SCALE
+from .scale import SCALE, Scale
 
 if TYPE_CHECKING:
     import pandas
@@ -86,13 +86,13 @@ def _runs(numbers: list[int]) -> list[str]:
 # The table ------------------------------------------------------------------------------------------------------------
 
 
-def board_of(data: PairedComparisons, drawn: Drawn, without: np.ndarray | None) -> Leaderboard:
+def board_of(data: PairedComparisons, drawn: Drawn, without: np.ndarray | None, scale: Scale) -> Leaderboard:
     """The leaderboard that draws of log worths give; `without`: the log worths without control for covariates."""
     import pandas as pd
 
-    middle = drawn.middle
+    log_worths, middle = (scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle))
     place = np.argsort(-middle, kind="stable")
-    log_worths, middle, n = drawn.log_worths[:, place], middle[place], len(place)
+    log_worths, middle, n = log_worths[:, place], middle[place], len(place)
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = orders(rank)
     found = groups(order)
@@ -101,12 +101,12 @@ def board_of(data: PairedComparisons, drawn: Drawn, without: np.ndarray | None) 
     low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
     columns["group"] = numbered(found, n)
-    columns["rating"] = CENTRE + SCALE / np.log(10.0) * middle
-    low, high = CENTRE + SCALE / np.log(10.0) * np.quantile(log_worths, TAILS, axis=0)
+    columns["rating"] = scale.ratings(middle)
+    low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))
     columns |= {"rating_low": low, "rating_high": high}
     if without is not None:
         columns["rank_without"] = (np.argsort(np.argsort(-without, kind="stable")) + 1)[place]
-        columns["rating_without"] = CENTRE + SCALE / np.log(10.0) * without[place]
+        columns["rating_without"] = scale.ratings(scale.anchored(without, data.labels)[place])
     columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
     columns["worth_low"], columns["worth_high"] = np.quantile(worth, TAILS, axis=0)
     wins, losses, ties = _record(data)
@@ -114,7 +114,9 @@ def board_of(data: PairedComparisons, drawn: Drawn, without: np.ndarray | None) 
     columns |= {name: _whole(numbers[place]) for name, numbers in each.items()}
     nu = float(drawn.nu.mean()) if len(drawn.nu) else np.nan
     seen = drawn.seen
-    note = _note(data, wins + ties, losses + ties, nu, seen is not None and seen.in_time is not None)
+    note = _note(
+        data, wins + ties, losses + ties, nu, "" if seen is not None and seen.in_time is not None else scale.sentence
+    )
     return Leaderboard(
         title=f"Leaderboard: {data}",
         table=pd.DataFrame(columns, index=labels),
@@ -162,12 +164,12 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.int64) if np.array_equal(numbers, np.floor(numbers)) else numbers
 
 
-def _note(data: PairedComparisons, not_lost: np.ndarray, not_won: np.ndarray, nu: float, is_in_time: bool) -> str:
+def _note(data: PairedComparisons, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
         f"Intervals hold {INTERVAL:.0%}. Two options are in one group if neither is above the other with probability "
         f"{CERTAIN:g} or more. A rating of {SCALE:g} points more means odds of 10 to 1"
-        + ("." if is_in_time else f"; {CENTRE:g} is the mean.")
+        + (f"; {scale}." if scale else ".")
     ]
     if not np.isnan(nu):
         sentences.append(f"Two equal options end in a tie with probability {nu / (2 + nu):.3g}.")

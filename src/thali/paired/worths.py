@@ -1,6 +1,7 @@
 """The worths of a leaderboard whose judges differ in discrimination, or whose options change in time."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 from thali.inference.seeds import streams
 from thali.posterior.interval import TAILS
 
+from .scale import Scale
+
 if TYPE_CHECKING:
     import pandas
 
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 # What is asked for ----------------------------------------------------------------------------------------------------
 
 
-SCALE, CENTRE = 400.0, 1000.0  # of ratings: 400 points more are odds of 10 to 1, 1000 is the mean
 FEW = 30  # comparisons of a judge below which Laplace's approximation of the discrimination is said to be rough
 _MOST_DRAWS, _LEAST_DRAWS, _MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all of them
 
@@ -210,13 +212,14 @@ class Seen(NamedTuple):
 
 
 def seen_by(
-    data: PairedComparisons, asked: Asked, method: str, lapse: float, random_seed: Any, progressbar: bool
+    data: PairedComparisons, asked: Asked, scale: Scale, method: str, lapse: float, random_seed: Any, progressbar: bool
 ) -> Seen:
     """The draws by that method, and the tables made of them."""
     from thali.aspects.worths.laplace import Marginal
 
     pose = posed(data, asked, lapse)
     density = pose.density
+    _check_anchor(pose, scale, data.labels)
     marginal = Marginal(density, asked.judge_sd, asked.drift)
     if method == "mcmc":
         from thali.aspects.worths.chains import run
@@ -228,11 +231,12 @@ def seen_by(
         (rng,) = streams(random_seed, 1)
         points, spreads = marginal.draws(rng, count)
     worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
+    worths = scale.anchored(worths, data.labels, axis=1)
     mode = marginal.best[1]
     judges = _judges(pose, points, mode) if pose.judges else None
-    in_time = _in_time(data, pose, worths, lapse) if asked.period is not None else None
+    in_time = _in_time(data, pose, worths, scale, lapse) if asked.period is not None else None
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    note = _note(pose, asked, spreads, judges, method)
+    note = _note(pose, asked, scale, spreads, judges, method)
     if judges is None and data.answers is not None:
         note += " The answers of a person count as independent ones."
     return Seen(worths[-1].T, nu, beta, judges, in_time, note)
@@ -264,8 +268,23 @@ def _judges(pose: Posed, points: np.ndarray, mode: "Mode") -> "pandas.DataFrame"
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
 
-def _in_time(data: PairedComparisons, pose: Posed, worths: np.ndarray, lapse: float) -> "pandas.DataFrame":
-    """The table of worths in time; `worths` (periods, options, draws) are centred."""
+def _check_anchor(pose: Posed, scale: Scale, labels: Sequence[str]) -> None:
+    """Refuse an option as the anchor of periods in which it was not there yet."""
+    place = scale.place(labels)
+    if place is not None and pose.density.entry[place] > 0:
+        raise DataError(
+            Argument("anchor_model"),
+            f" is {scale.anchor!r}, which enters in {pose.periods[pose.density.entry[place]]}, and the anchor must be "
+            f"there from the first period ({pose.periods[0]}) on; name another, or begin later by ",
+            Argument("since"),
+            ".",
+        )
+
+
+def _in_time(
+    data: PairedComparisons, pose: Posed, worths: np.ndarray, scale: Scale, lapse: float
+) -> "pandas.DataFrame":
+    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored."""
     import pandas as pd
     from scipy.special import expit
 
@@ -274,7 +293,7 @@ def _in_time(data: PairedComparisons, pose: Posed, worths: np.ndarray, lapse: fl
     for t, name in enumerate(pose.periods):
         there = np.flatnonzero(density.present[t])
         own = worths[t, there]
-        rating = CENTRE + SCALE / np.log(10.0) * own
+        rating = scale.ratings(own)
         low, high = np.quantile(rating, TAILS, axis=1)
         rank = np.argsort(np.argsort(-own, axis=0, kind="stable"), axis=0) + 1
         rank_low, rank_high = np.quantile(rank, TAILS, axis=1, method="inverted_cdf").astype(int)
@@ -283,7 +302,8 @@ def _in_time(data: PairedComparisons, pose: Posed, worths: np.ndarray, lapse: fl
         columns: dict[str, Any] = {"option": labels[there], "period": name, "rating": middle, "low": low, "high": high}
         columns["rank"] = np.argsort(np.argsort(-middle, kind="stable")) + 1
         columns |= {"rank_low": rank_low, "rank_high": rank_high}
-        columns["p_better"] = np.where(density.entry[there] < t, (own > begin).mean(axis=1), np.nan)
+        can_change = (density.entry[there] < t) & (labels[there] != scale.anchor)
+        columns["p_better"] = np.where(can_change, (own > begin).mean(axis=1), np.nan)
         p = (1.0 - lapse) * expit(own - worths[t, 0]) + lapse / 2.0
         is_compared = (there != 0) & (density.entry[0] <= t)
         columns["probability"] = np.where(is_compared, p.mean(axis=1), np.nan)
@@ -291,7 +311,9 @@ def _in_time(data: PairedComparisons, pose: Posed, worths: np.ndarray, lapse: fl
     return pd.concat(found, ignore_index=True)
 
 
-def _note(pose: Posed, asked: Asked, spreads: "Spreads", judges: "pandas.DataFrame | None", method: str) -> str:
+def _note(
+    pose: Posed, asked: Asked, scale: Scale, spreads: "Spreads", judges: "pandas.DataFrame | None", method: str
+) -> str:
     """What the numbers mean."""
     sentences = []
     if judges is not None:
@@ -312,12 +334,14 @@ def _note(pose: Posed, asked: Asked, spreads: "Spreads", judges: "pandas.DataFra
     if asked.period is not None:
         drift = _known(asked.drift, np.asarray(spreads.drift))
         density = pose.density
-        among = (
-            "all options" if density.throughout.all() else f"{plural(int(density.throughout.sum()), 'option')} there"
-        )
+        stands = scale.sentence
+        if scale.anchor is None:
+            there = density.throughout
+            among = "all options" if there.all() else f"{plural(int(there.sum()), 'option')} there"
+            stands = f"the mean of {among} throughout is {scale.rating:.0f}"
         sentences.append(
             f"Ratings and ranks are those of the last of {plural(len(pose.periods), 'period')} with comparisons "
-            f"({pose.periods[-1]}); in each the mean of {among} throughout is 1000. A log worth changes by "
+            f"({pose.periods[-1]}); in each {stands}. A log worth changes by "
             f"a standard deviation of {drift} a period."
         )
     return " ".join(sentences)

@@ -68,6 +68,8 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     assert again.out.replace(left_out, "") == done("leaderboard", "all.csv", *how).out
     error = refused("leaderboard", "results/leaderboard.nc", "new.csv", "--ties", "half")
     assert "--ties was chosen when results/leaderboard.nc was made; leave it out." in error
+    assert "'B' has 1200, and" in done("leaderboard", "all.csv", "--anchor-model", "B=1200").out
+    assert "--anchor-model is 'Z', which is not among" in refused("leaderboard", "all.csv", "--anchor-model", "Z")
     assert "--by is about a file" in refused("leaderboard", "celebrities", "--by", "language")
 
 

@@ -30,7 +30,7 @@ from thali.model.options import (
     TIES,
     WHERE,
 )
-from thali.model.spec import DATA, EACH, ModelSpec, Option
+from thali.model.spec import ANCHOR, DATA, EACH, ModelSpec, Option
 
 from .classical import TESTS
 from .models import TYPED
@@ -96,6 +96,13 @@ LEADERBOARD = (
     ),
     PEOPLE_MODEL.but(
         default="adjusted; with --method mcmc independent, which the board judges",
+    ),
+    Option(
+        "anchor_model",
+        "The option whose rating is 1000, or that number; intervals are then those of differences from it.",
+        ANCHOR,
+        default="none: the mean of ratings is 1000",
+        metavar="OPTION|OPTION=NUMBER",
     ),
     Option(
         "judges",
