@@ -38,6 +38,7 @@ def benchmark(monkeypatch):
         ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),
         ("judges", "rank correlation"),
+        ("more_votes", "forecast"),
         ("kernels", "entries"),
         ("latent_class", "times_found"),
         ("leaderboard", "(chosen)"),

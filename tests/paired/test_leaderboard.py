@@ -1,14 +1,17 @@
 """Leaderboards: worths, ranks, groups, and every source that they are read from."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from drawn_pictures import assert_readable
+from scipy.special import ndtr, ndtri
 
 import thali as th
 from thali.errors import ArgumentError, DataError, DataWarning
+from thali.paired.more_votes import more_votes
 from thali.paired.ranked import CERTAIN, groups, numbered, orders
 
 pytestmark = pytest.mark.usefixtures("few_replicates")
@@ -422,7 +425,7 @@ def test_bad_parts(by, words):
 def test_what_is_found_of_covariates_and_parts(monkeypatch):
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
-    assert found.keys() == ["leaderboard", "groups", "covariates", "boards", "order"]
+    assert found.keys() == ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair"]
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"length by {odds:.3g}" in str(found["covariates"].sentence)
     assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)
@@ -436,6 +439,70 @@ def test_what_is_found_of_covariates_and_parts(monkeypatch):
     assert_readable(axes[0], monkeypatch, least=3, smallest=6)
     with pytest.raises(DataError, match="has no parts"):
         th.plots.boards(board.boards["de"])
+
+
+# Are there enough votes? ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("votes", [None, 200.0])
+def test_the_forecast_of_two_options_is_that_of_normal_distributions(votes):
+    """The mean after n votes is normal about that of now, with the variance that is lost."""
+    mean, sd, nu, rng = 0.2, 0.2, 0.4, np.random.default_rng(1)
+    draws = rng.normal([mean, 0.0], [sd, 1e-9], (40_000, 2))
+    table = more_votes(draws, votes, nu, 0.02, effect=2.0)
+    for way, of_vote in (("among_these", _information(mean, nu, 0.02) / 2.0), ("as_so_far", sd**-2.0 / 200.0)):
+        if votes is None and way == "as_so_far":
+            assert way not in table
+            continue
+        for n in (50, 1000, 7000):
+            after = 1.0 / (sd**-2.0 + n * of_vote)
+            ends = (ndtri(CERTAIN) * np.sqrt(after) * np.array([-1, 1]) - mean) / np.sqrt(sd**2 - after)
+            expected = ndtr(ends[0]) + ndtr(-ends[1])
+            assert table.loc[n, way] == pytest.approx(expected, abs=0.012)  # five errors
+    assert table.loc[0].tolist() == [0.0] * table.shape[1] and table.iloc[-1].max() >= 0.9
+
+
+def _information(difference, nu, lapse):
+    """The variance of the slope of the log-likelihood of a vote, by its outcomes."""
+
+    def logs(d):
+        p = (1.0 - lapse) / (1.0 + np.exp(-d)) + lapse / 2.0
+        of_all = np.array([p, 1.0 - p, nu * np.sqrt(p * (1.0 - p))])
+        return np.log(of_all / of_all.sum())
+
+    slope = (logs(difference + 1e-5) - logs(difference - 1e-5)) / 2e-5
+    return float((np.exp(logs(difference)) * slope**2).sum())
+
+
+def test_votes_among_three_are_worth_more_than_as_so_far(board):
+    table = board.more_votes()
+    assert (table["among_these"].iloc[1:] > table["as_so_far"].iloc[1:]).mean() > 0.9
+    sentence = str(th.findings(board)["votes"].sentence)
+    enough = int(table.index[(table["among_these"] >= 0.9).argmax()])
+    assert "of these three alone, " in sentence and f"{enough:,} with 90%" in sentence
+    clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])
+    assert str(th.findings(board_of(clear))["votes"].sentence).startswith("Yes: the first three")
+    assert len(board_of(th.PairedComparisons.from_pairs([("A", "B")] * 2)).more_votes()) > 1
+    with pytest.raises(DataError, match="leaderboard of a part"):
+        replace(board, of_more_votes=None).more_votes()
+
+
+@pytest.mark.usefixtures("pictures")
+def test_votes_of_pairs_and_orders(board, monkeypatch):
+    numbers = board.votes_by_pair()
+    assert numbers.loc["A", "B"] == numbers.loc["B", "A"] == 15 and numbers.loc["B", "D"] == 0
+    assert numbers.to_numpy().sum() == 2 * len(BATTLES)
+    found = th.findings(board)
+    assert "83% of 6 pairs were compared" in found["votes_by_pair"].sentence
+    assert found["order"].table.loc["A", "C"] == board.order.loc["A", "C"] and np.isnan(found["order"].table.iloc[0, 0])
+    ax = th.plots.votes_by_pair(board)
+    assert {text.get_text() for text in ax.texts} == {"15", "5", "10"}
+    rng = np.random.default_rng(1)
+    many = board_of(th.PairedComparisons(rng.integers(0, 4, (70, 70)) * (1 - np.eye(70, dtype=int))))
+    assert "the first 40 of 70" in th.plots.votes_by_pair(many).get_title(loc="left")
+    found = th.findings(many)
+    assert found["order"].table.shape == (20, 20) and "first 20 of 70" in found["order"].title
+    assert "Left out are the ranks 61 to 70: " in found["leaderboard"].picture.caption
 
 
 # Tomorrow's comparisons -----------------------------------------------------------------------------------------------

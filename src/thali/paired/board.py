@@ -50,6 +50,8 @@ class Leaderboard(Printed):
         as "language de", if there are several columns. The leaderboard itself is that of all together.
     of_judges, in_time : pandas.DataFrame or None
         What `judges` and `worths_in_time` return; None without judges, or periods.
+    of_more_votes : pandas.DataFrame or None
+        What `more_votes` returns; None of a part.
     made : Made
         What `update` begins with.
     people : Dependence or None
@@ -65,6 +67,7 @@ class Leaderboard(Printed):
     boards: "Mapping[str, Leaderboard]" = field(default_factory=dict)
     of_judges: "pandas.DataFrame | None" = None
     in_time: "pandas.DataFrame | None" = None
+    of_more_votes: "pandas.DataFrame | None" = None
     made: "Made | None" = None
     people: Dependence | None = None
 
@@ -150,6 +153,39 @@ class Leaderboard(Printed):
             raise DataError("This leaderboard has no periods; set leaderboard(period='week', date=...).")
         return self.in_time.copy()
 
+    def more_votes(self) -> "pandas.DataFrame":
+        r"""Are there enough votes? How probable it is that more of them tell the first three options apart.
+
+        Three options are told apart if of each two one is above the other with probability .95 or more. Truths are
+        drawn from the posterior, and what votes say of them from these, as normal distributions of log worths: with the
+        precision :math:`\Lambda` of their differences, after n votes each of which is expected to have the information
+        J (Fisher's), it is :math:`\Lambda + n J`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by the number of more votes, from 0 to where either probability reaches .9: `as_so_far`, if votes go
+            to pairs in the proportions that they have so far (absent with periods, of which the last has the fewest);
+            `among_these`, if all are on pairs of these three, on each pair equally many.
+
+        Raises
+        ------
+        DataError
+            Of the leaderboard of a part.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> pairs = [("A", "B"), ("B", "C")] * 9 + [("B", "A"), ("C", "B")] * 4
+        >>> board = th.leaderboard(th.PairedComparisons.from_pairs(pairs), progressbar=False)
+        >>> table = board.more_votes()
+        >>> float(table.loc[0, "as_so_far"]), bool(table["as_so_far"].iloc[-1] > 0.5)
+        (0.0, True)
+        """
+        if self.of_more_votes is None:
+            raise DataError("This is the leaderboard of a part; more_votes is about that of all comparisons together.")
+        return self.of_more_votes.copy()
+
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
         """The leaderboard of these comparisons and further ones, which equals that of all of them together.
 
@@ -211,6 +247,18 @@ class Leaderboard(Printed):
         if self.effects is None:
             raise DataError("This leaderboard controls for no covariate; name columns: leaderboard(covariates=[...]).")
         return self.effects.copy()
+
+    def votes_by_pair(self) -> "pandas.DataFrame":
+        """How many comparisons each two options have, options by options in the order of the table."""
+        import pandas as pd
+
+        data, n = self.data, self.data.n_options
+        found = np.zeros((n, n))
+        found[data.first, data.second] = found[data.second, data.first] = data.wins + data.losses + data.tied
+        place = [data.labels.index(label) for label in self.table.index]
+        whole = np.array_equal(found, np.floor(found))
+        labels = self.table.index
+        return pd.DataFrame(found[np.ix_(place, place)].astype(np.int64 if whole else float), labels, labels)
 
     def by_part(self) -> "pandas.DataFrame":
         """The boards of all parts in one table.

@@ -13,10 +13,11 @@ from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import Covariates
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.warn import is_quiet
-from thali.posterior.dependence import RANDOM
+from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .board import Leaderboard
 from .counted import Counted, comparisons_of, count
+from .more_votes import FIRST, more_votes
 from .plain_worths import drawn_of
 from .ranked import board_of
 from .scale import Scale
@@ -220,7 +221,13 @@ def leaderboard_of(
         without = None
         if data.covariates is not None:
             without = drawn_of(data.with_covariates(()), wanted, *settings).middle
-        return board_of(data, drawn, without, stands)
+        board = board_of(data, drawn, without, stands)
+        if is_part:
+            return board
+        first = [data.labels.index(label) for label in board.table.index[:FIRST]]
+        votes = None if wanted.period else float(data.n_comparisons)
+        effect = max(1.0, drawn.people.effect) if drawn.people is not None and drawn.people.model == ADJUSTED else 1.0
+        return replace(board, of_more_votes=more_votes(drawn.log_worths[:, first], votes, board.tie, lapse, effect))
 
     whole, boards = made_of(source), {}
     for name, part in (parts or {}).items():

@@ -24,6 +24,10 @@ def test_the_table_is_that_of_python(done, folder):
         "leaderboard.json",
         "leaderboard.nc",
         "leaderboard.png",
+        "order.csv",
+        "votes.csv",
+        "votes_by_pair.csv",
+        "votes_by_pair.png",
     ]
     written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"group": str})
     pd.testing.assert_frame_equal(written, pd.DataFrame(board.table))
