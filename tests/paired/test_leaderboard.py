@@ -359,6 +359,64 @@ def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
 
 
 @pytest.mark.fit
+@pytest.mark.parametrize("covariates", [None, ["length"]])
+def test_small_parts_borrow_strength(covariates, tmp_path):
+    battles = in_languages()
+    battles.loc[60:, "language"] = battles.loc[60:, "language"].replace("fr", "en")  # some ten are left
+    alone, board = (board_of(battles, by="language", pool=pool, covariates=covariates) for pool in (False, True))
+    pd.testing.assert_frame_equal(board.table, alone.table)
+    width = {}
+    for one, other in ((alone, "alone"), (board, "pooled")):
+        for name, part in one.boards.items():
+            width[other, name] = (part.table["rating_high"] - part.table["rating_low"]).mean()
+            assert part.table["rating"].mean() == pytest.approx(1000.0)
+    assert width["pooled", "fr"] < 0.7 * width["alone", "fr"]
+    assert 0.8 * width["alone", "en"] < width["pooled", "en"] < 1.02 * width["alone", "en"]
+    labels = board.boards["fr"].table.index
+    gap = [
+        np.abs(each.boards["fr"].table["rating"][labels] - board.table["rating"][labels]).mean()
+        for each in (alone, board)
+    ]
+    assert gap[1] < 0.5 * gap[0]
+    assert "The boards of parts are pooled: log worths of a part vary" in board.note and "pooled" not in alone.note
+    assert ("rating_without" in board.boards["fr"].table) == (covariates is not None)
+    board.save(tmp_path / "board.nc")
+    updated = th.load(tmp_path / "board.nc").update(battles[:50], progressbar=False)
+    assert "pooled" in updated.note and updated.boards["fr"].table["comparisons"].sum() > len(labels)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({}, "pool is about boards of the parts that one column makes, by; got none"),
+        ({"by": ["language", "row"]}, "got 'language' and 'row'"),
+        ({"by": "language", "method": "maximum-likelihood"}, "pool needs a prior of how parts differ"),
+        ({"by": "language", "judges": True}, "pool is not modelled together with judges"),
+    ],
+)
+def test_what_is_not_pooled(how, words):
+    with pytest.raises(ArgumentError, match=words):
+        board_of(in_languages().assign(row=1, judge=1), pool=True, **how)
+
+
+@pytest.mark.fit
+def test_categories_of_pooled_parts_are_the_same():
+    """French has the topics b and c alone."""
+    battles = in_languages()
+    topic = np.where(battles["language"] == "fr", "b", np.where(battles.index % 2, "a", "b"))
+    battles["topic"] = np.where(battles.index % 3 == 0, "c", topic)
+    with pytest.raises(DataError, match="fr: The covariates are 'topic=c', and those of all parts together 'topic=b'"):
+        board_of(battles, by="language", covariates="topic", pool=True)
+
+
+@pytest.mark.fit
+def test_one_part_alone_is_not_pooled():
+    board = board_of(in_languages().assign(language="de"), by="language", pool=True)
+    assert list(board.boards) == ["de"] and "pooled" not in board.note
+
+
+@pytest.mark.fit
 def test_people_divide_data():
     battles = in_languages().assign(judge=lambda t: t["language"] + t.index.astype(str).str[-1])
     data = th.PairedComparisons.from_trials(battles, subject="judge")

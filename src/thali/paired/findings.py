@@ -83,7 +83,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     if table.loc[0].min() == 1.0:
         return Finding(f"Yes: the first {these} ({shorten(first)}) are told apart.")
     sure = [
-        f"{above!r} above {below!r} with probability {board.order.loc[above, below]:.2f}"
+        f"{above!r} above {below!r} with probability {board.order.loc[above, below]:.3f}"
         for above, below in itertools.pairwise(first)
     ]
     sentence = f"Not for the first {these}: {', '.join(sure)}."

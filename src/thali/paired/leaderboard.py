@@ -1,6 +1,7 @@
 """Leaderboards: options ranked by paired comparisons, with what is not known about their order."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -18,7 +19,8 @@ from thali.posterior.dependence import ADJUSTED, RANDOM
 from .board import Leaderboard
 from .counted import Counted, comparisons_of, count
 from .more_votes import FIRST, more_votes
-from .plain_worths import drawn_of
+from .plain_worths import Drawn, drawn_of
+from .pooled import check_pool, pooled
 from .ranked import board_of
 from .scale import Scale
 from .worths import Asked
@@ -36,6 +38,7 @@ def leaderboard(
     covariates: Any = None,
     by: Any = None,
     id: str | None = None,
+    pool: bool = False,
     people: Literal["independent", "adjusted", "random"] | None = None,
     judges: bool = False,
     judge_sd: float | None = None,
@@ -82,6 +85,12 @@ def leaderboard(
     id : str, optional
         A column of a file or a data frame with an identifier of each row: of rows with the same one the first counts,
         also in an `update`. None: rows that are alike all count.
+    pool : bool
+        Whether the boards of the values of one column (`by`) borrow strength from each other, which helps where a value
+        has few comparisons. The worths of a part are those common to all times r, r ~ Gamma(kappa, kappa), kappa ~
+        Gamma(2, .1), as of groups whose weights are "similar" (`EliminationByAspects`); nu and the coefficients of
+        covariates are common. By "laplace" or "mcmc". If answers are adjusted for people, the likelihood is raised to
+        one over the design effect of all.
     people : {"independent", "adjusted", "random"}, optional
         What is made of people who answered more than once, where the source says who did (files that are read in
         batches do not). "independent": their answers count as so many people. "adjusted": intervals and orders hold
@@ -150,10 +159,11 @@ def leaderboard(
     asked = Asked(judges, judge_sd, period, drift, since, until)
     asked.check(method, people)
     Scale.of(anchor_model)
+    check_pool(pool, by, asked, method)
     columns = asked.columns(columns, isinstance(source, PairedComparisons | Choices))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
-    settings |= asked._asdict() | {"anchor_model": anchor_model}
+    settings |= asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
@@ -199,43 +209,68 @@ def leaderboard_of(
     people: Any = None,
     lapse: float = 0.0,
     anchor_model: Any = None,
+    pool: bool = False,
     **asked: Any,
 ) -> Leaderboard:
     """The leaderboard of data, whatever `comparisons_of` takes, with those of parts of them; `asked`: see `Asked`."""
-    wanted = Asked(**asked)
-    scale = Scale.of(anchor_model)
+    wanted, scale, parts = Asked(**asked), Scale.of(anchor_model), parts or {}
 
-    def made_of(source: Any, whole: Leaderboard | None = None) -> Leaderboard:
-        is_part = whole is not None
+    def prepared(source: Any) -> PairedComparisons:
         data = wanted.of(comparisons_of(source))
         data = data if ties == "davidson" else data.without_ties(ties)
         if data.covariates is not None:
             _check_covariates(data.covariates)
-        stands = scale if whole is None else scale.of_part(data.labels, whole.table)
-        stands.place(data.labels)
-        if method != "maximum-likelihood" and not is_part and not is_quiet():
-            data.warn_if_unusual()
-        shown = progressbar and (method == "mcmc" or not is_part)  # else parts take no time
-        settings = stands, method, lapse, random_seed, shown, people
-        drawn = drawn_of(data, wanted, *settings)
-        without = None
-        if data.covariates is not None:
-            without = drawn_of(data.with_covariates(()), wanted, *settings).middle
-        board = board_of(data, drawn, without, stands)
-        if is_part:
-            return board
-        first = [data.labels.index(label) for label in board.table.index[:FIRST]]
-        votes = None if wanted.period else float(data.n_comparisons)
-        effect = max(1.0, drawn.people.effect) if drawn.people is not None and drawn.people.model == ADJUSTED else 1.0
-        return replace(board, of_more_votes=more_votes(drawn.log_worths[:, first], votes, board.tie, lapse, effect))
+        return data
 
-    whole, boards = made_of(source), {}
-    for name, part in (parts or {}).items():
-        try:
-            boards[name] = made_of(part, whole)
-        except DataError as error:
-            raise DataError(f"{name}: ", *error.args) from None
-    return replace(whole, boards=boards)
+    data = prepared(source)
+    scale.place(data.labels)
+    if method != "maximum-likelihood" and not is_quiet():
+        data.warn_if_unusual()
+
+    def drawn_by(data: PairedComparisons, scale: Scale, progressbar: bool) -> tuple[Drawn, np.ndarray | None]:
+        settings = wanted, scale, method, lapse, random_seed, progressbar, people
+        drawn = drawn_of(data, *settings)
+        if data.covariates is None:
+            return drawn, None
+        return drawn, drawn_of(data.with_covariates(()), *settings).middle
+
+    drawn, without = drawn_by(data, scale, progressbar)
+    board = board_of(data, drawn, without, scale)
+    first = [data.labels.index(label) for label in board.table.index[:FIRST]]
+    votes = None if wanted.period else float(data.n_comparisons)
+    is_adjusted = drawn.people is not None and drawn.people.model == ADJUSTED
+    effect = max(1.0, drawn.people.effect) if drawn.people is not None and is_adjusted else 1.0
+    more = more_votes(drawn.log_worths[:, first], votes, board.tie, lapse, effect)
+    board, boards = replace(board, of_more_votes=more), {}
+    ready: dict[str, PairedComparisons] = {}
+    for name, part in parts.items():
+        with _named(name):
+            ready[name] = prepared(part)
+    if pool and len(ready) > 1:
+        how = 1.0 / effect, method, lapse, random_seed, progressbar
+        together = pooled(ready, data, *how)
+        plain = {name: part.with_covariates(()) for name, part in ready.items()}
+        alone = together if data.covariates is None else pooled(plain, data.with_covariates(()), *how)
+        board = replace(board, note=f"{board.note} {together.sentence}")
+    for name, part in ready.items():
+        own = scale.of_part(part.labels, board.table)
+        with _named(name):
+            if pool and len(ready) > 1:
+                drawn = together.parts[name]
+                without = None if part.covariates is None else alone.parts[name].middle
+            else:
+                drawn, without = drawn_by(part, own, progressbar and method == "mcmc")  # others take no time
+            boards[name] = board_of(part, drawn, without, own)
+    return replace(board, boards=boards)
+
+
+@contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Errors are of that part."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{part}: ", *error.args) from None
 
 
 def _check_covariates(covariates: Covariates) -> None:

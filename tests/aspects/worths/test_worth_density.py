@@ -7,8 +7,7 @@ import pytest
 from scipy.special import expit, gammaln, logsumexp
 from worth_problems import EXACT, exact_problem, naive, random_density
 
-from thali.aspects.worths.density import Spreads, added
-from thali.aspects.worths.scales import log_half_normal
+from thali.aspects.worths.density import Spreads, added, log_half_normal
 
 SETTINGS = list(itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2)]))
 

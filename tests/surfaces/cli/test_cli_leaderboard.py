@@ -74,6 +74,10 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     assert "--ties was chosen when results/leaderboard.nc was made; leave it out." in error
     assert "'B' has 1200, and" in done("leaderboard", "all.csv", "--anchor-model", "B=1200").out
     assert "--anchor-model is 'Z', which is not among" in refused("leaderboard", "all.csv", "--anchor-model", "Z")
+    assert "are pooled: " in done("leaderboard", "all.csv", "--by", "language", "--pool").out
+    assert "--pool is about boards of the parts that one column makes, --by" in refused(
+        "leaderboard", "all.csv", "--pool"
+    )
     assert "--by is about a file" in refused("leaderboard", "celebrities", "--by", "language")
 
 

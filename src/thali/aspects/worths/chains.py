@@ -68,7 +68,8 @@ class Sampler:
             state, accepted = self._trajectory(rng, state)
         for k in self.learned:
             state = spread_given_points(rng, self.density, state, k)
-            state = spread_with_points(rng, self.density, state, k)
+            if self.density.is_normal:
+                state = spread_with_points(rng, self.density, state, k)
         if self.density.n_judges:
             state = sharper(rng, self.density, state, 1 in self.learned)
         return state, accepted

@@ -1,6 +1,7 @@
 """The posterior density of worths in time, seen by judges of unequal discrimination, with its derivatives."""
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,6 +55,12 @@ class Seen(NamedTuple):
     log_nu: np.ndarray  # (0 or 1, points)
 
 
+def log_half_normal(log_spreads: np.ndarray) -> np.ndarray:
+    """The log density of the logarithms of standard deviations, HalfNormal(.5) themselves."""
+    scaled = np.exp(log_spreads) / SPREAD
+    return 0.5 * (math.log(2.0 / math.pi) - scaled**2) - math.log(SPREAD) + log_spreads
+
+
 class Density:
     r"""The density of log worths :math:`L`, of the log of nu, of coefficients :math:`\beta` and of the log g of judges'
     discriminations d, given their standard deviations.
@@ -79,6 +86,8 @@ class Density:
     entry : (options,)
         The period in which each option enters.
     """
+
+    is_normal = True  # whether what tau and s spread is normal, and so can be stretched with them
 
     def __init__(self, rows: Rows, n_options: int, n_judges: int, steps: np.ndarray, entry: np.ndarray) -> None:
         self.rows, self.n_options, self.n_judges, self.steps, self.entry = rows, n_options, n_judges, steps, entry
@@ -158,19 +167,37 @@ class Density:
     def log_priors(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
         """The log of the prior density at each point."""
         worths = points[self.worths].reshape(self.n_periods, self.n_options, -1)
-        log_nu, beta, judges = points[self.nu], points[self.beta], points[self.judges]
         entering = worths[self.entry, np.arange(self.n_options)]
-        found = (entering - np.exp(entering)).sum(axis=0) + (log_nu - np.exp(log_nu)).sum(axis=0)
-        found = found - 0.5 * (beta**2 + _LOG_2PI).sum(axis=0)
-        if self.n_judges:
-            found = found - 0.5 * ((judges / spreads.judges) ** 2 + _LOG_2PI).sum(axis=0)
-            found = found - self.n_judges * np.log(spreads.judges)
+        found = (entering - np.exp(entering)).sum(axis=0) + self._of_others(points, spreads)
         if len(self.steps):
             moved, steps = self.increments(worths), self.steps[:, None]
             known = np.where(self.present[:-1], _LOG_2PI + np.log(steps), 0.0).sum()
             found = found - 0.5 * ((moved**2 / steps[..., None]).sum(axis=(0, 1)) / spreads.drift**2 + known)
             found = found - self.n_increments * np.log(spreads.drift)
         return found
+
+    def _of_others(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
+        """The log prior of nu, of coefficients and of judges."""
+        log_nu, beta, judges = points[self.nu], points[self.beta], points[self.judges]
+        found = (log_nu - np.exp(log_nu)).sum(axis=0) - 0.5 * (beta**2 + _LOG_2PI).sum(axis=0)
+        if self.n_judges:
+            found = found - 0.5 * ((judges / spreads.judges) ** 2 + _LOG_2PI).sum(axis=0)
+            found = found - self.n_judges * np.log(spreads.judges)
+        return found
+
+    def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
+        """The log prior density of the logarithm of tau (0) or s (1)."""
+        return log_half_normal(log_spread)
+
+    def log_spread_given(self, points: np.ndarray, k: int) -> Callable[[np.ndarray], np.ndarray]:
+        """The log density of the logarithm of tau (0) or s (1) given points, up to a constant."""
+        if k == 0:
+            squares, count = (points[self.judges] ** 2).sum(axis=0), self.n_judges
+        else:
+            worths = points[self.worths].reshape(self.n_periods, self.n_options, -1)
+            squares = (self.increments(worths) ** 2 / self.steps[:, None, None]).sum(axis=(0, 1))
+            count = self.n_increments
+        return lambda log: self.log_spread_prior(k, log) - 0.5 * squares * np.exp(-2.0 * log) - count * log
 
     @property
     def n_increments(self) -> int:
@@ -194,23 +221,34 @@ class Density:
 
     def _slope(self, points: np.ndarray, spreads: Spreads, seen: Seen, found: Slopes) -> np.ndarray:
         """The slopes of the density."""
-        gradient = np.empty_like(points)
-        of_worths = (self._into_worths @ (found.slope * seen.sharpness)).reshape(self.n_periods, self.n_options, -1)
-        worths = points[self.worths].reshape(of_worths.shape)
-        entry = self.entry, np.arange(self.n_options)
+        gradient = np.zeros_like(points)
+        gradient[self.worths] = self._into_worths @ (found.slope * seen.sharpness)
+        if self.rows.has_ties:
+            gradient[self.nu] = found.of_nu.sum(axis=0)
+        gradient[self.beta] = self.rows.x.T @ found.slope
+        if self.n_judges:
+            gradient[self.judges] = self._into_judges @ (found.slope * seen.sharpness * seen.difference)
+        self.add_prior_slope(gradient, points, spreads)
+        return gradient
+
+    def add_prior_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
+        """Add the slope of the log prior to that of the log-likelihood."""
+        worths = points[self.worths].reshape(self.n_periods, self.n_options, -1)
+        of_worths, entry = gradient[self.worths].reshape(worths.shape), (self.entry, np.arange(self.n_options))
         of_worths[entry] += 1.0 - np.exp(worths[entry])
         if len(self.steps):
             pull = self.increments(worths) / (self.steps[:, None, None] * spreads.drift**2)
             of_worths[:-1] += pull
             of_worths[1:] -= pull
-        gradient[self.worths] = of_worths.reshape(-1, points.shape[1])
-        if self.rows.has_ties:
-            gradient[self.nu] = found.of_nu.sum(axis=0) + 1.0 - np.exp(points[self.nu])
-        gradient[self.beta] = self.rows.x.T @ found.slope - points[self.beta]
+        self._add_other_slopes(gradient, points, spreads)
+
+    def _add_other_slopes(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
+        """Add the slopes of the priors of nu, of coefficients and of judges."""
+        gradient[self.nu] += 1.0
+        gradient[self.nu] -= np.exp(points[self.nu])
+        gradient[self.beta] -= points[self.beta]
         if self.n_judges:
-            of_judges = self._into_judges @ (found.slope * seen.sharpness * seen.difference)
-            gradient[self.judges] = of_judges - points[self.judges] / spreads.judges**2
-        return gradient
+            gradient[self.judges] -= points[self.judges] / spreads.judges**2
 
     def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
         """The slope of the log-likelihood of each judge's comparisons (size, judges)."""
@@ -229,17 +267,19 @@ class Density:
 
     def prior_curvature(self, point: np.ndarray, spreads: Spreads) -> Bordered:
         """Minus the second derivatives of the log prior at a point."""
-        periods, n, m = self.n_periods, self.n_options, self.size - self.worths.stop
+        periods, n = self.n_periods, self.n_options
         diagonal, entry = np.where(self.present, 0.0, 1.0), (self.entry, np.arange(n))
         diagonal[entry] += np.exp(point[self.worths].reshape(periods, n)[entry])
         coupling = np.where(self.present[:-1], 1.0 / (self.steps[:, None] * spreads.drift**2), 0.0)
         diagonal[:-1] += coupling
         diagonal[1:] += coupling
-        blocks = np.zeros((periods, n, n))
-        blocks[:, np.arange(n), np.arange(n)] = diagonal
+        border = np.zeros((periods * n, self.size - self.worths.stop))
+        return Bordered(diagonals(diagonal), coupling, border, np.diag(self._corner(point, spreads)))
+
+    def _corner(self, point: np.ndarray, spreads: Spreads) -> np.ndarray:
+        """The same of nu, of coefficients and of judges, of which each stands alone."""
         of_judges = np.full(self.n_judges, 1.0 / spreads.judges**2)
-        parts = np.exp(point[self.nu]), np.ones(self.rows.x.shape[1]), of_judges
-        return Bordered(blocks, coupling, np.zeros((periods * n, m)), np.diag(np.concatenate(parts)))
+        return np.concatenate([np.exp(point[self.nu]), np.ones(self.rows.x.shape[1]), of_judges])
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
         """Minus the second derivatives of the log-likelihood; `is_convex`: less what makes them indefinite."""
@@ -278,6 +318,13 @@ class Density:
                 corner[nu, judges] = of_judges @ (mixed * reach)
         corner = np.triu(corner) + np.triu(corner, 1).T
         return Bordered(blocks, np.zeros((periods - 1, n)), border, corner)
+
+
+def diagonals(values: np.ndarray) -> np.ndarray:
+    """Diagonal blocks (blocks, n, n)."""
+    blocks = np.zeros((*values.shape, values.shape[1]))
+    blocks[:, np.arange(values.shape[1]), np.arange(values.shape[1])] = values
+    return blocks
 
 
 def added(one: Bordered, other: Bordered) -> Bordered:

@@ -10,7 +10,6 @@ from thali.inference.numerics.bordered import Bordered, BorderedFactor
 from thali.inference.optimise import Step, Target, newton
 
 from .density import Density, Spreads, added
-from .scales import log_half_normal
 
 # The mode where standard deviations are known -------------------------------------------------------------------------
 
@@ -230,7 +229,8 @@ class Marginal:
         if key not in self._found:
             mode = highest(self.density, self._spreads(logs), self._last, self._tilt)
             self._last = mode.point
-            self._found[key] = mode.evidence + float(log_half_normal(logs).sum()), mode
+            of_spreads = [self.density.log_spread_prior(k, log) for k, log in zip(self.learned, logs, strict=True)]
+            self._found[key] = mode.evidence + float(sum(of_spreads)), mode
         return self._found[key][0]
 
     # Draws -----------------------------------------------------------------------------------------------------------

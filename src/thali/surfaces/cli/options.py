@@ -89,6 +89,12 @@ LEADERBOARD = (
         metavar="COLUMN",
     ),
     Option(
+        "pool",
+        "The boards of --by borrow strength from each other: worths of a part vary about common ones.",
+        bool,
+        default="each part alone",
+    ),
+    Option(
         "id",
         "A column with an identifier of each row: of rows with the same one the first counts, in all files together.",
         default="none",

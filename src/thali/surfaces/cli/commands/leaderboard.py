@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from thali.paired.leaderboard import Made
 
 _BOARD = ".nc"  # how the name of a saved leaderboard ends
-_HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None, "anchor_model": None}
+_HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None}
+_HOW |= {"anchor_model": None, "pool": False}
 _ASKED = ("judges", "judge_sd", "period", "drift", "since", "until")
 _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
@@ -78,6 +79,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     from thali import datasets
     from thali.paired.counted import Counted, count
     from thali.paired.leaderboard import Made, check_people_of
+    from thali.paired.pooled import check_pool
     from thali.paired.scale import Scale
     from thali.paired.worths import Asked
     from thali.reading.counting import is_large
@@ -86,6 +88,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
     check_people_of(how["people"], how["method"])
     Scale.of(how["anchor_model"])
+    check_pool(how["pool"], wanted.get("by"), asked, how["method"])
     asked.check(how["method"], how["people"])
     wanted = asked.columns(wanted, False)
     named = _OF_TABLES | wanted
