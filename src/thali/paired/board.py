@@ -98,7 +98,8 @@ class Leaderboard(Printed):
             `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the probability that it is above the
             median of all judges; `comparisons`; `log_score`, the mean log probability of the judge's answers as those
             of all others predict them for a judge of discrimination 1, beside that which such a judge has on the same
-            comparisons on average (`log_score_typical`) and that of guesses (`log_score_chance`).
+            comparisons on average (`log_score_typical`) and that of guesses (`log_score_chance`); with `judge_bias`
+            for each covariate `bias_NAME`, the judge's own coefficient, with its interval.
 
         Raises
         ------

@@ -42,6 +42,7 @@ def leaderboard(
     people: Literal["independent", "adjusted", "random"] | None = None,
     judges: bool = False,
     judge_sd: float | None = None,
+    judge_bias: bool = False,
     period: str | None = None,
     drift: float | None = None,
     since: Any = None,
@@ -99,9 +100,12 @@ def leaderboard(
         answered at least twice, "independent" by "mcmc".
     judges : bool
         Whether those who answered differ in how sharply they see worths; the ratings are those that a judge of
-        discrimination 1 sees. See `Leaderboard.judges`. By "laplace" or "mcmc"; together with `period` by "mcmc".
+        discrimination 1 sees. See `Leaderboard.judges`. By "laplace" or "mcmc".
     judge_sd : float, optional
         The standard deviation of log discriminations. None: learned, HalfNormal(.5) before.
+    judge_bias : bool
+        Whether each judge also has coefficients of covariates of their own, Normal about the common ones with a
+        standard deviation that is HalfNormal(.5): who likes long answers, or their own. With `judges` and covariates.
     period : str, optional
         "day", "week", "month" or "year" of the dates, or a column of whole numbers such as a season: worths change
         from period to period, and the leaderboard is that of the last. See `Leaderboard.worths_in_time`. By "laplace"
@@ -156,7 +160,7 @@ def leaderboard(
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
     check_people_of(people, method)
-    asked = Asked(judges, judge_sd, period, drift, since, until)
+    asked = Asked(judges, judge_sd, period, drift, since, until, judge_bias)
     asked.check(method, people)
     Scale.of(anchor_model)
     check_pool(pool, by, asked, method)

@@ -37,6 +37,7 @@ class Asked(NamedTuple):
     drift: float | None = None
     since: Any = None
     until: Any = None
+    judge_bias: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -55,6 +56,8 @@ class Asked(NamedTuple):
                 raise ArgumentError(Argument(name), " says nothing without ", Argument(needs), "; give both.")
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
                 raise ArgumentError(Argument(name), f" must be a number above 0; got {value!r}.")
+        if self.judge_bias and not self.judges:
+            raise ArgumentError(Argument("judge_bias"), " says nothing without ", Argument("judges"), "; give both.")
         what = "judges" if self.judges else "period"
         if not self.is_plain and people not in (None, "independent"):
             raise ArgumentError(
@@ -62,16 +65,6 @@ class Asked(NamedTuple):
                 " and ",
                 Argument(what),
                 " are two models of the same answers; leave one of them out.",
-            )
-        if self.judges and self.period is not None and method == "laplace":
-            raise ArgumentError(
-                Argument("judges"),
-                " together with ",
-                Argument("period"),
-                " leave a common factor of discriminations and worths for which Laplace's approximation is too rough; "
-                "set ",
-                Setting("method", "mcmc"),
-                ", or leave one of them out.",
             )
         if not self.is_plain and method == "maximum-likelihood":
             raise ArgumentError(
@@ -96,6 +89,13 @@ class Asked(NamedTuple):
 
     def of(self, data: PairedComparisons) -> PairedComparisons:
         """The comparisons between the dates asked for, with dates if there are periods."""
+        if self.judge_bias and data.covariates is None:
+            raise DataError(
+                Argument("judge_bias"),
+                " is about covariates of comparisons, and these have none; name columns by ",
+                Argument("covariates"),
+                ".",
+            )
         if data.dates is None:
             for name in ("period", "since", "until"):
                 if getattr(self, name) is not None:
@@ -168,8 +168,9 @@ def posed(data: PairedComparisons, asked: Asked, lapse: float) -> Posed:
     entry[entry == len(different)] = 0  # never compared
     has_ties = bool(data.n_ties)
     made = Rows(first, second, period, judge, x, counts[0], counts[1], counts[2], lapse, has_ties)
-    density = Density(made, n, len(data.subjects) if asked.judges else 0, np.diff(different).astype(float), entry)
-    return Posed(density, names, data.subjects if asked.judges else ())
+    steps, judges = np.diff(different).astype(float), data.subjects if asked.judges else ()
+    density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
+    return Posed(density, names, judges)
 
 
 class _Finest(NamedTuple):
@@ -233,7 +234,7 @@ def seen_by(
     worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
     worths = scale.anchored(worths, data.labels, axis=1)
     mode = marginal.best[1]
-    judges = _judges(pose, points, mode) if pose.judges else None
+    judges = _judges(pose, points, mode, data.covariate_names) if pose.judges else None
     in_time = _in_time(data, pose, worths, scale, lapse) if asked.period is not None else None
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     note = _note(pose, asked, scale, spreads, judges, method)
@@ -242,7 +243,7 @@ def seen_by(
     return Seen(worths[-1].T, nu, beta, judges, in_time, note)
 
 
-def _judges(pose: Posed, points: np.ndarray, mode: "Mode") -> "pandas.DataFrame":
+def _judges(pose: Posed, points: np.ndarray, mode: "Mode", covariates: Sequence[str]) -> "pandas.DataFrame":
     """The table of judges."""
     import pandas as pd
 
@@ -264,6 +265,12 @@ def _judges(pose: Posed, points: np.ndarray, mode: "Mode") -> "pandas.DataFrame"
         "log_score_typical": found.expected,
         "log_score_chance": found.chance,
     }
+    if density.n_bias:
+        own = points[density.bias].reshape(density.n_judges, len(covariates), -1) + points[density.beta]
+        ends = np.quantile(own, TAILS, axis=2)
+        for k, name in enumerate(covariates):
+            columns |= {f"bias_{name}": own[:, k].mean(axis=1)}
+            columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
     table = pd.DataFrame(columns, index=pd.Index(np.array(pose.judges, dtype=object), name="judge"))
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
@@ -322,6 +329,11 @@ def _note(
             "Worths and ratings are those that a judge of discrimination 1 sees; the standard deviation of the log of "
             f"discriminations is {tau}."
         )
+        if pose.density.n_bias:
+            sentences.append(
+                "The effects of covariates are those on a typical judge; those on judges vary about them by a standard "
+                f"deviation of {_known(None, np.asarray(spreads.bias))}."
+            )
         few = [
             str(name) for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True) if count < FEW
         ]
@@ -330,6 +342,11 @@ def _note(
             sentences.append(
                 f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
                 f"than {FEW} comparisons; the method mcmc does not approximate."
+            )
+        if asked.period is not None and method == "laplace":
+            sentences.append(
+                "The level that all discriminations have in common is approximate, their differences less so; the "
+                "method mcmc does not approximate."
             )
     if asked.period is not None:
         drift = _known(asked.drift, np.asarray(spreads.drift))

@@ -159,7 +159,7 @@ def prior_draws(density, rng, count):
     ratios = np.log(rng.gamma(kappa, 1.0 / kappa, (density.n_periods, density.n_options, count)))
     points[density.worths] = (points[density.common] + ratios).reshape(-1, count)
     points[density.nu] = np.log(rng.standard_exponential(points[density.nu].shape))
-    return points, Spreads(np.full(count, np.nan), kappa**-0.5)
+    return points, Spreads(np.full(count, np.nan), kappa**-0.5, np.full(count, np.nan))
 
 
 def test_joint_distribution():

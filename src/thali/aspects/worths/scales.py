@@ -13,7 +13,7 @@ class State(NamedTuple):
     """Where chains stand."""
 
     points: np.ndarray  # (size, chains)
-    logs: np.ndarray  # (2, chains) logs of the standard deviations; NaN for what there is not
+    logs: np.ndarray  # (3, chains) logs of the standard deviations; NaN for what there is not
 
     @property
     def spreads(self) -> Spreads:
@@ -58,18 +58,18 @@ _SCALES = math.log(0.02), math.log(2.0)  # least and greatest log standard devia
 
 
 def spread_given_points(rng: np.random.Generator, density: Density, state: State, k: int) -> State:
-    """tau (0) or s (1) drawn given all else."""
+    """tau (0), s (1) or v (2) drawn given all else."""
     log_density = density.log_spread_given(state.points, k)
     return state._replace(logs=_with(state.logs, k, sliced(rng, log_density, state.logs[k], _WIDTH)))
 
 
 def spread_with_points(rng: np.random.Generator, density: Density, state: State, k: int) -> State:
-    """tau with all log discriminations, or s with all changes in time, longer or shorter."""
+    """tau with all log discriminations, s with all changes in time, or v with all biases, larger or smaller."""
 
     def scaled(c: np.ndarray) -> np.ndarray:
         points = state.points.copy()
-        if k == 0:
-            points[density.judges] *= np.exp(c)
+        if k != 1:
+            points[density.judges if k == 0 else density.bias] *= np.exp(c)
             return points
         worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)
         entering = worths[density.entry, np.arange(density.n_options)]

@@ -125,6 +125,12 @@ LEADERBOARD = (
         metavar="NUMBER",
     ),
     Option(
+        "judge_bias",
+        "With --judges and --covariate: each judge has effects of covariates of their own, as one who likes length.",
+        bool,
+        default="the same effects on all judges",
+    ),
+    Option(
         "date",
         "The column of when a comparison was made: dates, seconds since 1970, or whole numbers of periods.",
         default="none",
