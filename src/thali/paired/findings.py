@@ -48,6 +48,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
     said = board.said_of_people
     return Finding(
         board.title,
+        title="Ranks and ratings",
         table=board.table,
         shown=board.table[[*_READ, *besides]],
         rows=_MAX_ROWS,

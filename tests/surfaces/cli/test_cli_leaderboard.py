@@ -18,7 +18,7 @@ def test_the_table_is_that_of_python(done, folder):
     result = done("leaderboard", "battles.csv", "--out", "results")
     board = th.leaderboard(folder / "battles.csv", progressbar=False)
     assert result.out.startswith(board.title) and board.note in result.out
-    assert [line.split()[0] for line in result.out.splitlines()[2:5]] == list(board.table.index)
+    assert [line.split()[0] for line in result.out.splitlines()[3:6]] == list(board.table.index)
     assert sorted(path.name for path in (folder / "results").iterdir()) == [
         "leaderboard.csv",
         "leaderboard.json",
