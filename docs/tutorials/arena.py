@@ -1,4 +1,4 @@
-"""A simulated arena: 50 models, 6 languages, 12 weeks, 30 judges; battles.csv, and last_week.csv with the last of them."""
+"""A simulated arena: 50 models, 6 languages, 12 weeks, 30 judges; battles.csv, and last_week.csv with its end."""
 
 import numpy as np
 import pandas as pd

@@ -39,6 +39,8 @@ def benchmark(monkeypatch):
         ("hierarchical_scale", "all of the population"),
         ("judges", "rank correlation"),
         ("more_votes", "forecast"),
+        ("drift", "leaderboard in time less"),
+        ("style", "CPU seconds"),
         ("kernels", "entries"),
         ("latent_class", "times_found"),
         ("leaderboard", "(chosen)"),
