@@ -95,9 +95,9 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     shown = {0, table.index[-1]}
     for way, meant in ways.items():
         if way in table:
-            numbers = [needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES]
-            shown.update(filter(None, numbers))
-            sentence += f" With {meant}, {_more(*numbers, table.index[-1])}."
+            even, sure_of_it = (needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES)
+            shown.update(filter(None, (even, sure_of_it)))
+            sentence += f" With {meant}, {_more(even, sure_of_it, table.index[-1])}."
     note = (
         "Told apart: of each two one is above the other with probability .95 or more. Simulated: truths drawn from the "
         "posterior, and what further votes say of them, as normal distributions. Some truths are so near to each other "

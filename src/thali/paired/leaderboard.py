@@ -250,21 +250,21 @@ def leaderboard_of(
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
+    shared: dict[str, tuple[Drawn, np.ndarray | None]] = {}
     if pool and len(ready) > 1:
         how = 1.0 / effect, method, lapse, random_seed, progressbar
         together = pooled(ready, data, *how)
-        plain = {name: part.with_covariates(()) for name, part in ready.items()}
-        alone = together if data.covariates is None else pooled(plain, data.with_covariates(()), *how)
         board = replace(board, note=f"{board.note} {together.sentence}")
+        shared = {name: (drawn, None) for name, drawn in together.parts.items()}
+        if data.covariates is not None:
+            plain = {name: part.with_covariates(()) for name, part in ready.items()}
+            alone = pooled(plain, data.with_covariates(()), *how).parts
+            shared = {name: (drawn, alone[name].middle) for name, drawn in together.parts.items()}
     for name, part in ready.items():
         own = scale.of_part(part.labels, board.table)
         with _named(name):
-            if pool and len(ready) > 1:
-                drawn = together.parts[name]
-                without = None if part.covariates is None else alone.parts[name].middle
-            else:
-                drawn, without = drawn_by(part, own, progressbar and method == "mcmc")  # others take no time
-            boards[name] = board_of(part, drawn, without, own)
+            shows = progressbar and method == "mcmc"  # others take no time
+            boards[name] = board_of(part, *(shared.get(name) or drawn_by(part, own, shows)), own)
     return replace(board, boards=boards)
 
 

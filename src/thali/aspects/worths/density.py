@@ -350,15 +350,15 @@ class Density:
             corner[judges, judges] = np.diag(of_judges @ (weight * reach**2 - slope * reach))
             if rows.has_ties:
                 corner[nu, judges] = of_judges @ (mixed * reach)
-        if self.n_bias:
-            weighted = _scaled_rows(self._biased, weight)
-            into_bias: Any = along @ _scaled_rows(weighted, sharpness)
-            of_own: Any = self._biased.T @ weighted
-            of_reach: Any = self._into_judges @ _scaled_rows(weighted, reach)
-            border[:, bias], corner[bias, bias] = into_bias.toarray(), of_own.toarray()
-            corner[beta, bias], corner[judges, bias] = (weighted.T @ x).T, of_reach.toarray()
-            if rows.has_ties:
-                corner[nu, bias] = self._biased.T @ mixed
+            if self.n_bias:
+                weighted = _scaled_rows(self._biased, weight)
+                into_bias: Any = along @ _scaled_rows(weighted, sharpness)
+                of_own: Any = self._biased.T @ weighted
+                of_reach: Any = self._into_judges @ _scaled_rows(weighted, reach)
+                border[:, bias], corner[bias, bias] = into_bias.toarray(), of_own.toarray()
+                corner[beta, bias], corner[judges, bias] = (weighted.T @ x).T, of_reach.toarray()
+                if rows.has_ties:
+                    corner[nu, bias] = self._biased.T @ mixed
         corner = np.triu(corner) + np.triu(corner, 1).T
         return Bordered(blocks, np.zeros((periods - 1, n)), border, corner)
 
