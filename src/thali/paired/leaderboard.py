@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from .pooled import check_pool, pooled
 from .ranked import board_of
 from .scale import Scale
 from .worths import Asked
+
+if TYPE_CHECKING:
+    import pandas
 
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = ("davidson", "half", "drop")
@@ -239,33 +242,42 @@ def leaderboard_of(
         return drawn, drawn_of(data.with_covariates(()), *settings).middle
 
     drawn, without = drawn_by(data, scale, progressbar)
-    board = board_of(data, drawn, without, scale)
-    first = [data.labels.index(label) for label in board.table.index[:FIRST]]
-    votes = None if wanted.period else float(data.n_comparisons)
-    is_adjusted = drawn.people is not None and drawn.people.model == ADJUSTED
-    effect = max(1.0, drawn.people.effect) if drawn.people is not None and is_adjusted else 1.0
-    more = more_votes(drawn.log_worths[:, first], votes, board.tie, lapse, effect)
-    board, boards = replace(board, of_more_votes=more), {}
+    effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
+    board, boards = board_of(data, drawn, without, scale), {}
+    board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
     ready: dict[str, PairedComparisons] = {}
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
     shared: dict[str, tuple[Drawn, np.ndarray | None]] = {}
     if pool and len(ready) > 1:
-        how = 1.0 / effect, method, lapse, random_seed, progressbar
-        together = pooled(ready, data, *how)
-        board = replace(board, note=f"{board.note} {together.sentence}")
-        shared = {name: (drawn, None) for name, drawn in together.parts.items()}
-        if data.covariates is not None:
-            plain = {name: part.with_covariates(()) for name, part in ready.items()}
-            alone = pooled(plain, data.with_covariates(()), *how).parts
-            shared = {name: (drawn, alone[name].middle) for name, drawn in together.parts.items()}
+        shared, sentence = _shared(ready, data, 1.0 / effect, method, lapse, random_seed, progressbar)
+        board = replace(board, note=f"{board.note} {sentence}")
     for name, part in ready.items():
         own = scale.of_part(part.labels, board.table)
         with _named(name):
             shows = progressbar and method == "mcmc"  # others take no time
             boards[name] = board_of(part, *(shared.get(name) or drawn_by(part, own, shows)), own)
     return replace(board, boards=boards)
+
+
+def _forecast(board: Leaderboard, drawn: Drawn, wanted: Asked, lapse: float, effect: float) -> "pandas.DataFrame":
+    """What more votes would teach about the first options."""
+    first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
+    votes = None if wanted.period else float(board.data.n_comparisons)
+    return more_votes(drawn.log_worths[:, first], votes, board.tie, lapse, effect)
+
+
+def _shared(
+    parts: Mapping[str, PairedComparisons], whole: PairedComparisons, *how: Any
+) -> tuple[dict[str, tuple[Drawn, np.ndarray | None]], str]:
+    """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
+    together = pooled(parts, whole, *how)
+    if whole.covariates is None:
+        return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence
+    plain = {name: part.with_covariates(()) for name, part in parts.items()}
+    alone = pooled(plain, whole.with_covariates(()), *how).parts
+    return {name: (drawn, alone[name].middle) for name, drawn in together.parts.items()}, together.sentence
 
 
 @contextmanager
@@ -279,7 +291,7 @@ def _named(part: str) -> Iterator[None]:
 
 def _check_covariates(covariates: Covariates) -> None:
     """Refuse covariates of options, which are part of their worths, and those that tell the outcome."""
-    leave_out = " leave them out by ", Argument("covariates"), "."
+    leave_out = " leave them out of ", Argument("covariates"), "."
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
         raise DataError(
