@@ -1,15 +1,18 @@
 """Leaderboards: worths, ranks, groups, and every source that they are read from."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from drawn_pictures import assert_readable
+from scipy.special import ndtr, ndtri
 
 import thali as th
 from thali.errors import ArgumentError, DataError, DataWarning
-from thali.paired.leaderboard import CERTAIN, groups, numbered, orders
+from thali.paired.more_votes import more_votes
+from thali.paired.ranked import CERTAIN, groups, numbered, orders
 
 pytestmark = pytest.mark.usefixtures("few_replicates")
 ROWS = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "tie (bothbad)")]
@@ -286,6 +289,31 @@ def test_bad_covariates(change, covariates, words):
 
 
 @pytest.mark.fit
+@pytest.mark.parametrize("named", [["len"], ["len_a", "len_b"], ["len_b"]])
+def test_what_either_side_has_is_first_minus_second(named):
+    quick = {"method": "maximum-likelihood"}
+    battles = styled(300).assign(len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round())
+    expected = battles.assign(length=battles["len_a"] - battles["len_b"])
+    effect = board_of(expected, covariates=["length"], **quick).covariate_effects().loc["length", "effect"]
+    found = board_of(battles, covariates=named, **quick).covariate_effects()["effect"]
+    assert found.to_dict() == {"len_a - len_b": pytest.approx(effect)}
+    sides = {"first": "model_b", "second": "model_a"}
+    turned = board_of(battles, covariates=named, **sides, **quick).covariate_effects()["effect"]
+    assert turned.to_dict() == {"len_b - len_a": pytest.approx(effect)}
+    with pytest.raises(DataError, match="their difference needs numbers; 'len_a' holds 'x'"):
+        board_of(battles.assign(len_a="x"), covariates=named, **quick)
+
+
+def test_both_sides_of_a_large_file_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("thali.reading.counting.LARGE", 1)
+    battles = styled(300).assign(len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round())
+    battles.to_csv(tmp_path / "battles.csv", index=False)
+    how = {"method": "maximum-likelihood", "covariates": "len"}
+    one, other = (board_of(source, **how).covariate_effects() for source in (tmp_path / "battles.csv", battles))
+    pd.testing.assert_frame_equal(one, other, rtol=1e-6)
+
+
+@pytest.mark.fit
 def test_covariates_that_are_worths_have_no_estimate():
     battles = styled(300).assign(size=lambda t: t["model_a"].map(ord) - t["model_b"].map(ord))
     with pytest.raises(DataError, match="'size' cannot be told from the worths of options"):
@@ -331,11 +359,100 @@ def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
 
 
 @pytest.mark.fit
+@pytest.mark.parametrize("covariates", [None, ["length"]])
+def test_small_parts_borrow_strength(covariates, tmp_path):
+    battles = in_languages()
+    battles.loc[60:, "language"] = battles.loc[60:, "language"].replace("fr", "en")  # some ten are left
+    alone, board = (board_of(battles, by="language", pool=pool, covariates=covariates) for pool in (False, True))
+    pd.testing.assert_frame_equal(board.table, alone.table)
+    width = {}
+    for one, other in ((alone, "alone"), (board, "pooled")):
+        for name, part in one.boards.items():
+            width[other, name] = (part.table["rating_high"] - part.table["rating_low"]).mean()
+            assert part.table["rating"].mean() == pytest.approx(1000.0)
+    assert width["pooled", "fr"] < 0.7 * width["alone", "fr"]
+    assert 0.8 * width["alone", "en"] < width["pooled", "en"] < 1.02 * width["alone", "en"]
+    labels = board.boards["fr"].table.index
+    gap = [
+        np.abs(each.boards["fr"].table["rating"][labels] - board.table["rating"][labels]).mean()
+        for each in (alone, board)
+    ]
+    assert gap[1] < 0.5 * gap[0]
+    assert "The boards of parts are pooled: log worths of a part vary" in board.note and "pooled" not in alone.note
+    assert ("rating_without" in board.boards["fr"].table) == (covariates is not None)
+    board.save(tmp_path / "board.nc")
+    updated = th.load(tmp_path / "board.nc").update(battles[:50], progressbar=False)
+    assert "pooled" in updated.note and updated.boards["fr"].table["comparisons"].sum() > len(labels)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({}, "pool is about boards of the parts that one column makes, by; got none"),
+        ({"by": ["language", "row"]}, "got 'language' and 'row'"),
+        ({"by": "language", "method": "maximum-likelihood"}, "pool needs a prior of how parts differ"),
+        ({"by": "language", "judges": True}, "pool is not modelled together with judges"),
+    ],
+)
+def test_what_is_not_pooled(how, words):
+    with pytest.raises(ArgumentError, match=words):
+        board_of(in_languages().assign(row=1, judge=1), pool=True, **how)
+
+
+@pytest.mark.fit
+def test_categories_of_pooled_parts_are_the_same():
+    """French has the topics b and c alone."""
+    battles = in_languages()
+    topic = np.where(battles["language"] == "fr", "b", np.where(battles.index % 2, "a", "b"))
+    battles["topic"] = np.where(battles.index % 3 == 0, "c", topic)
+    with pytest.raises(DataError, match="fr: The covariates are 'topic=c', and those of all parts together 'topic=b'"):
+        board_of(battles, by="language", covariates="topic", pool=True)
+
+
+@pytest.mark.fit
+def test_one_part_alone_is_not_pooled():
+    board = board_of(in_languages().assign(language="de"), by="language", pool=True)
+    assert list(board.boards) == ["de"] and "pooled" not in board.note
+
+
+@pytest.mark.fit
 def test_people_divide_data():
     battles = in_languages().assign(judge=lambda t: t["language"] + t.index.astype(str).str[-1])
     data = th.PairedComparisons.from_trials(battles, subject="judge")
     board = board_of(data, by="language", method="maximum-likelihood")
     assert board.boards["de"].data.n_comparisons == (battles["language"] == "de").sum()
+
+
+@pytest.mark.fit
+def test_an_anchor_has_its_rating(board):
+    anchored = board_of(anchor_model={"C": 1114})
+    table = anchored.table
+    shift = 1114 - board.table.loc["C", "rating"]
+    np.testing.assert_allclose(table["rating"], board.table["rating"] + shift)
+    assert table.loc["C", ["rating", "rating_low", "rating_high"]].tolist() == [1114.0] * 3
+    assert "'C' has 1114, and intervals are those of differences from it" in anchored.note
+    same = [name for name in table if "rating" not in name]
+    pd.testing.assert_frame_equal(table[same], board.table[same])
+    assert anchored.order.equals(board.order)
+    for wrong, error, words in (
+        ("X", DataError, "anchor_model is 'X', which is not among the options"),
+        ({"A": "1000"}, ArgumentError, "must have a number as its rating; got '1000'"),
+        ({"A": 1000, "B": 900}, ArgumentError, "must be one option"),
+    ):
+        with pytest.raises(error, match=words):
+            board_of(anchor_model=wrong)
+
+
+@pytest.mark.fit
+def test_a_part_without_the_anchor_has_the_mean_of_its_options():
+    battles = in_languages()
+    battles = battles[(battles["language"] != "fr") | ~battles[["model_a", "model_b"]].eq("A").any(axis=1)]
+    board = board_of(battles, by="language", anchor_model="A", method="maximum-likelihood")
+    assert board.table.loc["A", "rating"] == board.boards["de"].table.loc["A", "rating"] == 1000.0
+    french = board.boards["fr"]
+    assert french.table["rating"].mean() == pytest.approx(board.table.loc[french.table.index, "rating"].mean())
+    assert "is the mean, as that of the same options among all" in french.note
 
 
 @pytest.mark.fit
@@ -366,7 +483,7 @@ def test_bad_parts(by, words):
 def test_what_is_found_of_covariates_and_parts(monkeypatch):
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
-    assert found.keys() == ["leaderboard", "groups", "covariates", "boards", "order"]
+    assert found.keys() == ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair"]
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"length by {odds:.3g}" in str(found["covariates"].sentence)
     assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)
@@ -380,6 +497,70 @@ def test_what_is_found_of_covariates_and_parts(monkeypatch):
     assert_readable(axes[0], monkeypatch, least=3, smallest=6)
     with pytest.raises(DataError, match="has no parts"):
         th.plots.boards(board.boards["de"])
+
+
+# Are there enough votes? ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("votes", [None, 200.0])
+def test_the_forecast_of_two_options_is_that_of_normal_distributions(votes):
+    """The mean after n votes is normal about that of now, with the variance that is lost."""
+    mean, sd, nu, rng = 0.2, 0.2, 0.4, np.random.default_rng(1)
+    draws = rng.normal([mean, 0.0], [sd, 1e-9], (40_000, 2))
+    table = more_votes(draws, votes, nu, 0.02, effect=2.0)
+    for way, of_vote in (("among_these", _information(mean, nu, 0.02) / 2.0), ("as_so_far", sd**-2.0 / 200.0)):
+        if votes is None and way == "as_so_far":
+            assert way not in table
+            continue
+        for n in (50, 1000, 7000):
+            after = 1.0 / (sd**-2.0 + n * of_vote)
+            ends = (ndtri(CERTAIN) * np.sqrt(after) * np.array([-1, 1]) - mean) / np.sqrt(sd**2 - after)
+            expected = ndtr(ends[0]) + ndtr(-ends[1])
+            assert table.loc[n, way] == pytest.approx(expected, abs=0.012)  # five errors
+    assert table.loc[0].tolist() == [0.0] * table.shape[1] and table.iloc[-1].max() >= 0.9
+
+
+def _information(difference, nu, lapse):
+    """The variance of the slope of the log-likelihood of a vote, by its outcomes."""
+
+    def logs(d):
+        p = (1.0 - lapse) / (1.0 + np.exp(-d)) + lapse / 2.0
+        of_all = np.array([p, 1.0 - p, nu * np.sqrt(p * (1.0 - p))])
+        return np.log(of_all / of_all.sum())
+
+    slope = (logs(difference + 1e-5) - logs(difference - 1e-5)) / 2e-5
+    return float((np.exp(logs(difference)) * slope**2).sum())
+
+
+def test_votes_among_three_are_worth_more_than_as_so_far(board):
+    table = board.more_votes()
+    assert (table["among_these"].iloc[1:] > table["as_so_far"].iloc[1:]).mean() > 0.9
+    sentence = str(th.findings(board)["votes"].sentence)
+    enough = int(table.index[(table["among_these"] >= 0.9).argmax()])
+    assert "of these three alone, " in sentence and f"{enough:,} with 90%" in sentence
+    clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])
+    assert str(th.findings(board_of(clear))["votes"].sentence).startswith("Yes: the first three")
+    assert len(board_of(th.PairedComparisons.from_pairs([("A", "B")] * 2)).more_votes()) > 1
+    with pytest.raises(DataError, match="leaderboard of a part"):
+        replace(board, of_more_votes=None).more_votes()
+
+
+@pytest.mark.usefixtures("pictures")
+def test_votes_of_pairs_and_orders(board, monkeypatch):
+    numbers = board.votes_by_pair()
+    assert numbers.loc["A", "B"] == numbers.loc["B", "A"] == 15 and numbers.loc["B", "D"] == 0
+    assert numbers.to_numpy().sum() == 2 * len(BATTLES)
+    found = th.findings(board)
+    assert "83% of 6 pairs were compared" in found["votes_by_pair"].sentence
+    assert found["order"].table.loc["A", "C"] == board.order.loc["A", "C"] and np.isnan(found["order"].table.iloc[0, 0])
+    ax = th.plots.votes_by_pair(board)
+    assert {text.get_text() for text in ax.texts} == {"15", "5", "10"}
+    rng = np.random.default_rng(1)
+    many = board_of(th.PairedComparisons(rng.integers(0, 4, (70, 70)) * (1 - np.eye(70, dtype=int))))
+    assert "the first 40 of 70" in th.plots.votes_by_pair(many).get_title(loc="left")
+    found = th.findings(many)
+    assert found["order"].table.shape == (20, 20) and "first 20 of 70" in found["order"].title
+    assert "Left out are the ranks 61 to 70: " in found["leaderboard"].picture.caption
 
 
 # Tomorrow's comparisons -----------------------------------------------------------------------------------------------

@@ -130,6 +130,20 @@ def test_an_option_that_enters_late_begins_there():
     assert others.groupby("period")["rating"].mean().to_numpy() == pytest.approx([1000.0, 1000.0])
 
 
+def test_the_anchor_stands_still():
+    how = {"period": "month", "date": "day", "progressbar": False}
+    board, plain = th.leaderboard(FRAME, anchor_model={"m2": 900}, **how), th.leaderboard(FRAME, **how)
+    table = board.worths_in_time()
+    own = table[table["option"] == "m2"]
+    assert own[["rating", "low", "high"]].to_numpy() == pytest.approx(900.0) and own["p_better"].isna().all()
+    last = plain.table["rating"] + 900.0 - plain.table.loc["m2", "rating"]
+    np.testing.assert_allclose(board.table["rating"], last[board.table.index])
+    assert "in each 'm2' has 900" in board.note
+    late = FRAME[(FRAME["stage"] == 2) | ~FRAME[["model_a", "model_b"]].eq("m3").any(axis=1)]
+    with pytest.raises(DataError, match="'m3', which enters in 2, and the anchor must be there from the first period"):
+        th.leaderboard(late, period="stage", anchor_model="m3", progressbar=False)
+
+
 @pytest.mark.parametrize("how", [{"judges": True}, {"period": "month", "date": "day"}])
 def test_an_update_equals_one_fit_of_all(how, tmp_path):
     whole = th.leaderboard(FRAME, progressbar=False, **how)
@@ -155,6 +169,48 @@ def test_covariates_judges_and_time_together():
     assert findings["judges"].table.index.tolist() == board.judges().index.tolist()
 
 
+def biased(count=3000, seed=5):
+    """Battles whose judges like length from not at all to a lot."""
+    frame = battles(count, seed, drift=0.0).drop(columns=["day", "stage"])
+    rng, liking = np.random.default_rng(seed + 1), np.linspace(-0.5, 1.5, 5)
+    worth = np.linspace(0.8, -0.8, 6)
+    first, second, judge = (frame[name].str[1:].astype(int) for name in ("model_a", "model_b", "judge"))
+    p = expit(worth[first] - worth[second] + liking[judge] * frame["length"])
+    return frame.assign(winner=np.where(rng.random(count) < p, "model_a", "model_b")), liking
+
+
+@pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
+def test_judges_have_biases_of_their_own(method):
+    frame, liking = biased()
+    how = {"judges": True, "covariates": ["length"], "method": method, "progressbar": False}
+    board = th.leaderboard(frame, judge_bias=True, **how)
+    judges = board.judges().sort_index()
+    np.testing.assert_allclose(judges["bias_length"], liking, atol=0.25)
+    assert (judges["bias_length_low"] < judges["bias_length"]).all()
+    assert np.corrcoef(judges["bias_length"], liking)[0, 1] > 0.98
+    effect = board.covariate_effects().loc["length"]
+    assert effect["low"] < 0.5 < effect["high"]
+    assert effect["high"] - effect["low"] > 0.4 and "vary about them by a standard deviation of" in board.note
+    same = th.leaderboard(frame, **how)
+    assert "bias_length" not in same.judges() and np.ptp(np.diff(same.covariate_effects(), axis=1)) < 0.2
+
+
+def test_judges_and_periods_by_laplace():
+    how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
+    board = th.leaderboard(FRAME, **how)
+    assert "The level that all discriminations have in common is approximate" in board.note
+    assert board.judges().index[0] == "j4" and set(board.worths_in_time()["period"]) == {"2024-01", "2024-02"}
+
+
+@pytest.mark.long
+def test_judges_and_periods_by_laplace_and_mcmc():
+    how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
+    one, other = (th.leaderboard(FRAME, method=method, **how) for method in ("laplace", "mcmc"))
+    np.testing.assert_allclose(one.table["rating"], other.table["rating"][one.table.index], atol=10)
+    logs = [board.judges()["log_discrimination"].sort_index() for board in (one, other)]
+    np.testing.assert_allclose(*(each - each.mean() for each in logs), atol=0.05)
+
+
 def test_since_and_until():
     how = {"date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, since="2024-01-15", until="2024-01", **how)
@@ -162,6 +218,12 @@ def test_since_and_until():
     again = th.leaderboard(kept.drop(columns="day"), progressbar=False)
     np.testing.assert_allclose(board.table["rating"], again.table["rating"].loc[board.table.index], atol=3.0)  # draws
     assert board.data.n_comparisons == again.data.n_comparisons
+
+
+def test_rankings_have_no_judges_of_their_own():
+    rankings = th.Choices.from_rankings(pd.DataFrame([[1, 2, 3], [2, 1, 3]] * 5, columns=list("abc")))
+    with pytest.raises(DataError, match="This is for choices between two options"):
+        th.leaderboard(rankings, judges=True, progressbar=False)
 
 
 @pytest.mark.parametrize(
@@ -172,11 +234,8 @@ def test_since_and_until():
         ({"judges": True, "judge_sd": 0.0}, ArgumentError, "judge_sd must be a number above 0; got 0.0"),
         ({"judges": True, "method": "maximum-likelihood"}, ArgumentError, "judges needs a prior of what differs"),
         ({"judges": True, "people": "adjusted"}, ArgumentError, "are two models of the same answers"),
-        (
-            {"judges": True, "period": "month", "date": "day"},
-            ArgumentError,
-            "judges together with period leave a common",
-        ),
+        ({"judge_bias": True}, ArgumentError, "judge_bias says nothing without judges; give both"),
+        ({"judges": True, "judge_bias": True}, DataError, "is about covariates of comparisons, and these have none"),
         ({"period": "week"}, DataError, "period is about comparisons with dates, and these have none"),
         ({"since": "2024"}, DataError, "since is about comparisons with dates, and these have none"),
         ({"date": "day"}, DataError, "have dates .'day'., which would not be used; set period='week'"),

@@ -52,6 +52,7 @@ OTHERS = (
     "same_kind",
     "judges",
     "leaderboard",
+    "votes_by_pair",
     "worths_in_time",
     "membership",
     "option_similarity",

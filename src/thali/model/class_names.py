@@ -46,6 +46,7 @@ STANDS_IN = {
     "model.product_classes.design:Design": "data.experiments.design",
     "model.sparse_logit.approximation:NormalPosterior": "classify.sparse_logit.approximation",
     "model.sparse_logit.expansion:Expansion": "classify.sparse_logit.approximation",
+    "paired.leaderboard:Leaderboard": "paired.board",
 }
 _NAME_IN_FILES = {f"{module}:{name.partition(':')[2]}": name for name, module in STANDS_IN.items()}
 

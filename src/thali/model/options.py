@@ -228,7 +228,8 @@ WORST = _column(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
     "Of trials or games: a column that describes the comparison for the first option over the second, such as the"
-    " difference of two lengths, or the judge; order: being first, or at home. May be given several times.",
+    " difference of two lengths, or the judge; of columns such as length_a and length_b, --covariate length is their"
+    " difference; order: being first, or at home. May be given several times.",
     EACH,
     DATA,
     typed="covariate",

@@ -24,6 +24,7 @@ CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
 CELL = "cell"  # a text, or COLUMN=VALUE
 EACH = "each"  # a text, several of them
 CONDITIONS = "conditions"  # on the rows of a table, several of them
+ANCHOR = "anchor"  # NAME, or NAME=NUMBER
 CONTRASTS = "contrasts"  # NAME=NUMBER,NAME=NUMBER,..., several of them
 
 

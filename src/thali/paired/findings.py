@@ -1,16 +1,22 @@
 """What a leaderboard finds out."""
 
+import itertools
 from typing import Any
 
 import numpy as np
 
-from thali._labels import shorten
-from thali.model.finding import Finding, Findings, Picture, finding
+from thali._labels import plural, short_number, shorten
+from thali.model.finding import FULL, Finding, Findings, Picture, finding
 
-from .leaderboard import CERTAIN, Leaderboard
+from .board import Leaderboard
+from .more_votes import CHANCES, FIRST, needed
+from .ranked import CERTAIN
 
+MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard and as pairs
+MAX_OF_PARTS, MAX_PARTS = 20, 8  # the same of parts, and parts
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed
+_MAX_ORDERS = 20  # options whose orders are shown
 _READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
 
@@ -23,7 +29,16 @@ def shorten_words(words: list[str]) -> str:
 
 def findings_of(board: Leaderboard) -> Findings:
     """The findings of a leaderboard."""
-    return Findings(board, (leaderboard, groups, judges, worths_in_time, covariates, boards, order))
+    return Findings(
+        board, (leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair)
+    )
+
+
+def _left_out(names: list[str], most: int) -> str:
+    """A sentence that says which options a picture does not have; "" if it has all."""
+    if len(names) <= most:
+        return ""
+    return f" Left out are the ranks {most + 1:,} to {len(names):,}: {shorten(names[most:], 8)}."
 
 
 @finding("leaderboard", "Which options are best?")
@@ -33,11 +48,15 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
     said = board.said_of_people
     return Finding(
         board.title,
+        title="Ranks and ratings",
         table=board.table,
         shown=board.table[[*_READ, *besides]],
         rows=_MAX_ROWS,
         picture=Picture(
-            "leaderboard", "Ratings and ranks with their intervals, and groups that cannot be told apart.", (board,)
+            "leaderboard",
+            "Ratings and ranks with their intervals, and groups that cannot be told apart."
+            + _left_out(board.table.index.tolist(), MAX_OPTIONS),
+            (board,),
         ),
         notes=(*filter(None, (board.note,)), *(() if said is None else (said,))),
     )
@@ -52,6 +71,55 @@ def groups(board: Leaderboard, settings: None) -> Finding | None:
     lines = [f"{k}: {shorten(members, 8)}." for k, members in several[:_MAX_ROWS]]
     more = [f"... and {len(several) - _MAX_ROWS:,} more groups."] if len(several) > _MAX_ROWS else []
     return Finding("Groups that cannot be told apart:", notes=(*lines, *more))
+
+
+@finding("votes", "Are there enough votes?")
+def votes(board: Leaderboard, settings: None) -> Finding | None:
+    """How many more votes tell the first three apart."""
+    if board.of_more_votes is None:
+        return None
+    table = board.more_votes()
+    first = board.table.index[:FIRST].tolist()
+    these = {2: "two", 3: "three"}[len(first)]
+    if table.loc[0].min() == 1.0:
+        return Finding(f"Yes: the first {these} ({shorten(first)}) are told apart.")
+    sure = [
+        f"{above!r} above {below!r} with probability {board.order.loc[above, below]:.3f}"
+        for above, below in itertools.pairwise(first)
+    ]
+    sentence = f"Not for the first {these}: {', '.join(sure)}."
+    ways = {
+        "as_so_far": "votes on pairs in the proportions that they have so far",
+        "among_these": f"votes on pairs of these {these} alone",
+    }
+    shown = {0, table.index[-1]}
+    for way, meant in ways.items():
+        if way in table:
+            even, sure_of_it = (needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES)
+            shown.update(filter(None, (even, sure_of_it)))
+            sentence += f" With {meant}, {_more(even, sure_of_it, table.index[-1])}."
+    note = (
+        "Told apart: of each two one is above the other with probability .95 or more. Simulated: truths drawn from the "
+        "posterior, and what further votes say of them, as normal distributions. Some truths are so near to each other "
+        "that hardly any number of votes tells them apart."
+    )
+    return Finding(
+        sentence,
+        title="Are the first told apart after more votes?",
+        table=table,
+        shown=table.loc[sorted(shown)],
+        notes=(note,),
+    )
+
+
+def _more(even: int | None, sure: int | None, most: int) -> str:
+    """How many more votes, in words."""
+    low, high = (f"{chance:.0%}" for chance in CHANCES)
+    if even is None:
+        return f"even {most:,} more tell them apart with a probability below {low}"
+    if sure is None:
+        return f"{even:,} more tell them apart with a probability of {low}, and {most:,} with one below {high}"
+    return f"{even:,} more tell them apart with a probability of {low}, {sure:,} with {high}"
 
 
 @finding("judges", "Who judges well?")
@@ -132,6 +200,9 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         else " No option has ratings whose intervals do not overlap between parts."
     )
     caption = "Ratings with their intervals in each part; grey: of all together."
+    caption += _left_out(board.table.index.tolist(), MAX_OF_PARTS)
+    if more := list(board.boards)[MAX_PARTS:]:
+        caption += f" Parts that are left out: {shorten_words(more)}."
     return Finding(
         sentence,
         title="Parts of the comparisons",
@@ -142,7 +213,32 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
     )
 
 
-@finding("order", "How sure is each order?", ())
+@finding("order", "How sure is each order?", FULL)
 def order(board: Leaderboard, settings: None) -> Finding:
-    """The probability that the row is above the column."""
-    return Finding(table=board.order.rename_axis("option"))
+    """The probability that the row is above the column, of the first options."""
+    first = board.table.index[:_MAX_ORDERS]
+    table = board.order.loc[first, first].rename_axis("option")
+    more = len(board.order) - len(first)
+    besides = f", of the first {len(first)} of {len(board.order):,}" if more else ""
+    return Finding(
+        title=f"The probability that the option of the row is better than that of the column{besides}",
+        table=table.where(~np.eye(len(first), dtype=bool)),
+    )
+
+
+@finding("votes_by_pair", "Which pairs were compared?", FULL)
+def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
+    """How many comparisons each pair has."""
+    data, table = board.data, board.votes_by_pair()
+    n, total = data.n_options, data.wins + data.losses + data.tied
+    most = int(total.argmax())
+    sentence = (
+        f"{data.n_pairs / (n * (n - 1) / 2):.0%} of {plural(n * (n - 1) // 2, 'pair')} were compared, half of these at "
+        f"most {short_number(float(np.median(total))):,} times, {data.labels[data.first[most]]!r} and "
+        f"{data.labels[data.second[most]]!r} most often ({short_number(float(total[most])):,} times)."
+    )
+    caption = "Comparisons of each pair, darker: more; white: none."
+    names = board.table.index.tolist()
+    table = table.iloc[:MAX_OF_PAIRS, :MAX_OF_PAIRS]
+    picture = Picture("votes_by_pair", caption + _left_out(names, MAX_OF_PAIRS), (board,))
+    return Finding(sentence, title="Comparisons of each pair", table=table, picture=picture)

@@ -1,6 +1,7 @@
 """The worths of a leaderboard whose judges differ in discrimination, or whose options change in time."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 from thali.inference.seeds import streams
 from thali.posterior.interval import TAILS
 
+from .scale import Scale
+
 if TYPE_CHECKING:
     import pandas
 
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 # What is asked for ----------------------------------------------------------------------------------------------------
 
 
-SCALE, CENTRE = 400.0, 1000.0  # of ratings: 400 points more are odds of 10 to 1, 1000 is the mean
 FEW = 30  # comparisons of a judge below which Laplace's approximation of the discrimination is said to be rough
 _MOST_DRAWS, _LEAST_DRAWS, _MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all of them
 
@@ -35,6 +37,7 @@ class Asked(NamedTuple):
     drift: float | None = None
     since: Any = None
     until: Any = None
+    judge_bias: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -53,6 +56,8 @@ class Asked(NamedTuple):
                 raise ArgumentError(Argument(name), " says nothing without ", Argument(needs), "; give both.")
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
                 raise ArgumentError(Argument(name), f" must be a number above 0; got {value!r}.")
+        if self.judge_bias and not self.judges:
+            raise ArgumentError(Argument("judge_bias"), " says nothing without ", Argument("judges"), "; give both.")
         what = "judges" if self.judges else "period"
         if not self.is_plain and people not in (None, "independent"):
             raise ArgumentError(
@@ -60,16 +65,6 @@ class Asked(NamedTuple):
                 " and ",
                 Argument(what),
                 " are two models of the same answers; leave one of them out.",
-            )
-        if self.judges and self.period is not None and method == "laplace":
-            raise ArgumentError(
-                Argument("judges"),
-                " together with ",
-                Argument("period"),
-                " leave a common factor of discriminations and worths for which Laplace's approximation is too rough; "
-                "set ",
-                Setting("method", "mcmc"),
-                ", or leave one of them out.",
             )
         if not self.is_plain and method == "maximum-likelihood":
             raise ArgumentError(
@@ -94,6 +89,13 @@ class Asked(NamedTuple):
 
     def of(self, data: PairedComparisons) -> PairedComparisons:
         """The comparisons between the dates asked for, with dates if there are periods."""
+        if self.judge_bias and data.covariates is None:
+            raise DataError(
+                Argument("judge_bias"),
+                " is about covariates of comparisons, and these have none; name columns by ",
+                Argument("covariates"),
+                ".",
+            )
         if data.dates is None:
             for name in ("period", "since", "until"):
                 if getattr(self, name) is not None:
@@ -166,8 +168,9 @@ def posed(data: PairedComparisons, asked: Asked, lapse: float) -> Posed:
     entry[entry == len(different)] = 0  # never compared
     has_ties = bool(data.n_ties)
     made = Rows(first, second, period, judge, x, counts[0], counts[1], counts[2], lapse, has_ties)
-    density = Density(made, n, len(data.subjects) if asked.judges else 0, np.diff(different).astype(float), entry)
-    return Posed(density, names, data.subjects if asked.judges else ())
+    steps, judges = np.diff(different).astype(float), data.subjects if asked.judges else ()
+    density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
+    return Posed(density, names, judges)
 
 
 class _Finest(NamedTuple):
@@ -210,13 +213,14 @@ class Seen(NamedTuple):
 
 
 def seen_by(
-    data: PairedComparisons, asked: Asked, method: str, lapse: float, random_seed: Any, progressbar: bool
+    data: PairedComparisons, asked: Asked, scale: Scale, method: str, lapse: float, random_seed: Any, progressbar: bool
 ) -> Seen:
     """The draws by that method, and the tables made of them."""
     from thali.aspects.worths.laplace import Marginal
 
     pose = posed(data, asked, lapse)
     density = pose.density
+    _check_anchor(pose, scale, data.labels)
     marginal = Marginal(density, asked.judge_sd, asked.drift)
     if method == "mcmc":
         from thali.aspects.worths.chains import run
@@ -228,17 +232,18 @@ def seen_by(
         (rng,) = streams(random_seed, 1)
         points, spreads = marginal.draws(rng, count)
     worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
+    worths = scale.anchored(worths, data.labels, axis=1)
     mode = marginal.best[1]
-    judges = _judges(pose, points, mode) if pose.judges else None
-    in_time = _in_time(data, pose, worths, lapse) if asked.period is not None else None
+    judges = _judges(pose, points, mode, data.covariate_names) if pose.judges else None
+    in_time = _in_time(data, pose, worths, scale, lapse) if asked.period is not None else None
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    note = _note(pose, asked, spreads, judges, method)
+    note = _note(pose, asked, scale, spreads, judges, method)
     if judges is None and data.answers is not None:
         note += " The answers of a person count as independent ones."
     return Seen(worths[-1].T, nu, beta, judges, in_time, note)
 
 
-def _judges(pose: Posed, points: np.ndarray, mode: "Mode") -> "pandas.DataFrame":
+def _judges(pose: Posed, points: np.ndarray, mode: "Mode", covariates: Sequence[str]) -> "pandas.DataFrame":
     """The table of judges."""
     import pandas as pd
 
@@ -260,12 +265,33 @@ def _judges(pose: Posed, points: np.ndarray, mode: "Mode") -> "pandas.DataFrame"
         "log_score_typical": found.expected,
         "log_score_chance": found.chance,
     }
+    if density.n_bias:
+        own = points[density.bias].reshape(density.n_judges, len(covariates), -1) + points[density.beta]
+        ends = np.quantile(own, TAILS, axis=2)
+        for k, name in enumerate(covariates):
+            columns |= {f"bias_{name}": own[:, k].mean(axis=1)}
+            columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
     table = pd.DataFrame(columns, index=pd.Index(np.array(pose.judges, dtype=object), name="judge"))
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
 
-def _in_time(data: PairedComparisons, pose: Posed, worths: np.ndarray, lapse: float) -> "pandas.DataFrame":
-    """The table of worths in time; `worths` (periods, options, draws) are centred."""
+def _check_anchor(pose: Posed, scale: Scale, labels: Sequence[str]) -> None:
+    """Refuse an option as the anchor of periods in which it was not there yet."""
+    place = scale.place(labels)
+    if place is not None and pose.density.entry[place] > 0:
+        raise DataError(
+            Argument("anchor_model"),
+            f" is {scale.anchor!r}, which enters in {pose.periods[pose.density.entry[place]]}, and the anchor must be "
+            f"there from the first period ({pose.periods[0]}) on; name another, or begin later by ",
+            Argument("since"),
+            ".",
+        )
+
+
+def _in_time(
+    data: PairedComparisons, pose: Posed, worths: np.ndarray, scale: Scale, lapse: float
+) -> "pandas.DataFrame":
+    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored."""
     import pandas as pd
     from scipy.special import expit
 
@@ -274,7 +300,7 @@ def _in_time(data: PairedComparisons, pose: Posed, worths: np.ndarray, lapse: fl
     for t, name in enumerate(pose.periods):
         there = np.flatnonzero(density.present[t])
         own = worths[t, there]
-        rating = CENTRE + SCALE / np.log(10.0) * own
+        rating = scale.ratings(own)
         low, high = np.quantile(rating, TAILS, axis=1)
         rank = np.argsort(np.argsort(-own, axis=0, kind="stable"), axis=0) + 1
         rank_low, rank_high = np.quantile(rank, TAILS, axis=1, method="inverted_cdf").astype(int)
@@ -283,7 +309,8 @@ def _in_time(data: PairedComparisons, pose: Posed, worths: np.ndarray, lapse: fl
         columns: dict[str, Any] = {"option": labels[there], "period": name, "rating": middle, "low": low, "high": high}
         columns["rank"] = np.argsort(np.argsort(-middle, kind="stable")) + 1
         columns |= {"rank_low": rank_low, "rank_high": rank_high}
-        columns["p_better"] = np.where(density.entry[there] < t, (own > begin).mean(axis=1), np.nan)
+        can_change = (density.entry[there] < t) & (labels[there] != scale.anchor)
+        columns["p_better"] = np.where(can_change, (own > begin).mean(axis=1), np.nan)
         p = (1.0 - lapse) * expit(own - worths[t, 0]) + lapse / 2.0
         is_compared = (there != 0) & (density.entry[0] <= t)
         columns["probability"] = np.where(is_compared, p.mean(axis=1), np.nan)
@@ -291,7 +318,9 @@ def _in_time(data: PairedComparisons, pose: Posed, worths: np.ndarray, lapse: fl
     return pd.concat(found, ignore_index=True)
 
 
-def _note(pose: Posed, asked: Asked, spreads: "Spreads", judges: "pandas.DataFrame | None", method: str) -> str:
+def _note(
+    pose: Posed, asked: Asked, scale: Scale, spreads: "Spreads", judges: "pandas.DataFrame | None", method: str
+) -> str:
     """What the numbers mean."""
     sentences = []
     if judges is not None:
@@ -300,6 +329,11 @@ def _note(pose: Posed, asked: Asked, spreads: "Spreads", judges: "pandas.DataFra
             "Worths and ratings are those that a judge of discrimination 1 sees; the standard deviation of the log of "
             f"discriminations is {tau}."
         )
+        if pose.density.n_bias:
+            sentences.append(
+                "The effects of covariates are those on a typical judge; those on judges vary about them by a standard "
+                f"deviation of {_known(None, np.asarray(spreads.bias))}."
+            )
         few = [
             str(name) for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True) if count < FEW
         ]
@@ -309,15 +343,22 @@ def _note(pose: Posed, asked: Asked, spreads: "Spreads", judges: "pandas.DataFra
                 f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
                 f"than {FEW} comparisons; the method mcmc does not approximate."
             )
+        if asked.period is not None and method == "laplace":
+            sentences.append(
+                "The level that all discriminations have in common is approximate, their differences less so; the "
+                "method mcmc does not approximate."
+            )
     if asked.period is not None:
         drift = _known(asked.drift, np.asarray(spreads.drift))
         density = pose.density
-        among = (
-            "all options" if density.throughout.all() else f"{plural(int(density.throughout.sum()), 'option')} there"
-        )
+        stands = scale.sentence
+        if scale.anchor is None:
+            there = density.throughout
+            among = "all options" if there.all() else f"{plural(int(there.sum()), 'option')} there"
+            stands = f"the mean of {among} throughout is {scale.rating:.0f}"
         sentences.append(
             f"Ratings and ranks are those of the last of {plural(len(pose.periods), 'period')} with comparisons "
-            f"({pose.periods[-1]}); in each the mean of {among} throughout is 1000. A log worth changes by "
+            f"({pose.periods[-1]}); in each {stands}. A log worth changes by "
             f"a standard deviation of {drift} a period."
         )
     return " ".join(sentences)

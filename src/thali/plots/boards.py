@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import plural
+from thali.paired.findings import MAX_OF_PARTS, MAX_PARTS
 from thali.posterior.interval import INTERVAL
 
 from ._style import COLOURS, label_width, new_axes, short
@@ -11,14 +13,12 @@ from ._style import COLOURS, label_width, new_axes, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_OPTIONS, MAX_BOARDS = 20, 8  # that are drawn
-
 
 def boards(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     """Draw the ratings of the first 20 options in each of the first 8 parts, in the order of all together.
 
     Dots are means, lines their 89 % intervals; in grey those of all comparisons together. The title of a panel names
-    the part, the first one says how many options or parts are left out.
+    the part, the line above them says how many options and parts there are.
 
     Parameters
     ----------
@@ -45,11 +45,14 @@ def boards(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     ['de', 'en']
     """
     parts = board.by_part()
-    names = list(board.boards)[:MAX_BOARDS]
-    whole = board.table.head(MAX_OPTIONS)
+    names = list(board.boards)[:MAX_PARTS]
+    whole = board.table.head(MAX_OF_PARTS)
     labels, n = short(whole.index.tolist()), len(whole)
     if axes is None:
         axes = new_axes(1.2 + 2.2 * len(names) + label_width(labels), 1.5 + max(1.0, 0.26 * n), columns=len(names))
+        shown = (n, len(board.table), "option"), (len(names), len(board.boards), "part")
+        if left_out := [f"the first {few} of {plural(all_, what)}" for few, all_, what in shown if few < all_]:
+            axes[0].figure.suptitle("; ".join(left_out), x=0.01, ha="left", fontsize=9)
     axes = list(np.atleast_1d(np.asarray(axes, dtype=object)))
     rows, ends = np.arange(n), ["rating_low", "rating_high"]
     shown = np.concatenate([parts.loc[names, ends].to_numpy(), whole[ends].to_numpy()])

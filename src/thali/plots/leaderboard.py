@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.paired.findings import MAX_OPTIONS
 from thali.posterior.interval import INTERVAL
 
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-MAX_OPTIONS = 60  # options that are drawn
 
 
 def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":

@@ -15,7 +15,7 @@ from thali.model.base import Model
 from thali.model.finding import Findings
 from thali.model.settings import USUAL, Settings
 from thali.paired import findings as of_leaderboard
-from thali.paired.leaderboard import Leaderboard
+from thali.paired.board import Leaderboard
 
 from .figures import Figures
 from .html import Cover, Document, document_of, document_of_answer, rendered

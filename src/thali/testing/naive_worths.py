@@ -31,14 +31,18 @@ def log_joint(
     steps: Sequence[int],
     entry: Sequence[int],
     lapse: float,
+    biases: Sequence[Sequence[float]] = (),
+    bias_sd: float | None = None,
 ) -> float:
     """The log of the joint density of comparisons, without coefficients, of log worths (periods, options), of log
-    discriminations, of coefficients, and of the log of nu, given the standard deviations tau and s."""
+    discriminations, of coefficients, of the log of nu, and of each judge's biases, given the standard deviations."""
     found = 0.0
     for each in comparisons:
         d = math.exp(log_discriminations[each.judge]) if len(log_discriminations) else 1.0
         eta = d * (log_worths[each.period, each.first] - log_worths[each.period, each.second])
         eta += sum(b * x for b, x in zip(beta, each.x, strict=True))
+        if len(biases):
+            eta += sum(b * x for b, x in zip(biases[each.judge], each.x, strict=True))
         p = (1.0 - lapse) / (1.0 + math.exp(-eta)) + lapse / 2.0
         tie = 0.0 if nu is None else nu * math.sqrt(p * (1.0 - p))
         outcomes = (each.wins, p), (each.losses, 1.0 - p), (each.tied, tie)
@@ -49,6 +53,7 @@ def log_joint(
         for t in range(begin, len(steps)):
             found += _log_normal(own[t + 1] - own[t], (drift or 0.0) * math.sqrt(steps[t]))
     found += sum(_log_normal(b, 1.0) for b in beta)
+    found += sum(_log_normal(b, bias_sd or 0.0) for own in biases for b in own)
     found += sum(_log_normal(g, tau or 0.0) for g in log_discriminations)
     return found + (0.0 if nu is None else math.log(nu) - nu)
 

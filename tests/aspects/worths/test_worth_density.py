@@ -7,18 +7,19 @@ import pytest
 from scipy.special import expit, gammaln, logsumexp
 from worth_problems import EXACT, exact_problem, naive, random_density
 
-from thali.aspects.worths.density import Spreads, added
-from thali.aspects.worths.scales import log_half_normal
+from thali.aspects.worths.density import Spreads, added, log_half_normal
 
-SETTINGS = list(itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2)]))
+SETTINGS = list(
+    itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])
+)
 
 
 def made(lapse, ties, sizes):
-    n_judges, n_periods, covariates = sizes
-    density = random_density(3, lapse, ties, n_judges, n_periods, covariates)
+    n_judges, n_periods, covariates, *bias = sizes
+    density = random_density(3, lapse, ties, n_judges, n_periods, covariates, bias=bool(bias))
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     points[~density.is_free] = 0.0
-    return density, points, Spreads.of(0.7 if n_judges else None, 0.4 if n_periods > 1 else None)
+    return density, points, Spreads.of(0.7 if n_judges else None, 0.4 if n_periods > 1 else None, 0.6 if bias else None)
 
 
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)
@@ -26,7 +27,7 @@ def test_the_density_is_that_of_the_model(lapse, ties, sizes):
     density, points, spreads = made(lapse, ties, sizes)
     found = density.values(points, spreads)
     for value, point in zip(found, points.T, strict=True):
-        assert value == pytest.approx(naive(density, point, float(spreads.judges), float(spreads.drift)), rel=1e-12)
+        assert value == pytest.approx(naive(density, point, *map(float, spreads)), rel=1e-12)
     np.testing.assert_allclose(density.gradients(points, spreads)[0], found, rtol=1e-12)
     np.testing.assert_allclose(density.by_row(points).sum(axis=0), density.log_likelihoods(points), rtol=1e-12)
 

@@ -22,7 +22,7 @@ def periods(lapse):
     return Density(rows, 2, 0, np.ones(2), np.zeros(2, int))
 
 
-def random_density(seed, lapse=0.0, ties=True, n_judges=3, n_periods=4, covariates=2, n=4, rows=30, most=4):
+def random_density(seed, lapse=0.0, ties=True, n_judges=3, n_periods=4, covariates=2, n=4, rows=30, most=4, bias=False):
     """Options of which the last enters late, in periods of which some lie further apart."""
     rng = np.random.default_rng(seed)
     period = np.sort(rng.integers(0, n_periods, rows))
@@ -34,17 +34,20 @@ def random_density(seed, lapse=0.0, ties=True, n_judges=3, n_periods=4, covariat
     judge, x = rng.integers(0, max(n_judges, 1), rows), rng.normal(size=(rows, covariates))
     entry = [int(period[(first == i) | (second == i)].min(initial=n_periods - 1)) for i in range(n)]
     made = Rows(first, second, period, judge, x, *counts, lapse, ties)
-    return Density(made, n, n_judges, rng.integers(1, 4, n_periods - 1), np.array(entry))
+    return Density(made, n, n_judges, rng.integers(1, 4, n_periods - 1), np.array(entry), bias)
 
 
-def naive(density, point, tau, drift):
+def naive(density, point, tau, drift, bias_sd=None):
     """The naive log density at a point."""
     rows = density.rows
     each = zip(rows.first, rows.second, rows.period, rows.judge, rows.x, rows.wins, rows.losses, rows.tied, strict=True)
     nu = float(np.exp(point[density.nu][0])) if rows.has_ties else None
     worths = point[density.worths].reshape(density.n_periods, density.n_options)
+    biases = point[density.bias].reshape(density.n_judges, -1) if density.n_bias else ()
     parts = worths, point[density.judges], point[density.beta], nu, tau, drift
-    return log_joint([Comparison(*row) for row in each], *parts, density.steps, density.entry, rows.lapse)
+    return log_joint(
+        [Comparison(*row) for row in each], *parts, density.steps, density.entry, rows.lapse, biases, bias_sd
+    )
 
 
 # tau, or s; log Z; E p of each comparison with a judge of d = 1; E log d of the judges; E tau, or s

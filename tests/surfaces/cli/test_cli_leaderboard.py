@@ -18,12 +18,16 @@ def test_the_table_is_that_of_python(done, folder):
     result = done("leaderboard", "battles.csv", "--out", "results")
     board = th.leaderboard(folder / "battles.csv", progressbar=False)
     assert result.out.startswith(board.title) and board.note in result.out
-    assert [line.split()[0] for line in result.out.splitlines()[2:5]] == list(board.table.index)
+    assert [line.split()[0] for line in result.out.splitlines()[3:6]] == list(board.table.index)
     assert sorted(path.name for path in (folder / "results").iterdir()) == [
         "leaderboard.csv",
         "leaderboard.json",
         "leaderboard.nc",
         "leaderboard.png",
+        "order.csv",
+        "votes.csv",
+        "votes_by_pair.csv",
+        "votes_by_pair.png",
     ]
     written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"group": str})
     pd.testing.assert_frame_equal(written, pd.DataFrame(board.table))
@@ -68,6 +72,12 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     assert again.out.replace(left_out, "") == done("leaderboard", "all.csv", *how).out
     error = refused("leaderboard", "results/leaderboard.nc", "new.csv", "--ties", "half")
     assert "--ties was chosen when results/leaderboard.nc was made; leave it out." in error
+    assert "'B' has 1200, and" in done("leaderboard", "all.csv", "--anchor-model", "B=1200").out
+    assert "--anchor-model is 'Z', which is not among" in refused("leaderboard", "all.csv", "--anchor-model", "Z")
+    assert "are pooled: " in done("leaderboard", "all.csv", "--by", "language", "--pool").out
+    assert "--pool is about boards of the parts that one column makes, --by" in refused(
+        "leaderboard", "all.csv", "--pool"
+    )
     assert "--by is about a file" in refused("leaderboard", "celebrities", "--by", "language")
 
 

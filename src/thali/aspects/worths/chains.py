@@ -58,7 +58,7 @@ class Sampler:
         normal = rng.standard_normal((self.density.size, chains))
         away = self.mode.factor.draw(normal)
         away[~self.density.is_free] = 0.0
-        logs = np.log(np.array(self.spreads))[:, None] + np.zeros((2, chains))
+        logs = np.log(np.array(self.spreads))[:, None] + np.zeros((1, chains))
         logs[list(self.learned)] += 0.3 * rng.standard_normal((len(self.learned), chains))
         return State(self.mode.point[:, None] + away, logs)
 
@@ -68,7 +68,8 @@ class Sampler:
             state, accepted = self._trajectory(rng, state)
         for k in self.learned:
             state = spread_given_points(rng, self.density, state, k)
-            state = spread_with_points(rng, self.density, state, k)
+            if self.density.is_normal:
+                state = spread_with_points(rng, self.density, state, k)
         if self.density.n_judges:
             state = sharper(rng, self.density, state, 1 in self.learned)
         return state, accepted
@@ -164,7 +165,7 @@ def run(
                     )
                 )
                 break
-    return Drawn(points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(2, -1))))
+    return Drawn(points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(len(logs), -1))))
 
 
 def tuned(sampler: Sampler, rng: np.random.Generator, state: State, sweeps: int) -> State:

@@ -10,7 +10,6 @@ from thali.inference.numerics.bordered import Bordered, BorderedFactor
 from thali.inference.optimise import Step, Target, newton
 
 from .density import Density, Spreads, added
-from .scales import log_half_normal
 
 # The mode where standard deviations are known -------------------------------------------------------------------------
 
@@ -114,7 +113,7 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None,
 
 
 _START, _WIDEST, _FARTHEST = math.log(0.3), 0.5, 12  # of the lattice: see `Marginal`
-_DROPS = (0.0, 6.0, 4.0)  # of log weights, by the number of standard deviations, below which points do not count
+_DROPS = (0.0, 6.0, 4.0, 3.0)  # of log weights, by the number of standard deviations, below which points do not count
 _STEEPEST = 1.0  # fall of the log density at the neighbours of the top that is fine enough
 _MOST_TURNED, _TOGETHER = 20_000, 1 << 21  # rows up to which deviations are turned; rows times points at a time
 _MOST_FINER = 12  # times that the lattice is made finer
@@ -126,7 +125,7 @@ class Marginal:
     The weight of a point of the lattice is the HalfNormal(.5) density times Laplace's approximation of the integral of
     the density there. The lattice begins with steps of .5, moves to where it is highest, and becomes finer until the
     weights of neighbours fall by about half a unit of their logarithm; points are added in all directions until they
-    fall by 6, or by 4 where both are learned. Of equal steps the sums are as exact as integrals of a
+    fall by 6, or by 4 where two of them are learned. Of equal steps the sums are as exact as integrals of a
     smooth function can be.
 
     With judges the approximation is that in other coordinates, because a common factor of discriminations and
@@ -153,6 +152,7 @@ class Marginal:
     def __init__(self, density: Density, judges: float | None = None, drift: float | None = None) -> None:
         self.density = density
         known = (judges if density.n_judges else math.nan, drift if len(density.steps) else math.nan)
+        known += (None if density.n_bias else math.nan,)
         self._known = known
         self.learned = tuple(k for k, each in enumerate(known) if each is None)
         centre, step = np.full(len(self.learned), _START), np.full(len(self.learned), _WIDEST)
@@ -230,7 +230,8 @@ class Marginal:
         if key not in self._found:
             mode = highest(self.density, self._spreads(logs), self._last, self._tilt)
             self._last = mode.point
-            self._found[key] = mode.evidence + float(log_half_normal(logs).sum()), mode
+            of_spreads = [self.density.log_spread_prior(k, log) for k, log in zip(self.learned, logs, strict=True)]
+            self._found[key] = mode.evidence + float(sum(of_spreads)), mode
         return self._found[key][0]
 
     # Draws -----------------------------------------------------------------------------------------------------------
@@ -243,7 +244,7 @@ class Marginal:
         """
         order = rng.permutation(count)
         chosen = np.searchsorted(np.cumsum(self.weights), (np.arange(count) + rng.random()) / count * (1.0 - 1e-12))
-        points, spreads = np.zeros((self.density.size, count)), np.zeros((2, count))
+        points, spreads = np.zeros((self.density.size, count)), np.zeros((len(self._known), count))
         for k in np.unique(chosen):
             own = np.flatnonzero(chosen == k)
             mode, here = self.modes[k], self.spreads[k]

@@ -6,25 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .density import SPREAD, Density, Spreads
+from .density import Density, Spreads
 
 
 class State(NamedTuple):
     """Where chains stand."""
 
     points: np.ndarray  # (size, chains)
-    logs: np.ndarray  # (2, chains) logs of the standard deviations; NaN for what there is not
+    logs: np.ndarray  # (3, chains) logs of the standard deviations; NaN for what there is not
 
     @property
     def spreads(self) -> Spreads:
         """The standard deviations."""
         return Spreads(*np.exp(self.logs))
-
-
-def log_half_normal(log_spreads: np.ndarray) -> np.ndarray:
-    """The log density of the logarithms of standard deviations, HalfNormal(.5) themselves."""
-    scaled = np.exp(log_spreads) / SPREAD
-    return 0.5 * (math.log(2.0 / math.pi) - scaled**2) - math.log(SPREAD) + log_spreads
 
 
 # Slices ---------------------------------------------------------------------------------------------------------------
@@ -64,30 +58,18 @@ _SCALES = math.log(0.02), math.log(2.0)  # least and greatest log standard devia
 
 
 def spread_given_points(rng: np.random.Generator, density: Density, state: State, k: int) -> State:
-    """tau (0) or s (1) drawn given all else."""
-    squares, count = _squares(density, state.points, k)
-
-    def log_density(log: np.ndarray) -> np.ndarray:
-        return log_half_normal(log) - 0.5 * squares * np.exp(-2.0 * log) - count * log
-
+    """tau (0), s (1) or v (2) drawn given all else."""
+    log_density = density.log_spread_given(state.points, k)
     return state._replace(logs=_with(state.logs, k, sliced(rng, log_density, state.logs[k], _WIDTH)))
 
 
-def _squares(density: Density, points: np.ndarray, k: int) -> tuple[np.ndarray, int]:
-    """The sum of squares of what has tau, or s, as standard deviation, and its number."""
-    if k == 0:
-        return (points[density.judges] ** 2).sum(axis=0), density.n_judges
-    worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)
-    return (density.increments(worths) ** 2 / density.steps[:, None, None]).sum(axis=(0, 1)), density.n_increments
-
-
 def spread_with_points(rng: np.random.Generator, density: Density, state: State, k: int) -> State:
-    """tau with all log discriminations, or s with all changes in time, longer or shorter."""
+    """tau with all log discriminations, s with all changes in time, or v with all biases, larger or smaller."""
 
     def scaled(c: np.ndarray) -> np.ndarray:
         points = state.points.copy()
-        if k == 0:
-            points[density.judges] *= np.exp(c)
+        if k != 1:
+            points[density.judges if k == 0 else density.bias] *= np.exp(c)
             return points
         worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)
         entering = worths[density.entry, np.arange(density.n_options)]
@@ -96,7 +78,7 @@ def spread_with_points(rng: np.random.Generator, density: Density, state: State,
         return points
 
     def log_density(c: np.ndarray) -> np.ndarray:  # the prior of what is scaled, and its volume, cancel
-        return density.log_likelihoods(scaled(c)) + log_half_normal(state.logs[k] + c)
+        return density.log_likelihoods(scaled(c)) + density.log_spread_prior(k, state.logs[k] + c)
 
     c = _step_along(rng, log_density, state.points.shape[1])
     return State(scaled(c), _with(state.logs, k, state.logs[k] + c))
@@ -117,7 +99,7 @@ def sharper(rng: np.random.Generator, density: Density, state: State, with_drift
     def log_density(c: np.ndarray) -> np.ndarray:
         there = scaled(c)
         found = density.log_priors(there.points, there.spreads) - (len(is_moved) - 1) * c
-        return found + log_half_normal(there.logs[1]) if with_drift else found
+        return found + density.log_spread_prior(1, there.logs[1]) if with_drift else found
 
     return scaled(_step_along(rng, log_density, state.points.shape[1]))
 

@@ -1,5 +1,6 @@
 """What is known of comparisons besides their options: the position of an option, the judge, how long a text is."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -172,10 +173,14 @@ class Covariates(Frozen):
         return self._made_of(self.names, self.pair, self.values, self.options, wins, losses, tied, None)
 
 
-def covariate_columns(frame: "pd.DataFrame", names: Sequence[str], knows_order: bool, used: Sequence[str]) -> Columns:
+def covariate_columns(
+    frame: "pd.DataFrame", names: Sequence[str], sides: tuple[str, str] | None, used: Sequence[str]
+) -> Columns:
     """The columns as covariates: numbers as they are, other columns as indicators of all categories but the first.
 
-    "order", unless there is a column of that name, is 1 in every row: the option in the first column was first.
+    `sides`: the columns of the first option and of the second; None: these are covariates of options. "order", unless
+    there is a column of that name, is 1 in every row. What two columns hold of either side (length_a, length_b) is the
+    difference between the first and the second.
     """
     names = [names] if isinstance(names, str) else list(names)
     if not names:
@@ -183,9 +188,14 @@ def covariate_columns(frame: "pd.DataFrame", names: Sequence[str], knows_order: 
     if twice := [name for name in names if names.count(name) > 1]:
         raise DataError(f"The covariate {twice[0]!r} is named twice; name it once.")
     found: dict[str, np.ndarray] = {}
+    columns = [str(each) for each in frame.columns]
     for name in names:
-        if name == ORDER and ORDER not in frame.columns and knows_order:
+        if name == ORDER and ORDER not in columns and sides is not None:
             found[ORDER] = np.ones(len(frame))
+            continue
+        both = None if sides is None else of_both_sides(name, [each for each in columns if each not in used], sides)
+        if both is not None:
+            found |= _differences(frame, *both)
             continue
         values = column(frame, name)
         if name in used:
@@ -202,7 +212,70 @@ def option_columns(frame: "pd.DataFrame", labels: Sequence[str]) -> Columns:
             f"The covariates of options have no row for {shorten(lacking)}; the index of the table holds the labels, "
             f"and begins with {shorten(list(place), 3)}."
         )
-    return covariate_columns(frame.iloc[[place[label] for label in labels]], list(map(str, frame.columns)), False, ())
+    return covariate_columns(frame.iloc[[place[label] for label in labels]], list(map(str, frame.columns)), None, ())
+
+
+# Covariates that two columns hold, one of either side -----------------------------------------------------------------
+
+
+_SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("home", "away"))
+
+
+def columns_of_covariates(names: Sequence[str] | None, columns: Sequence[str], sides: tuple[str, str]) -> list[str]:
+    """The columns of a table that hold these covariates."""
+    found: dict[str, None] = {}
+    for name in names or ():
+        found |= dict.fromkeys(of_both_sides(name, columns, sides) or ([name] if name in columns else []))
+    return list(found)
+
+
+def of_both_sides(name: str, columns: Sequence[str], sides: tuple[str, str]) -> tuple[str, str] | None:
+    """The columns that hold a covariate of the first and of the second option; None if it is not so divided.
+
+    Named is either of the two, or both of them without what tells them apart.
+
+    Examples
+    --------
+    >>> columns = ["model_a", "model_b", "length_a", "length_b", "turns"]
+    >>> [of_both_sides(name, columns, ("model_a", "model_b")) for name in ("length", "length_b", "turns")]
+    [('length_a', 'length_b'), ('length_a', 'length_b'), None]
+    """
+    for one in columns:
+        for stem, mark, of_other in _without_side(one):
+            other = next((each for each in columns if (stem, of_other, mark) in _without_side(each)), None)
+            if other is None or one in sides or name not in (one, other, stem) or (name == stem and stem in columns):
+                continue
+            of_first, of_second = ({each for _, each, _ in _without_side(side)} for side in sides)
+            is_second = of_other in of_first or mark in of_second
+            if not (is_second or mark in of_first or of_other in of_second):  # what is left is not called so
+                is_second = any(mark == pair[1] for pair in _SIDES)
+            return (other, one) if is_second else (one, other)
+    return None
+
+
+def _without_side(column: str) -> list[tuple[str, str, str]]:
+    """What a name is without a word for a side, that word, and the word for the other side, for each such word."""
+    found, words = [], re.split(r"([ _.\-]+)", column)
+    for k in range(0, len(words), 2):
+        rest = [*words[: max(k - 1, 0)], *words[k + 1 if k else 2 :]]
+        for pair in _SIDES:
+            if words[k].lower() in pair and rest:
+                own = words[k].lower()
+                found.append(("".join(rest), own, pair[1 - pair.index(own)]))
+    return found
+
+
+def _differences(frame: "pd.DataFrame", first: str, second: str) -> dict[str, np.ndarray]:
+    """What a column of numbers holds of the first side, less what another holds of the second."""
+    sides = column(frame, first), column(frame, second)
+    for values in sides:
+        if not _is_number(values):
+            raise DataError(
+                f"{first!r} and {second!r} describe either side, and their difference needs numbers; {values.name!r} "
+                f"holds {values.iloc[0]!r}. Rename one of them if it describes the comparison of the two."
+            )
+    difference: pd.Series = sides[0] - sides[1]
+    return _numbers(difference.rename(f"{first} - {second}"), frame)
 
 
 def _is_number(values: "pd.Series") -> bool:

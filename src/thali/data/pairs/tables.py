@@ -14,7 +14,7 @@ from ..roles import refuse_ambiguous
 from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 from .columns import PairColumns, subject_column, the_columns, uncounted
-from .covariates import Columns, Covariates, covariate_columns
+from .covariates import Columns, Covariates, columns_of_covariates, covariate_columns
 from .dates import Dates, When, when_of
 from .trials import Outcomes, outcomes_of_trials, trial_columns
 from .wide import WideColumns, outcomes_of_wide, wide_columns
@@ -127,7 +127,7 @@ def of_list(
     who = who_answered(frame, columns.subject, columns.used)
     described = None
     if covariates is not None:
-        described = covariate_columns(frame, covariates, True, list(filter(None, columns.used)))
+        described = covariate_columns(frame, covariates, columns.options, list(filter(None, columns.used)))
     when = None if date is None else when_of(frame, date)
     cells, in_order = (i, j, chosen, tied), None
     if len(columns.times) == 2:
@@ -251,7 +251,9 @@ def from_trials(
     covariates : list of str, optional
         Columns that describe the trial, for the first option over the second: the difference of two lengths, the
         judge. Numbers stay as they are, and of any other column each category but the first becomes an indicator
-        (``judge=B``). "order", unless a column bears that name, is 1 in every row: being first.
+        (``judge=B``). Of two columns of either side, such as length_a and length_b, each of them and "length" mean the
+        first minus the second, which is called so. "order", unless a column bears that name, is 1 in every
+        row: being first.
     date : str, optional
         Column of when the trial was made: dates and times, all written in one form, such as 2024-05-31; seconds since
         1970; or whole numbers of periods, such as seasons. They become `dates`, which leaderboards use
@@ -287,8 +289,10 @@ def from_trials(
     frame = as_frame(frame)
     for name in people:
         column(frame, name)
-    used = trial_columns(frame, given, False).used
-    kept = [name for name in frame.columns if name in used or name in people or name in {*(covariates or ()), date}]
+    found = trial_columns(frame, given, False)
+    described = columns_of_covariates(covariates, list(frame.columns), (found.first, found.second))
+    used = {*found.used, *people, *described, date}
+    kept = [name for name in frame.columns if name in used]
     data = of_trials(cls, frame.loc[:, kept], given, False, coding, labels, weights, covariates, date)[0]
     if data.answers is None:
         raise DataError("`people` describe who answered, and no column says who did; name it by `subject`.")

@@ -464,7 +464,8 @@ def outcomes_of_trials(
     described = None
     if covariates is not None:
         taken = (columns.first, columns.second, *columns.verdict, columns.count)
-        described = covariate_columns(rows, covariates, True, [name for name in taken if name is not None])
+        sides = columns.first, columns.second
+        described = covariate_columns(rows, covariates, sides, [name for name in taken if name is not None])
         how += f", covariates {shorten(described.names, 12)}"
     when = None if date is None else when_of(rows, date)
     if when is not None:

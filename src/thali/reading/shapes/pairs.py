@@ -20,6 +20,7 @@ from thali.data.pairs.columns import (
     ties_column,
     uncounted,
 )
+from thali.data.pairs.covariates import columns_of_covariates
 from thali.data.pairs.trials import described_sides, near_trials, trial_columns
 from thali.data.pairs.wide import WideColumns, called_like_pairs, numbered_answers, outcomes_of_wide, wide_columns
 from thali.data.roles import AWAY, CHOSEN_OF_TWO, COUNT, FIRST, HOME, LOSSES, REJECTED, RESPONDENT, RESULT, SECOND
@@ -290,7 +291,8 @@ def _match_sides(
     how = f"{found.first!r} against {found.second!r}, won by {found.verdict[-1]!r}"
     sure = named or not described_sides(table.frame, found)
     counts = () if found.count is None else (found.count,)
-    described = [column for column in (*(covariates or ()), date) if column in table.names]
+    described = columns_of_covariates(covariates, table.names, (found.first, found.second))
+    described += [date] if date in table.names else []
     counted = (found.first, found.second, *found.verdict, *described, *counts), counts
     roles = ColumnsRead((found.first, found.second), found.verdict, counts, found.subject, judged=not game)
     return Reading(PAIRS, name, how, table, convert, sure, counted=counted, roles=roles)

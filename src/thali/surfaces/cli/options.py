@@ -30,7 +30,7 @@ from thali.model.options import (
     TIES,
     WHERE,
 )
-from thali.model.spec import DATA, EACH, ModelSpec, Option
+from thali.model.spec import ANCHOR, DATA, EACH, ModelSpec, Option
 
 from .classical import TESTS
 from .models import TYPED
@@ -89,6 +89,12 @@ LEADERBOARD = (
         metavar="COLUMN",
     ),
     Option(
+        "pool",
+        "The boards of --by borrow strength from each other: worths of a part vary about common ones.",
+        bool,
+        default="each part alone",
+    ),
+    Option(
         "id",
         "A column with an identifier of each row: of rows with the same one the first counts, in all files together.",
         default="none",
@@ -96,6 +102,13 @@ LEADERBOARD = (
     ),
     PEOPLE_MODEL.but(
         default="adjusted; with --method mcmc independent, which the board judges",
+    ),
+    Option(
+        "anchor_model",
+        "The option whose rating is 1000, or that number; intervals are then those of differences from it.",
+        ANCHOR,
+        default="none: the mean of ratings is 1000",
+        metavar="OPTION|OPTION=NUMBER",
     ),
     Option(
         "judges",
@@ -110,6 +123,12 @@ LEADERBOARD = (
         float,
         default="learned",
         metavar="NUMBER",
+    ),
+    Option(
+        "judge_bias",
+        "With --judges and --covariate: each judge has effects of covariates of their own, as one who likes length.",
+        bool,
+        default="the same effects on all judges",
     ),
     Option(
         "date",

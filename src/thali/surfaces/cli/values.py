@@ -6,6 +6,7 @@ from typing import Any
 from thali._labels import suggest
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import (
+    ANCHOR,
     CELL,
     CONDITIONS,
     CONTRASTS,
@@ -87,6 +88,15 @@ def _cell(option: Option, typed: str) -> "str | dict[str, str]":
     return {column: value} if equals else typed
 
 
+def _anchor(option: Option, typed: str) -> "str | dict[str, float]":
+    """A name, or the number behind the last "=" as that of a name."""
+    name, equals, number = typed.rpartition("=")
+    try:
+        return {name: float(number)} if equals else typed
+    except ValueError:
+        return typed
+
+
 def _pairs(option: Option, typed: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in named_values(option, typed):
@@ -141,6 +151,7 @@ _READ = {
     NUMBERS: _numbers,
     COUNTS: _counts,
     NAMES: _names,
+    ANCHOR: _anchor,
     CELL: _cell,
     PAIRS: _pairs,
     LISTS: _lists,

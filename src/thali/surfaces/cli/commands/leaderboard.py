@@ -13,18 +13,20 @@ from ..options import LEADERBOARD
 from ..values import value_of
 
 if TYPE_CHECKING:
-    from thali.paired.leaderboard import Leaderboard, Made
+    from thali.paired.board import Leaderboard
+    from thali.paired.leaderboard import Made
 
 _BOARD = ".nc"  # how the name of a saved leaderboard ends
 _HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None}
-_ASKED = ("judges", "judge_sd", "period", "drift", "since", "until")
+_HOW |= {"anchor_model": None, "pool": False}
+_ASKED = ("judges", "judge_sd", "judge_bias", "period", "drift", "since", "until")
 _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
 
 def run_leaderboard(names: list[str], typed: dict[str, Any], out: Path | None) -> None:
     """Print the leaderboard of files, and write it with its pictures."""
+    from thali.paired.board import as_json, as_netcdf
     from thali.paired.findings import findings_of
-    from thali.paired.leaderboard import as_json, as_netcdf
 
     wanted = {each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed}
     if out is not None:
@@ -64,7 +66,7 @@ def _board(names: list[str], wanted: dict[str, Any]) -> "Leaderboard":
 def _saved(name: str) -> "Leaderboard":
     """The leaderboard in a file."""
     from thali.model.saved import load
-    from thali.paired.leaderboard import Leaderboard
+    from thali.paired.board import Leaderboard
 
     found = load(name)
     if not isinstance(found, Leaderboard):
@@ -77,12 +79,16 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     from thali import datasets
     from thali.paired.counted import Counted, count
     from thali.paired.leaderboard import Made, check_people_of
+    from thali.paired.pooled import check_pool
+    from thali.paired.scale import Scale
     from thali.paired.worths import Asked
     from thali.reading.counting import is_large
 
     asked = Asked(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
     check_people_of(how["people"], how["method"])
+    Scale.of(how["anchor_model"])
+    check_pool(how["pool"], wanted.get("by"), asked, how["method"])
     asked.check(how["method"], how["people"])
     wanted = asked.columns(wanted, False)
     named = _OF_TABLES | wanted

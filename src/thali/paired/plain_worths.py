@@ -1,0 +1,119 @@
+"""The worths of a leaderboard in which all judges are alike and nothing changes in time, or of any other."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import shorten
+from thali.data.connectivity import check_finite
+from thali.data.pairs import PairedComparisons
+from thali.errors import Argument, DataError, Setting
+from thali.inference.progress import Progress
+from thali.inference.seeds import streams
+from thali.posterior.dependence import Dependence
+from thali.posterior.view import Posterior
+
+from .scale import Scale
+from .worths import Asked, Seen, seen_by
+
+if TYPE_CHECKING:
+    from thali.aspects.bradley_terry import Density
+
+DRAWS, _BLOCK = 4000, 500
+_FLAT = 1e-10  # curvature, beside that along single coordinates, of directions about which comparisons say nothing
+
+
+class Drawn(NamedTuple):
+    """What is known of the worths."""
+
+    log_worths: np.ndarray  # (draws, options), the mean of each row 0
+    nu: np.ndarray  # (draws,); empty if there are no ties
+    beta: np.ndarray  # (draws, covariates)
+    estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta by maximum likelihood; None: means of draws
+    people: Dependence | None  # what was made of them
+    seen: Seen | None = None  # by judges, or in time
+
+    @property
+    def middle(self) -> np.ndarray:
+        """The log worths by which options are ranked."""
+        return self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
+
+    @property
+    def effects(self) -> np.ndarray:
+        """The coefficients that are reported."""
+        return self.beta.mean(axis=0) if self.estimate is None else self.estimate[1]
+
+
+def drawn_of(
+    data: PairedComparisons,
+    asked: Asked,
+    scale: Scale,
+    method: str,
+    lapse: float,
+    random_seed: Any,
+    progressbar: bool,
+    people: Any,
+) -> Drawn:
+    """The draws by that method."""
+    if not asked.is_plain:
+        seen = seen_by(data, asked, scale, method, lapse, random_seed, progressbar)
+        return Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen)
+    if method == "mcmc":
+        return _by_mcmc(data, lapse, random_seed, progressbar, people)
+    from thali.aspects.bradley_terry import density_of
+    from thali.aspects.dependence import worths_of
+
+    estimates = method == "maximum-likelihood"
+    if estimates:
+        beats = data.wins + data.tied > 0, data.losses + data.tied > 0
+        winner = np.append(data.first[beats[0]], data.second[beats[1]])
+        loser = np.append(data.second[beats[0]], data.first[beats[1]])
+        check_finite(
+            data.labels, winner, loser, ("set ", Setting("method", "laplace"), ", whose prior keeps it finite.")
+        )
+    density = density_of(data, lapse, bool(data.n_ties), not estimates)
+    if estimates and data.covariates is not None:
+        _check_identified(density, data.covariates.names)
+    normal, dependence = worths_of(people, data, density)
+    (rng,) = streams(random_seed, 1)
+    found = []
+    with Progress(progressbar, "drawing", DRAWS, "draws") as progress:
+        for begin in range(0, DRAWS, _BLOCK):
+            found.append(normal.mode + normal.deviations(rng, _BLOCK) if estimates else normal.points(rng, _BLOCK))
+            progress.update(begin + _BLOCK)
+    u, log_nu, beta = density.parts_of(np.concatenate(found))
+    mode = density.parts_of(normal.mode)
+    return Drawn(u, np.exp(log_nu).ravel(), beta, (mode[0], mode[2]) if estimates else None, dependence)
+
+
+def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
+    """Refuse covariates whose effects the likelihood alone does not tell from worths."""
+    from thali.aspects.bradley_terry import local
+
+    curvature = local(density, np.zeros(density.size)).curvature
+    scale = np.sqrt(np.diag(curvature))
+    directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
+    if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
+        raise DataError(
+            f"The effects of {shorten(names)} cannot be told from the worths of options, because they do not differ "
+            "between comparisons of the same two, or are sums of one another; set ",
+            Setting("method", "laplace"),
+            ", whose prior decides, or name fewer by ",
+            Argument("covariates"),
+            ".",
+        )
+
+
+def _by_mcmc(data: PairedComparisons, lapse: float, random_seed: Any, progressbar: bool, people: Any) -> Drawn:
+    """The draws of the chains of the model."""
+    from thali.aspects.models.elimination import EliminationByAspects
+
+    model = EliminationByAspects("unique", lapse=lapse, people=people)
+    model = model.fit(data, random_seed=random_seed, progressbar=progressbar)
+    seen = Posterior(model.posterior_)
+    worths = seen.draws["unique_weights"] if seen.common_worth is None else seen.common_worth
+    log_worths = np.log(worths.values.reshape(-1, data.n_options))
+    nu = np.zeros(0) if seen.tie is None else seen.tie.reshape(len(log_worths), -1).mean(axis=1)
+    names = data.covariate_names
+    beta = seen.draws["covariate"].values.reshape(-1, len(names)) if names else np.zeros((len(log_worths), 0))
+    return Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), nu, beta, None, seen.dependence)

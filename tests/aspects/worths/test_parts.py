@@ -1,0 +1,209 @@
+"""Worths of parts about common ones: by definition, its slopes, exact values, chains and groups that are "similar"."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import beta, gamma, kstest, norm
+from test_worth_draws import simulated
+
+import thali as th
+from thali.aspects.worths import chains, scales
+from thali.aspects.worths.density import Rows, Spreads
+from thali.aspects.worths.laplace import Marginal, curvature_at
+from thali.aspects.worths.parts import Parts
+from thali.posterior.summary import mean_mcse
+
+pytestmark = pytest.mark.fit
+
+
+def random_parts(seed, lapse=0.0, ties=True, covariates=1, n=4, parts=3, rows=40):
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, n, rows)
+    second = (first + rng.integers(1, n, rows)) % n
+    counts = rng.integers(0, 5, (3, rows)).astype(float)
+    counts[2] *= ties
+    x = rng.normal(size=(rows, covariates))
+    return Parts(Rows(first, second, rng.integers(0, parts, rows), 0 * first, x, *counts, lapse, ties), n, parts)
+
+
+def log_prior(density, point, kappa):
+    """By definition."""
+    worths, common = point[density.worths].reshape(density.n_periods, -1), point[density.common]
+    found = gamma(1.0).logpdf(np.exp(common)).sum() + common.sum()
+    ratios = np.exp(worths - common)
+    found += (gamma(kappa, scale=1.0 / kappa).logpdf(ratios) + np.log(ratios)).sum()
+    nu = np.exp(point[density.nu])
+    return found + (gamma(1.0).logpdf(nu) + np.log(nu)).sum() + norm.logpdf(point[density.beta]).sum()
+
+
+@pytest.mark.parametrize(("lapse", "ties", "covariates"), [(0.0, False, 0), (0.05, True, 2)])
+def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
+    density, kappa = random_parts(1, lapse, ties, covariates), 6.0
+    spreads = Spreads.of(None, kappa**-0.5)
+    points = 0.5 * np.random.default_rng(2).normal(size=(density.size, 2))
+    by_definition = [log_prior(density, point, kappa) for point in points.T]
+    np.testing.assert_allclose(density.log_priors(points, spreads), by_definition, rtol=1e-12)
+    point, steps = points[:, :1], 1e-5 * np.eye(density.size)[:, :, None]
+    value, gradient = density.gradients(point, spreads)
+    assert value[0] == density.values(point, spreads)[0]
+    ends = [[density.gradients(point + sign * step, spreads) for step in steps] for sign in (1, -1)]
+    rise = [(up[0] - down[0])[0] / 2e-5 for up, down in zip(*ends, strict=True)]
+    np.testing.assert_allclose(gradient[:, 0], rise, atol=1e-7)
+    bend = [(down[1] - up[1])[:, 0] / 2e-5 for up, down in zip(*ends, strict=True)]
+    np.testing.assert_allclose(curvature_at(density, point[:, 0], spreads).dense(), bend, atol=1e-7)
+    logs = np.array([-1.0, 0.0, 0.4])
+    of_kappa = gamma(2.0, scale=10.0).logpdf(np.exp(-2.0 * logs)) + np.log(2.0) - 2.0 * logs
+    np.testing.assert_allclose(density.log_spread_prior(1, logs), of_kappa, rtol=1e-12)
+    given = density.log_spread_given(points[:, [0, 0, 0]], 1)(logs)
+    each = [density.log_priors(point, Spreads.of(None, np.exp(log)))[0] for log in logs] + of_kappa
+    np.testing.assert_allclose(given - given[0], each - each[0], rtol=1e-10)
+
+
+COUNTS = np.array([[8.0, 2.0], [2.0, 3.0], [0.0, 1.0]])  # of two options in three parts
+
+
+def two_options():
+    zero = np.zeros(3, int)
+    wins, losses = COUNTS.T
+    return Parts(Rows(zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), wins, losses, 0 * wins, 0.0, False), 2, 3)
+
+
+def exact(kappa):
+    """E p of the first in each part, by quadrature: the difference of log m is logistic, r1 / (r1 + r2) Beta."""
+    share = beta(kappa, kappa)
+    at = np.linspace(1e-4, 1.0 - 1e-4, 4001)
+    tilt, weight = np.log(at / (1.0 - at)), share.pdf(at)
+    d = np.linspace(-12.0, 12.0, 2401)
+    p = expit(d[:, None] + tilt)
+    parts = [weight * p**wins * (1.0 - p) ** losses for wins, losses in COUNTS]
+    alone = np.array([part.sum(axis=1) for part in parts])
+    together = expit(d) * expit(-d) * alone.prod(axis=0)
+    return [
+        float((together / own * (part * p).sum(axis=1)).sum() / together.sum())
+        for part, own in zip(parts, alone, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kappa", [2.0, 15.0])
+def test_two_options_in_three_parts(kappa):
+    density, expected = two_options(), exact(kappa)
+    marginal = Marginal(density, None, kappa**-0.5)
+
+    def p(points):
+        worths = points[density.worths].reshape(3, 2, *points.shape[1:])
+        return expit(worths[:, 0] - worths[:, 1])
+
+    points, _ = marginal.draws(np.random.default_rng(1), 20_000)
+    np.testing.assert_allclose(p(points).mean(axis=1), expected, atol=0.02)
+    sampler, rng = chains.Sampler(density, None, kappa**-0.5, marginal), np.random.default_rng(5)
+    state, found = chains.tuned(sampler, rng, sampler.start(rng, 12), 150), []
+    for _ in range(400):
+        state, _ = sampler.sweep(rng, state)
+        found.append(p(state.points))
+    found = np.array(found).transpose(1, 2, 0)
+    assert np.abs((found.mean(axis=(1, 2)) - expected) / mean_mcse(found)).max() < 4.5
+
+
+def tables():
+    """A large part, one that differs, and one of a few choices."""
+    rng = np.random.default_rng(0)
+    found = {name: rng.integers(0, most, (4, 4)) for name, most in (("x", 12), ("y", 4), ("z", 2))}
+    found["y"][0] += 6
+    return {
+        name: th.PairedComparisons(table * (1 - np.eye(4, dtype=int)), list("ABCD")) for name, table in found.items()
+    }
+
+
+def of_tables():
+    data = tables().values()
+    rows = [np.concatenate([getattr(part, name) for part in data]) for name in ("first", "second", "wins", "losses")]
+    part_of = np.repeat(np.arange(3), [len(part.first) for part in data])
+    none = np.zeros((len(part_of), 0))
+    made = Rows(rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False)
+    return Parts(made, 4, 3)
+
+
+def worths_and_kappa(density, points, spreads):
+    """Means and standard deviations of centred log worths, and the mean of log kappa."""
+    worths = density.centred(points[density.worths]).reshape(3, 4, -1)
+    return worths.mean(axis=2), worths.std(axis=2), -2.0 * np.log(spreads.drift).mean()
+
+
+def test_laplace_is_near_the_chains():
+    density = of_tables()
+    marginal = Marginal(density)
+    one = worths_and_kappa(density, *marginal.draws(np.random.default_rng(1), 4000))
+    other = worths_and_kappa(density, *chains.run(density, None, None, 3, marginal=marginal))
+    for a, b, tolerance in zip(one, other, (0.06, 0.07, 0.2), strict=True):
+        np.testing.assert_allclose(a, b, atol=tolerance)
+
+
+@pytest.mark.long
+def test_chains_agree_with_groups_that_are_similar():
+    density = of_tables()
+    means, sds, kappa = worths_and_kappa(density, *chains.run(density, None, None, 3))
+    model = th.EliminationByAspects("unique", weights="similar", lapse=0.0)
+    drawn = model.fit(tables(), draws=3000, tune=1000, random_seed=1, progressbar=False).posterior_["posterior"]
+    worths = np.log(drawn["group_unique_weights"].transpose("group", "option", "chain", "draw").values)
+    worths = (worths - worths.mean(axis=1, keepdims=True)).reshape(3, 4, -1)
+    np.testing.assert_allclose(means, worths.mean(axis=2), atol=0.025)
+    np.testing.assert_allclose(sds, worths.std(axis=2), atol=0.025)
+    assert kappa == pytest.approx(float(np.log(drawn["kappa"]).mean()), abs=0.06)
+
+
+def prior_draws(density, rng, count):
+    """Points of the prior, and their s."""
+    kappa = rng.gamma(2.0, 10.0, count)
+    points = rng.normal(size=(density.size, count))
+    points[density.common] = np.log(rng.standard_exponential((density.n_options, count)))
+    ratios = np.log(rng.gamma(kappa, 1.0 / kappa, (density.n_periods, density.n_options, count)))
+    points[density.worths] = (points[density.common] + ratios).reshape(-1, count)
+    points[density.nu] = np.log(rng.standard_exponential(points[density.nu].shape))
+    return points, Spreads(np.full(count, np.nan), kappa**-0.5, np.full(count, np.nan))
+
+
+def test_joint_distribution():
+    """Chains that begin with the prior and get new comparisons before every sweep stay at the prior, each by itself."""
+    density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
+    sampler = chains.Sampler(density, None, None)
+    points, spreads = prior_draws(density, rng, 500)
+    state = scales.State(points, np.log(np.array(spreads)))
+    sampler.step = 0.6
+    for _ in range(15):
+        sampler.density = simulated(density, rng, state.points)
+        state, _ = sampler.sweep(rng, state)
+    fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 100_000)
+    for k in range(density.size):
+        assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
+    assert kstest(state.logs[1], np.log(of_fresh.drift)).pvalue > 1e-6
+    for a, b in ((0, 1), (0, 3)):
+        assert kstest(state.points[a] - state.points[b], fresh[a] - fresh[b]).pvalue > 1e-6
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", ["laplace", "mcmc"])
+def test_calibration_of_parts(method):
+    """As in test_worth_calibration."""
+    design, found = random_parts(5, 0.01, False, 0, rows=60), []
+    for seed in range(200 if method == "laplace" else 100):
+        rng = np.random.default_rng(seed)
+        truth, of_truth = prior_draws(design, rng, 1)
+        rows = simulated(design, rng, truth).rows
+        density = design.with_counts(rows.wins[:, 0], rows.losses[:, 0], rows.tied[:, 0])
+        marginal = Marginal(density)
+        if method == "laplace":
+            points, spreads = marginal.draws(rng, 1000)
+        else:
+            sampler = chains.Sampler(density, None, None, marginal)
+            state, states = chains.tuned(sampler, rng, sampler.start(rng, 8), 150), []
+            for _ in range(400):
+                state, _ = sampler.sweep(rng, state)
+                states.append(state)
+            points = np.concatenate([each.points for each in states[::8]], axis=1)
+            spreads = Spreads(*np.exp(np.concatenate([each.logs for each in states[::8]], axis=1)))
+        own = [points[k] - points[k + 1] for k in (0, 4, 9)] + [points[0] - points[4], spreads.drift]
+        true = [truth[k] - truth[k + 1] for k in (0, 4, 9)] + [truth[0] - truth[4], of_truth.drift]
+        found.append([(each < real).mean() for each, real in zip(own, true, strict=True)])
+    smallest = [kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T]
+    print(method, np.round(smallest, 4))
+    assert min(smallest) > (1e-4 if method == "mcmc" else 1e-6)
