@@ -377,3 +377,17 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
     model.posterior_["posterior"] = DataTree(tree["posterior"].to_dataset().drop_vars("common_weights"))
     with pytest.raises(ArgumentError, match="individuals is of models in which everybody differs"):
         model.individuals()
+
+
+@pytest.mark.long
+def test_the_evidence_of_random_people_is_that_of_the_same_counts():
+    """The constant is that of the counts of all, as of every other model: people who are alike tell no models apart."""
+    rng, rows = np.random.default_rng(1), []
+    for person in range(4):
+        for pair in [("x", "y"), ("x", "z"), ("y", "z")] * 4:
+            rows.append((f"p{person}", *pair, pair[int(rng.random() < 0.5)]))
+    frame = pd.DataFrame(rows, columns=["subject", "first", "second", "chosen"])
+    data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", "subject")
+    models = {name: th.EliminationByAspects("unique", people=name) for name in ("independent", "random")}
+    table = th.compare(models, data, by="evidence", draws=60, random_seed=1, progressbar=False)
+    assert abs(table["log_evidence"]["random"] - table["log_evidence"]["independent"]) < 3.0  # constants: 10 apart

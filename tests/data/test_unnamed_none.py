@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali.data.experiments.levels import as_number, by_value
 from thali.errors import DataError
 
 NAN = float("nan")
@@ -100,3 +101,17 @@ def test_a_row_without_attributes_is_the_option_of_a_market():
     market = pd.DataFrame({"product": ["A", "nothing"], "price": [5, None], "size": ["S", None]})
     named = market.assign(alternative=["1", "none"]).rename(columns={"alternative": "alt"})
     np.testing.assert_allclose(model.market_shares(market)["share"], model.market_shares(named)["share"], rtol=1e-12)
+
+
+def test_amounts_are_read_by_what_stands_beside_them():
+    """A mark before three digits is that of thousands; but not beside cents, where nobody can say."""
+    assert [as_number(text) for text in ("$0.999", "0,500", "$1,299", "1.299 €", "€1.5")] == [
+        0.999,
+        0.5,
+        1299,
+        1299,
+        1.5,
+    ]
+    assert by_value(["$99", "$1,299.00"])[0] == ("$99", "$1,299.00")
+    with pytest.raises(DataError, match="'.1.375' and '.1.5' use '.' in two ways, for thousands and for cents"):
+        by_value(["$1.25", "$1.375", "$1.5"])

@@ -383,6 +383,7 @@ def test_tasks_held_out_stand_last_in_every_version():
         ({"directions": "price"}, "directions must map attributes"),
         ({"holdouts": [[{"brand": "A"}, {"brand": "B"}]]}, "a product of task 1 has no 'price', 'zoom'"),
         ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no"}]]}, "task 1 must be a table of two products or more"),
+        ({"holdouts": [[{"brand": "A", "price": 9, "zoom": "no", "size": 1}] * 2]}, "'size' of task 1 is no attribute"),
     ],
 )
 def test_mistakes_of_what_is_asked_besides(how, said):

@@ -61,13 +61,17 @@ class Own:
 _OF_GIBBS = Own('Only of `method="gibbs"`.')
 OWN = {
     ("LatentFeatures", "draws"): Own(
-        "Where the chains stay in different families of features, so that more draws would not help, the run starts"
-        " again with ``tempering=8``, unless the model says how it tempers."
+        "Of similarities and triplets what is predicted of pairs and the features that they share count, too. Tempered"
+        ' chains are looked at from 500 draws on; of many people with ``people="random"`` there are fewer draws,'
+        " further apart. Where the chains stay in different families of features, so that more draws would not help,"
+        " the run starts again with ``tempering=8``, unless the model says how it tempers or more than half of the time"
+        " is over."
     ),
     ("LatentFeatures", "thin"): Own(
         "None chooses, in the first 400 sweeps of tuning, the fewest with which half of the draws are effective: 25 at"
-        " most, so many that there are 400 sweeps of tuning, and 25 with less than 16 states to tune; with tempering 50"
-        " (of every replica)."
+        " most, so many that there are 400 sweeps of tuning, and 25 with less than 16 states to tune. With tempering 50"
+        " (of every replica; of groups 25) where `draws` are given or levels are annealed, otherwise between 10 and"
+        " that."
     ),
     ("HierarchicalLogit", "draws"): Own(
         "Of so many respondents that 1,000 draws of all of them take more than half a GB, there are fewer draws,"

@@ -393,6 +393,10 @@ def test_small_parts_borrow_strength(covariates, tmp_path):
         ({"by": ["language", "row"]}, "got 'language' and 'row'"),
         ({"by": "language", "method": "maximum-likelihood"}, "pool needs a prior of how parts differ"),
         ({"by": "language", "judges": True}, "pool is not modelled together with judges"),
+        (
+            {"by": "language", "method": "mcmc", "people": "random"},
+            "pool is not modelled together with people='random'",
+        ),
     ],
 )
 def test_what_is_not_pooled(how, words):

@@ -122,7 +122,7 @@ def test_draws_are_left_out_where_there_is_no_room(monkeypatch):
 
 @pytest.mark.parametrize(
     ("size", "top", "said"),
-    [(7, 1, "size must be below 7, the number of all options; got 7"), (0, 1, "size must be"), (2, 0, "top must be")],
+    [(7, 1, "size must be below 7, as many as there are; got 7"), (0, 1, "size must be"), (2, 0, "top must be")],
 )
 def test_refused(size, top, said):
     with pytest.raises(ArgumentError, match=said):

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._described import Described, Description, Facts
 from thali._labels import shorten, suggest
-from thali.errors import DataError
+from thali.errors import Argument, DataError, InPython, Message
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,7 +152,13 @@ class Judged(Frozen):
 
     def by_subject(self, /) -> Mapping[str, Self]:
         """The answers of each person; a DataError if the data do not say who answered."""
-        raise DataError(f"{type(self).__name__} do not say who answered.")
+        raise DataError(
+            f"{type(self).__name__} do not say who answered; ",
+            InPython(
+                "give a mapping from the name of each person to their data.",
+                Message("name the column that does by ", Argument("group"), "."),
+            ),
+        )
 
     def by_group(self, column: str, /) -> Mapping[str, Self]:
         """The answers of each group of people, by a column of `people`; a DataError as `by_subject`."""

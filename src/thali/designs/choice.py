@@ -304,9 +304,9 @@ def choice(
         raise ArgumentError(Argument("none"), f" must be True or False; got {none!r}.")
     utilities = utilities_of(prior, given.names, given.levels, none)
     one_of("overlap", overlap, (MINIMAL, BALANCED))
-    crossed = crossed_of(interactions, given.names)
+    crossed = crossed_of(interactions or (), given.names)
     signs = None if directions is None else signs_of(directions, given.names)
-    fixed = [_holdout(number, task, given) for number, task in enumerate(holdouts, 1)]
+    fixed = [_holdout(number, task, given) for number, task in enumerate(() if holdouts is None else holdouts, 1)]
     beta = coefficients(utilities, none)
     more = sum((given.sizes[i] - 1) * (given.sizes[j] - 1) for i, j in crossed)
     _refuse_few(given, tasks * versions, alternatives, none, more)
@@ -347,8 +347,7 @@ def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, 
     if len(rows) < 2 or not all(isinstance(row, Mapping) for row in rows):
         raise ArgumentError(
             Argument("holdouts"),
-            f": task {number} must be a table of two products or more, or a list of dicts such as {{'price': 9}}; got "
-            f"{given!r}.",
+            f": task {number} must be a table of two products or more; it has {len(rows)}.",
         )
     found = []
     for row in rows:
@@ -356,6 +355,10 @@ def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, 
         if absent := [name for name in attributes.names if as_label(named.get(name, "")) == ""]:
             raise ArgumentError(
                 Argument("holdouts"), f": a product of task {number} has no {shorten(absent)}; give every attribute."
+            )
+        if idle := [name for name in named if name not in attributes.names]:
+            raise ArgumentError(
+                Argument("holdouts"), f": {shorten(idle)} of task {number} is no attribute; leave it out."
             )
         found.append({name: named[name] for name in attributes.names})
     return found

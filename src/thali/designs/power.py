@@ -1,5 +1,6 @@
 """`power`: how often a study of so many people tells each utility from 0, by simulation."""
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,8 +85,8 @@ def power(
 
     from thali.choice.logits.multinomial import MultinomialLogit
 
-    number, studies = whole("respondents", respondents, 1), whole("simulations", simulations, 1)
-    if isinstance(spread, bool) or not isinstance(spread, int | float) or not 0.0 <= spread < np.inf:
+    number, studies = whole("respondents", respondents, 1), whole("simulations", simulations, 2)
+    if isinstance(spread, bool) or not isinstance(spread, Real) or not 0.0 <= spread < np.inf:
         raise ArgumentError(
             Argument("spread"), f", the standard deviation between people, must be 0 or more; got {spread!r}."
         )

@@ -173,7 +173,7 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy is made of: what can be computed again is left out, some of which no pickle can hold."""
-        return {name: value for name, value in vars(self).items() if name not in ("_found", "_kept")}
+        return {name: value for name, value in vars(self).items() if name not in _MADE}
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
         """What this makes of the fit, made once for it."""
@@ -329,6 +329,9 @@ class Model:
 
         self._require_fitted()
         save(self, path)
+
+
+_MADE = ("_found", "_kept")  # attributes that hold what was made of a fit
 
 
 def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:

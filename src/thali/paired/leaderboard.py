@@ -166,7 +166,7 @@ def leaderboard(
     asked = Asked(judges, judge_sd, period, drift, since, until, judge_bias)
     asked.check(method, people)
     Scale.of(anchor_model)
-    check_pool(pool, by, asked, method)
+    check_pool(pool, by, asked, method, people)
     columns = asked.columns(columns, isinstance(source, PairedComparisons | Choices))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}

@@ -9,6 +9,7 @@ from thali._labels import shorten
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.seeds import streams
+from thali.posterior.dependence import RANDOM
 from thali.posterior.interval import TAILS
 
 from .plain_worths import DRAWS, Drawn
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from thali.aspects.worths.parts import Parts
 
 
-def check_pool(pool: Any, by: Any, asked: Asked, method: str) -> None:
+def check_pool(pool: Any, by: Any, asked: Asked, method: str, people: Any) -> None:
     """Refuse what pooling says nothing of."""
     if not pool:
         return
@@ -31,6 +32,9 @@ def check_pool(pool: Any, by: Any, asked: Asked, method: str) -> None:
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")
         raise ArgumentError(Argument("pool"), " is not modelled together with ", besides, "; leave one of them out.")
+    if people == RANDOM:
+        random = Setting("people", RANDOM)
+        raise ArgumentError(Argument("pool"), " is not modelled together with ", random, "; leave one of them out.")
     if method == "maximum-likelihood":
         raise ArgumentError(
             Argument("pool"), " needs a prior of how parts differ; set ", Setting("method", "laplace"), ", or mcmc."

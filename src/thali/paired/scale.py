@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ class Scale(NamedTuple):
                 f" must be one option, or one option with its rating such as {{'m1': 1000}}; got {anchor_model!r}.",
             )
         ((option, rating),) = given.items()
-        if isinstance(rating, bool) or not isinstance(rating, int | float) or not math.isfinite(rating):
+        if isinstance(rating, bool) or not isinstance(rating, Real) or not math.isfinite(rating):
             raise ArgumentError(Argument("anchor_model"), f" must have a number as its rating; got {rating!r}.")
         return cls(str(option), float(rating))
 

@@ -8,7 +8,7 @@ import pytest
 from experiment_data import of_segments, simulated
 
 import thali as th
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
 
@@ -154,6 +154,8 @@ def test_the_source_of_volume_is_what_others_lose(multinomial, hierarchical):
     np.testing.assert_allclose(table["source"], wanted, rtol=1e-9)
     assert table["source"].sum() == pytest.approx(1.0)
     assert table.attrs["won"] == pytest.approx(after[:, 2].mean())
+    twice = hierarchical.source_of_volume(MARKET, ["C", "C"])
+    np.testing.assert_array_equal(twice["source"], table["source"])
     table = multinomial.source_of_volume(MARKET, ["C"])  # the same tastes: in proportion to the shares
     np.testing.assert_allclose(table["source"], table["proportional"], rtol=1e-9)
 
@@ -193,6 +195,14 @@ def test_nothing_is_what_a_line_is_held_against():
     table = model.reach(market, size=2, top=3)
     assert set(table["members"].explode()) == {"A", "B", "C"} and len(shares)
     assert (np.diff(table["reach"]) <= 0).all() and table["reach"].between(0, 1).all()
+    with pytest.warns(DataWarning, match="the market has no row for that: a product now reaches whoever"):
+        model.reach(MARKET, size=2)
+    how = {"rule": "randomised-first-choice"}
+    same = model.market_shares(market, {"price": {"A": 5}}, **how)  # it costs 5 already
+    assert (same["change"] == 0.0).all()
+    best = {"price": [5.0, 15.0], "brand": ["A", "B"], "zoom": ["no", "yes"]}
+    nothing = pd.DataFrame({"product": ["nothing"], "price": [None], "brand": [None], "zoom": [None]})
+    assert model.best_products(best, nothing.assign(brand="none"), top=1)["share"].between(0, 1).all()
 
 
 # tasks held out -----------------------------------------------------------------------------------------------
@@ -244,8 +254,19 @@ def test_what_else_is_refused(multinomial):
         multinomial.elasticities(MARKET, "brand")
     with pytest.raises(ArgumentError, match="there is no attribute|no attribute 'size'"):
         multinomial.elasticities(MARKET, "size")
-    with pytest.raises(ArgumentError, match="change is the part of the value"):
+    with pytest.raises(ArgumentError, match="change is a part of the value, between -1 and 1 and not 0; got 1.5"):
         multinomial.elasticities(MARKET, change=1.5)
+    with pytest.raises(ArgumentError, match="change is needed where shares jump: by rule='first-choice'"):
+        multinomial.elasticities(MARKET, rule="first-choice")
+    part = {"A": 0.4, "B": 0.5, "C": 0.3}
+    with pytest.raises(ArgumentError, match="actual shares must sum to 0.79, the part of occasions on which something"):
+        multinomial.market_shares(MARKET, availability=part, actual=ACTUAL)
+    with pytest.raises(ArgumentError, match="share of 'A' is 0.5, and it is found on 0.4 of the occasions"):
+        multinomial.market_shares(MARKET, availability={"A": 0.4}, actual=ACTUAL)
+    with pytest.raises(ArgumentError, match="availability may be below 1 for up to 4 products of a market by rule="):
+        five = pd.concat([MARKET, MARKET.assign(product=["D", "E", "F"], price=[6, 16, 24])], ignore_index=True)
+        limited = dict.fromkeys("ABCDE", 0.5)
+        multinomial.market_shares(five, availability=limited, rule="randomised-first-choice")
     with pytest.raises(ArgumentError, match="new: there is no product 'Z'"):
         multinomial.source_of_volume(MARKET, "Z")
     with pytest.raises(ArgumentError, match="names every product"):

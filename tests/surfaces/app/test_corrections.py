@@ -39,7 +39,7 @@ def asked_of(page: str) -> str:
     [
         (FOODS, "", "chosen", "What was chosen", "Urteil"),
         (KEYS, "", "coding", "What a value of the outcome means", "f=first\nj=second"),
-        (PHONES, "choice experiments", "none", "The no-choice option", "none"),
+        (PHONES.replace("none", "3"), "choice experiments", "none", "The no-choice option", "3"),
     ],
 )
 def test_a_message_has_the_field_that_it_names_beside_it(client, children_here, table, kind, word, field, answer):

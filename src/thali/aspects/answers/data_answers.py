@@ -204,7 +204,7 @@ class OfObjects(DataAnswers):
 
     def judges(self, tree: "xarray.DataTree", name: str) -> bool:
         # of many objects features are reported that were matched, of whatever owners, which pairs show
-        return similar_for(tree["posterior"].sizes["option"]) is None or not name.startswith("presence[")
+        return similar_for(tree["posterior"].sizes["option"]) is None or not name.startswith(("presence[", "weight["))
 
     def _similarity(self, tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """The similarity of pairs in each draw (draws, pairs)."""
@@ -306,6 +306,9 @@ class OfGroups(DataAnswers):
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
         return self.one.judged_owners(tree_of_group(tree, Posterior(tree).groups[0]))
 
+    def judges(self, tree: "xarray.DataTree", name: str) -> bool:
+        return self.one.judges(tree, name)
+
     def _advice(self, tree: "xarray.DataTree") -> Advice:
         return self.one._advice(tree)
 
@@ -329,9 +332,13 @@ class OfPeople(OfGroups):
     """People of whom everybody has weights of their own about common ones: what is of a new person."""
 
     def predicted(self, tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+        if Posterior(tree).common_worth is None:  # nobody chooses
+            return super().predicted(tree, sets, return_se, covariates)
         return predicted_of_population(tree, sets, return_se, covariates)
 
     def log_predictive(self, tree: "xarray.DataTree", choices: Any) -> "pandas.Series":
+        if Posterior(tree).common_worth is None:
+            return super().log_predictive(tree, choices)
         return log_predictive_of_population(tree, choices)
 
     def features(
@@ -369,6 +376,9 @@ class OfKinds(DataAnswers):
     def judged_besides(self, tree: "xarray.DataTree") -> Quantities:
         groups = as_groups(tree)
         return answers_of(groups).judged_besides(groups)
+
+    def judges(self, tree: "xarray.DataTree", name: str) -> bool:
+        return self.one.judges(tree, name)
 
     def check(self, tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
         return self.of_all(tree, random_seed)

@@ -308,6 +308,8 @@ def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
 def tree_of_common(tree: "xarray.DataTree") -> "xarray.DataTree":
     """The posterior of the common weights, about which those of everybody vary, as that of one group; without data."""
     seen = Posterior(tree)
+    if seen.common_weights is None:
+        raise ArgumentError("The file holds no common weights, about which everybody's vary; fit again.")
     one = tree_of_group(tree, seen.groups[0])
     common = {"weights": seen.common_weights, "unique_weights": seen.common_unique_weights}
     posterior = one["posterior"].to_dataset().assign({name: each for name, each in common.items() if each is not None})

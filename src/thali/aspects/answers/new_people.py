@@ -39,10 +39,9 @@ class Population(NamedTuple):
 def population_in(tree: "xarray.DataTree") -> Population:
     """What a posterior says of the people of whom everybody has weights of their own."""
     seen = Posterior(tree)
-    weights, unique, kappa = seen.common_weights, seen.common_unique_weights, seen.kappa
-    if weights is None or unique is None or kappa is None:
-        raise ArgumentError("The file holds no common weights, about which those of new people vary; fit again.")
-    return Population(columns_of(tree_of_common(tree)), kappa.values.ravel())
+    common, kappa = columns_of(tree_of_common(tree)), seen.kappa
+    assert kappa is not None
+    return Population(common, kappa.values.ravel())
 
 
 # What is chosen out of a set: the mean over new people --------------------------------------------------------------

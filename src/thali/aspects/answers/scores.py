@@ -103,7 +103,10 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
             " must be the segments of the model, or say of every person, by name, which group it is of (a mapping or a "
             f"pandas.Series); got {type(by).__name__}.",
         )
-    group_of = {as_label(person): group for person, group in found.items()}
+    told = {(as_label(person), group) for person, group in found.items()}
+    group_of = dict(told)
+    if len(group_of) < len(told):
+        raise ArgumentError(Argument("by"), " says two groups of one person; give one of each.")
     if missing := [person for person in people if person not in group_of]:
         raise ArgumentError(Argument("by"), f" does not say of which group {shorten(missing, 5)} is.")
     codes, names = pd.factorize(pd.Series([group_of[person] for person in people]), sort=True)

@@ -101,11 +101,12 @@ class LatentFeatures(RunByChains):
             With a likelihood of your own, your NamedTuple.
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
-            effective sample size of at least 400, and of similarities and triplets what is predicted of pairs and the
-            features that they share, too; it looks at them after 1,000, 2,000, 4,000, ... draws (of tempered chains
-            500, 1,000, ...), and stops at 64,000 or 2 GB, or where the size of the data says so. Where the chains stay
-            in different families of features, so that more draws would not help, the run starts again with
-            ``tempering=8``, unless the model says how it tempers or more than half of the time is over.
+            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
+            64,000 or 2 GB. Of similarities and triplets what is predicted of pairs and the features that they share
+            count, too. Tempered chains are looked at from 500 draws on; of many people with ``people="random"`` there
+            are fewer draws, further apart. Where the chains stay in different families of features, so that more draws
+            would not help, the run starts again with ``tempering=8``, unless the model says how it tempers or more than
+            half of the time is over.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
@@ -209,7 +210,11 @@ class LatentFeatures(RunByChains):
         return answers_of(self._fitted()).quantities(self._fitted())
 
     def _judged_rows(self) -> "pandas.DataFrame":
-        """The rows of the summary that chains are judged by, and what they are judged by besides; the last are kept."""
+        """The rows of the summary that chains are judged by, and what they are judged by besides; made once."""
+        return self._once("judged", self._judge)
+
+    def _judge(self) -> "pandas.DataFrame":
+        """The same, made anew."""
         import pandas as pd
 
         from thali.posterior.summary import summary_table
@@ -217,14 +222,11 @@ class LatentFeatures(RunByChains):
         from ..answers.data_answers import answers_of
 
         tree = self._fitted()
-        if (kept := vars(self).get("_last_judged", (None, None)))[0] is tree:
-            return kept[1]
         summary, answers = self.summary(), answers_of(tree)
         judged: Any = summary[[answers.judges(tree, name) for name in summary.index]]
         if more := answers.judged_besides(tree):
             judged = pd.concat([judged, summary_table(more)])
         judged.attrs.update(summary.attrs)
-        self._last_judged = tree, judged
         return judged
 
     def _advice(self) -> "Advice":
@@ -420,11 +422,8 @@ class LatentFeatures(RunByChains):
         sizes = tree["posterior"].sizes
         if sizes["chain"] < 2 or sizes["draw"] < MIN_DRAWS or Posterior(tree).population != ONE:
             return None
-        kept = vars(self).get("_last_families", (None, None))
-        if kept[0] is not tree:
-            predicted = answers_of(tree).predicted_by_chain(tree)
-            kept = self._last_families = tree, families_of(tree, self._matched, predicted)
-        return kept[1]
+        predicted = answers_of(tree).predicted_by_chain
+        return self._once("families", lambda: families_of(tree, self._matched, predicted(tree)))
 
     def _log_likelihood(self) -> "np.ndarray | None":
         """Of each observation (chain, draw, observation); None if it is not known."""

@@ -228,8 +228,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
                     Setting("people", RANDOM),
                     ", or leave it out.",
                 )
-            people = len(self.groups_ if self._is_fitted() else data.subjects)
-            numbers_of_segments(settings.segments, people, "segments")
+            if people := len(self.groups_ if self._is_fitted() else data.subjects):  # else the fit says what is missing
+                numbers_of_segments(settings.segments, people, "segments")
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:

@@ -190,7 +190,8 @@ def sampling_of_parts(
     """
     power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
     task = population.task(source, run.least_draws, run.tune, run.thin, parts | power)
-    asked, is_free, thin, first = run, run.thin is None, task.thin, task.first_draws(run.chains)
+    asked, is_free, thin = run, run.thin is None, task.thin
+    first = task.first_draws(run.chains) if run.draws is None else FIRST_DRAWS
     if is_free and first < FIRST_DRAWS:  # fewer draws, further apart, where they are large
         thin *= -(-FIRST_DRAWS // first)
         run = run._replace(tune=min(run.tune, first) if run.tune <= FIRST_DRAWS else run.tune)

@@ -96,7 +96,7 @@ class SeveralGroups(Population):
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
 
         refuse_sensitivity(how)
-        return evidence_of_groups(data, self.weights, parts, how)
+        return evidence_of_groups(data, self.weights, parts, how, data.data)
 
     def evidence_of(self, model: Any, given: Any, how: "EvidenceRun") -> "LogEvidence":
         if self.weights != COMMON:
@@ -137,6 +137,11 @@ class EveryPerson(SeveralGroups):
         if not of_kind(OF_GROUPS[Posterior(tree).data_kind]).of_choices:
             return tree
         return with_population(tree, draws, len(data), float(parts["likelihood"].lapse))
+
+    def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
+        refuse_sensitivity(how)
+        told = [data.pooled()] if data.add_up else data.data  # the counts of all, whose constant other models have
+        return evidence_of_groups(data, self.weights, parts, how, told)
 
     def checked(self, data: Any) -> Any:
         if any(part.covariate_names for part in data.data):
@@ -290,11 +295,13 @@ def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: Groups)
 # The log evidence of models of several groups ------------------------------------------------------------------------
 
 
-def evidence_of_groups(groups: Groups, weights: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:
-    """Of free or similar weights."""
+def evidence_of_groups(
+    groups: Groups, weights: Any, parts: dict[str, Any], how: EvidenceRun, told: Sequence[Any]
+) -> LogEvidence:
+    """Of free or similar weights, as the probability of what is `told`: the data of each group, or of all."""
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
     task = build_group_task(groups, weights=weights, **of_run, **parts | {"sampler": None, "tempering": False})
-    return run_ladders(task, constant_of_groups(parts["likelihood"], groups), how, GroupPriorLadder)[0]
+    return run_ladders(task, constant_of_groups(parts["likelihood"], told), how, GroupPriorLadder)[0]
 
 
 def evidence_of_pooled(groups: Groups, pooled: Any, parts: dict[str, Any], how: EvidenceRun) -> LogEvidence:
@@ -302,12 +309,12 @@ def evidence_of_pooled(groups: Groups, pooled: Any, parts: dict[str, Any], how: 
     return run_ladders(task_of(parts, pooled, how), constant_of(parts["likelihood"], groups.data), how)[0]
 
 
-def constant_of_groups(likelihood: Any, groups: Groups) -> Callable[[GroupPriorLadder], float]:
+def constant_of_groups(likelihood: Any, told: Sequence[Any]) -> Callable[[GroupPriorLadder], float]:
     """A function of a ladder: what the log-likelihoods of the samplers leave out."""
 
     def constant(ladder: GroupPriorLadder) -> float:
         drawn, total = ladder.draws_before(1), 0.0
-        for g, data in enumerate(groups.data):
+        for g, data in enumerate(told):
             own = {name: drawn.extra[f"{name} {g}"] for name in likelihood.parameters}
             columns = columns_of_group([drawn], 1, g)
             total += likelihood.posterior_part(columns, own, data, (1, 1), False).log_constant

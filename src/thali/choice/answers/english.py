@@ -30,6 +30,8 @@ ENGLISH = {
     " have no width, and the intervals of a change leave out how uncertain today's shares are.",
     "elasticities": "One per cent more of the {price} costs {product} {mean} % of its share ({interval} {low} to"
     " {high}), the most of all products{where}.",
+    "elasticities.none": "One per cent more of the {price} costs no product any of its share{where}, not even"
+    " {product}.",
     "elasticities.title": "Change of each share, in per cent, if the {price} of a product rises by one per cent",
     "market": "Which share of the respondents would choose each product of a market? At first it is {what}. The largest"
     " share there: {first}, {mean} % ({interval} {low} to {high}).",

@@ -8,7 +8,7 @@ import numpy as np
 from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS, with_constants
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
-from thali.model.finding import FILE, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
+from thali.model.finding import FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
 from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
@@ -199,7 +199,7 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     )
 
 
-@finding("elasticities", "How does the price of each product change every share?", SHOWN)
+@finding("elasticities", "How does the price of each product change every share?", FULL)
 def elasticities(model: Any, settings: Settings) -> Finding | None:
     """What one per cent more of the price of a product does, in the first market that was asked for."""
     if settings.market is None or settings.price is None:
@@ -213,8 +213,9 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
     rows = own.to_dict("records")
     facts = {"product": rows[0]["product"], "price": settings.price, "interval": interval_name(settings.ci)}
     figures = {name: number(-rows[0][column]) for name, column in _OWN.items()}
+    word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
     where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
-    sentence = phrase(ENGLISH, "elasticities", where=where, **facts, **figures)
+    sentence = phrase(ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {}))
     title = str(phrase(ENGLISH, "elasticities.title", price=settings.price))
     return Finding(str(sentence), title=title, table=table, rows=None, picture=Picture("elasticities", title, (table,)))
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import as_label
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, DataWarning
+from thali.inference.warn import warn
 from thali.people.reach import draws_held, reach_table
 
 from .chooser import Chooser
@@ -34,6 +35,13 @@ def reach(
     nothing = np.zeros(len(cells), bool)
     if chooser.data.scheme.has_inside:
         nothing = cells[:, 0] == 0
+        if not nothing.any():
+            warn(
+                DataWarning(
+                    "People could choose none of the products, and the market has no row for that: a product now "
+                    "reaches whoever would choose it out of all of them more often than by chance. Add the row."
+                )
+            )
     fewer = chooser.thinned(len(draws_held(len(chooser.chain), int(asked.sum()), len(cells))))
     found = []
     for utility in fewer.utilities(cells):

@@ -190,12 +190,13 @@ class LogitChooser(Chooser):
         from scipy.stats import qmc
 
         named = [k for k, name in enumerate(self.data.attributes) if name != INSIDE]
+        _, same = np.unique(np.nan_to_num(cells, nan=-np.inf), axis=0, return_inverse=True)
         places, number = [], 0
         for attribute in named:
             own = cells[:, attribute]
             _, place = np.unique(own, return_inverse=True)
             lacks = np.isnan(own)
-            place[lacks] = place.max(initial=0) + 1 + np.arange(lacks.sum())  # what lacks it shares nothing
+            place[lacks] = place.max(initial=0) + 1 + same.ravel()[lacks]  # shared with the same product alone
             places.append(number + np.unique(place, return_inverse=True)[1])
             number = int(places[-1].max()) + 1
         each = max(1, -(-_OCCASIONS // kinds))

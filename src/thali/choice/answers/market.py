@@ -63,7 +63,7 @@ def competitors_of(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     _warn_of_idle(scheme, frame)
-    return frame.drop(columns=_of_tasks(scheme, frame))
+    return _with_none(scheme, frame.drop(columns=_of_tasks(scheme, frame)))
 
 
 def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:

@@ -24,13 +24,14 @@ import numpy as np
 
 from thali._arguments import between, one_of, positive, proportion
 from thali._labels import as_label, shorten
-from thali.errors import Argument, ArgumentError, EstimateWarning
+from thali.errors import Argument, ArgumentError, EstimateWarning, Setting
 from thali.inference.warn import warn
 
-from .chooser import AS_FITTED, LOGIT, RULES, Chooser, Rule
+from .chooser import AS_FITTED, LOGIT, RANDOMISED, RULES, Chooser, Rule
 from .market import Market, place_of
 
 _MOST_LIMITED = 10  # products that are not always available, of which every set is a market
+_MOST_OF_ERRORS = 4  # where errors of products are drawn in each
 _STEPS, _CLOSE = 2_000, 1e-9  # passes of the iteration for constants; the relative error of shares at its end
 
 
@@ -50,10 +51,10 @@ class How(NamedTuple):
         availability = None if self.availability is None else _by_product("availability", self.availability, labels)
         for label, value in (availability or {}).items():
             proportion(f"availability of {label!r}", value, "the part of occasions on which it is found")
-        actual = None if self.actual is None else self._checked_actual(markets)
+        actual = None if self.actual is None else self._checked_actual(markets, availability or {})
         return self._replace(scale=scale, availability=availability, actual=actual)
 
-    def _checked_actual(self, markets: Sequence[Market]) -> dict[str, float]:
+    def _checked_actual(self, markets: Sequence[Market], availability: Mapping[str, float]) -> dict[str, float]:
         """The actual share of each product."""
         if len(markets) > 1:
             raise ArgumentError(
@@ -72,9 +73,19 @@ class How(NamedTuple):
             raise ArgumentError(Argument("actual"), f" has no share of {shorten(absent)}; give one of each product.")
         for label, value in found.items():
             between(f"actual share of {label!r}", value, "what it sells (leave out of the market what sells nothing)")
-        total = sum(found.values())
-        if abs(total - 1.0) > 1e-6:
-            raise ArgumentError(Argument("actual"), f" shares must sum to 1; they sum to {total:g}.")
+        total, most = sum(found.values()), 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
+        if abs(total - most) > 1e-6:
+            where = "" if most == 1.0 else ", the part of occasions on which something is found"
+            raise ArgumentError(Argument("actual"), f" shares must sum to {most:g}{where}; they sum to {total:g}.")
+        for label, value in found.items():
+            if value >= availability.get(label, 1.0):
+                raise ArgumentError(
+                    Argument("actual"),
+                    f" share of {label!r} is {value:g}, and it is found on {availability[label]:g} of the occasions; "
+                    "give a smaller share, or a larger ",
+                    Argument("availability"),
+                    ".",
+                )
         return found
 
     def shares(
@@ -100,7 +111,7 @@ class How(NamedTuple):
                 EstimateWarning(
                     f"After {_STEPS:,} steps the shares still differ from ",
                     Argument("actual"),
-                    f" by up to {100 * np.abs(np.expm1(missing)).max():.1g} % of them.",
+                    f" by up to {100 * np.abs(np.expm1(missing)).max():,.2g} % of them.",
                 )
             )
         return of(markets, constants)
@@ -135,9 +146,13 @@ class How(NamedTuple):
         """Which products are found together, and on which part of the occasions."""
         given = self.availability or {}
         values = [given.get(label, 1.0) for label in market.labels]
-        if sum(value < 1.0 for value in values) > _MOST_LIMITED:
+        most = _MOST_OF_ERRORS if self.rule == RANDOMISED else _MOST_LIMITED
+        if sum(value < 1.0 for value in values) > most:
             raise ArgumentError(
-                Argument("availability"), f" may be below 1 for up to {_MOST_LIMITED} products of a market."
+                Argument("availability"),
+                f" may be below 1 for up to {most} products of a market by ",
+                Setting("rule", self.rule),
+                ".",
             )
         found = []
         for there in combinations(*[(True, False) if value < 1.0 else (True,) for value in values]):

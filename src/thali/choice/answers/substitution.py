@@ -1,16 +1,16 @@
 """What products take from each other: elasticities of shares, and where the buyers of a new product come from."""
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import between
 from thali._labels import as_label, suggest
 from thali.data.experiments.levels import as_number
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.warn import without_warnings
 
-from .chooser import Chooser, centre, probability_of
+from .chooser import LOGIT, Chooser, centre, probability_of
 from .market import Market, changed, market_of, place_of, weights_of
 from .rules import How
 from .shares import spread
@@ -40,6 +40,13 @@ def elasticities(
     market = market_of(chooser.data.scheme, products)
     how = how.checked([market])
     steps = _steps(chooser, market, attribute, change)
+    if change is None and how.rule != LOGIT and chooser.is_number(chooser.data.scheme.names.index(attribute)):
+        raise ArgumentError(
+            Argument("change"),
+            " is needed where shares jump: by ",
+            Setting("rule", how.rule),
+            " an elasticity is that of an arc, such as change=0.1.",
+        )
     markets = [market]
     for label, (_, low, high) in steps.items():
         markets += [changed(market, {attribute: {label: value}}) for value in (low, high)]
@@ -71,10 +78,8 @@ def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dic
     """Of each product that has a number of the attribute: the number, and between which two shares are compared."""
     names = chooser.data.scheme.names
     if attribute not in market.table.columns or attribute not in names:
-        raise ArgumentError(
-            Argument("attribute"),
-            f": the products have no attribute {attribute!r}.{suggest(str(attribute), [*map(str, names)])}",
-        )
+        other = "" if attribute in names else suggest(str(attribute), [*map(str, names)])
+        raise ArgumentError(Argument("attribute"), f": the products have no attribute {attribute!r}.{other}")
     numbers = {
         label: as_number(as_label(value)) for label, value in zip(market.labels, market.table[attribute], strict=True)
     }
@@ -89,9 +94,17 @@ def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dic
                 f"{market.table[attribute].tolist()[market.labels.index(label)]!r}.",
             )
     if change is not None:
-        part = between("change", abs(change) if isinstance(change, int | float) else change, "the part of the value")
-        factor = 1.0 + (part if change > 0 else -part)
-        return {label: (now, *sorted((now, now * factor))) for label, now in known.items()}
+        if not isinstance(change, Real) or isinstance(change, bool) or not 0.0 < abs(change) < 1.0:
+            raise ArgumentError(
+                Argument("change"), f" is a part of the value, between -1 and 1 and not 0; got {change!r}."
+            )
+        if not chooser.is_number(column):
+            raise ArgumentError(
+                Argument("change"),
+                f" asks for untested numbers of {attribute!r}, which has a coefficient for each value; leave it out "
+                "for the arc to the next one, or take the attribute as a number.",
+            )
+        return {label: (now, *sorted((now, now * (1.0 + float(change))))) for label, now in known.items()}
     if chooser.is_number(column):
         return {label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP)) for label, now in known.items()}
     levels = sorted(number for level in _tested(chooser, column) if (number := as_number(level)) is not None)
@@ -106,8 +119,10 @@ def _tested(chooser: Chooser, column: int) -> list[str]:
 
 def _next(now: float, levels: list[float]) -> tuple[float, float]:
     """The number and the next tested one above it, or below the highest."""
-    above = [level for level in levels if level > now]
-    return (now, above[0]) if above else (max(level for level in levels if level < now), now)
+    above, below = [level for level in levels if level > now], [level for level in levels if level < now]
+    if not above and not below:
+        raise ArgumentError(Argument("attribute"), f": {now:g} is the only number that was tested; there is no arc.")
+    return (now, above[0]) if above else (below[-1], now)
 
 
 def source_of_volume(
@@ -129,7 +144,7 @@ def source_of_volume(
     ci = probability_of(ci)
     market = market_of(chooser.data.scheme, products)
     named = [new] if isinstance(new, str) or not hasattr(new, "__iter__") else list(new)
-    added = [place_of(as_label(label), market.labels, "new") for label in named]
+    added = list(dict.fromkeys(place_of(as_label(label), market.labels, "new") for label in named))
     if not added:
         raise ArgumentError(Argument("new"), " must name one product of the market or more; got none.")
     others = [place for place in range(len(market.labels)) if place not in added]

@@ -44,7 +44,7 @@ _CURRENCY = r"(?:[$€£¥₹]|kr\.?|Fr\.?|zł|[A-Z]{2}\$|EUR|USD|GBP|CHF|SEK|NO
 _AMOUNT = re.compile(
     rf"(?P<sign>[-−]?)\s*(?P<before>{_CURRENCY})?\s*(?P<number>\d[\d.,'\s]*)\s*(?P<after>{_CURRENCY})?"
 )
-_DIGITS = re.compile(r"\d+|\d{1,3}(?P<between>[.,'\s])\d{3}(?:(?P=between)\d{3})*")
+_DIGITS = re.compile(r"\d+|[1-9]\d{0,2}(?P<between>[.,'\s])\d{3}(?:(?P=between)\d{3})*")
 
 
 def as_number(text: str) -> float | None:
@@ -70,7 +70,7 @@ def _amount(text: str) -> float | None:
     digits = found["number"].strip()
     whole, point, cents = digits, "", ""
     place = max(digits.rfind("."), digits.rfind(","))
-    if place >= 0 and len(digits) - place - 1 in (1, 2):  # the last of these is the decimal point
+    if place >= 0 and (len(digits) - place - 1 in (1, 2) or digits[:place] == "0"):  # the last is the decimal point
         whole, point, cents = digits[:place], digits[place], digits[place + 1 :]
     parts = _DIGITS.fullmatch(whole)
     if parts is None or not cents.isdigit() and point or parts["between"] == point != "":
@@ -101,11 +101,27 @@ def by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Labels by size if all are numbers (False before True), else by the alphabet."""
     numbers = {label: number for label in labels if (number := as_number(label)) is not None}
     if len(numbers) == len(labels):
+        _refuse_two_marks(numbers)
         values = set(numbers.values())
         is_measured = len(values) > MANY_LEVELS and not all(map(float.is_integer, values))
         return tuple(sorted(labels, key=lambda label: (numbers[label], label))), MEASURED if is_measured else NUMBERS
     ordered = tuple(sorted(labels))
     return ordered, NUMBERS if set(ordered) <= {"False", "True"} else ALPHABET
+
+
+_GROUPED = re.compile(r"\D*[1-9]\d{0,2}([.,])\d{3}\D*")
+_WITH_CENTS = re.compile(r".*\d([.,])\d{1,2}\D*")
+
+
+def _refuse_two_marks(numbers: dict[str, float]) -> None:
+    """Refuse amounts of which one has the mark of thousands where another has that of cents."""
+    cents = {found[1]: label for label in numbers if (found := _WITH_CENTS.fullmatch(label))}
+    for label, number in numbers.items():
+        if (found := _GROUPED.fullmatch(label)) and abs(number) >= 1000.0 and found[1] in cents:
+            raise DataError(
+                f"{label!r} and {cents[found[1]]!r} use {found[1]!r} in two ways, for thousands and for cents; write "
+                "them as plain numbers."
+            )
 
 
 def given_order(name: str, wanted: Any) -> tuple[str, ...]:

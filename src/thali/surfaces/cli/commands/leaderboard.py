@@ -88,7 +88,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
     check_people_of(how["people"], how["method"])
     Scale.of(how["anchor_model"])
-    check_pool(how["pool"], wanted.get("by"), asked, how["method"])
+    check_pool(how["pool"], wanted.get("by"), asked, how["method"], how["people"])
     asked.check(how["method"], how["people"])
     wanted = asked.columns(wanted, False)
     named = _OF_TABLES | wanted
