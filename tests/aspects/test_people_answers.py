@@ -380,6 +380,7 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
 
 
 @pytest.mark.long
+@pytest.mark.fit
 def test_the_evidence_of_random_people_is_that_of_the_same_counts():
     """The constant is that of the counts of all, as of every other model: people who are alike tell no models apart."""
     rng, rows = np.random.default_rng(1), []

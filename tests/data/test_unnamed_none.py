@@ -6,7 +6,7 @@ import pytest
 
 import thali as th
 from thali.data.experiments.levels import as_number, by_value
-from thali.errors import DataError
+from thali.errors import DataError, DataWarning
 
 NAN = float("nan")
 SAID = (
@@ -115,3 +115,10 @@ def test_amounts_are_read_by_what_stands_beside_them():
     assert by_value(["$99", "$1,299.00"])[0] == ("$99", "$1,299.00")
     with pytest.raises(DataError, match="'.1.375' and '.1.5' use '.' in two ways, for thousands and for cents"):
         by_value(["$1.25", "$1.375", "$1.5"])
+
+
+def test_tasks_that_a_design_holds_out_are_not_fitted_without_a_word():
+    with pytest.warns(
+        DataWarning, match="Column 'held_out' says that some tasks are held out, and they count as all others; leave"
+    ):
+        th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "none"] * 4, held_out=[0, 0, 0, 1, 1, 1] * 2))

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._labels import as_label, shorten, suggest
+from thali.data.experiments.scheme import HELD_OUT
 from thali.errors import Argument, ArgumentError
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
-HELD_OUT = "held_out"  # 1 in tasks that everybody has and no model is fitted to
 NONE = "none"  # the alternative that is no product
 
 DIRECTIONS = {"increasing": 1, "decreasing": -1}

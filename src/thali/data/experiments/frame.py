@@ -24,7 +24,7 @@ from .levels import (
     numbers_of,
     row_texts,
 )
-from .scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
+from .scheme import HELD_OUT, INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,6 +277,15 @@ def choices_of(
     people = people_of(frame, further, person, respondent)
     if attributes is None and people is not None:  # columns of people, which nobody named as attributes
         constant = [name for name in constant if name not in people.columns]
+    if HELD_OUT in further and {"0", "1"} <= set(distinct_texts(column(frame, HELD_OUT))[1]):
+        constant = [name for name in constant if name != HELD_OUT]
+        warn(
+            DataWarning(
+                f"Column {HELD_OUT!r} says that some tasks are held out, and they count as all others; leave them out",
+                Clause(" by ", Setting("where", f"{HELD_OUT} == 0")),
+                ".",
+            )
+        )
     if constant:
         warn(
             DataWarning(

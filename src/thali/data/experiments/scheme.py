@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .experiment import ChoiceExperiment
 
 
+HELD_OUT = "held_out"  # a column of designs: 1 in tasks that everybody has and no model is fitted to
 INSIDE = "inside"
 INSIDE_LEVELS = ("none", "inside")
 _SHOWN = 8  # levels written out by `describe`
