@@ -85,6 +85,10 @@ def test_what_a_design_is_asked_besides(run, folder):
 
 
 DESIGNS = [
+    (
+        ["tea", "rum", "milk", "--prohibit", "a=b"],
+        "--prohibit is about the tasks of a choice experiment; say how many by",
+    ),
     (["attributes.csv", "--tasks", 4], "--tasks needs --alternatives, the products in each task."),
     (
         ["attributes.csv", "study.csv", "--tasks", 4, "--alternatives", 2],

@@ -357,11 +357,17 @@ def design(
     named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts")}
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
     with plain_messages(OptionWords.of_names(named)):
+        from thali.errors import ArgumentError
+
         from .commands.design import print_choice_design, print_design
         from .files import formats_of
 
         formats = formats_of(tables, None, out)
         if tasks is None:
+            of_tasks = {"alternatives": alternatives, "interaction": interaction, "direction": direction}
+            of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None}
+            if given := [word for word, value in of_tasks.items() if value is not None]:
+                raise ArgumentError(f"--{given[0]} is about the tasks of a choice experiment; say how many by --tasks.")
             print_design(options, out, formats)
             return
         how = {"versions": versions, "none": none, "overlap": overlap, "random_seed": seed}
