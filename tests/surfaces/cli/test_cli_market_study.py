@@ -24,7 +24,7 @@ def tables(folder):
 def test_the_study_of_an_estimate(done):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
-    names = ["attribute_importance", "level_effects", "market_shares", "willingness_to_pay"]
+    names = ["attribute_importance", "elasticities", "level_effects", "market_shares", "willingness_to_pay"]
     wanted = {
         "command.json",
         "model.nc",
