@@ -68,11 +68,11 @@ def pytest_collection_modifyitems(items):
                 item.add_marker("long")
         if not any(item.get_closest_marker(kind) for kind in KINDS):
             folder = item.path.parent.relative_to(TESTS).as_posix()
-            is_quick = not (item.get_closest_marker("data") or item.get_closest_marker("long"))
+            is_quick = not any(map(item.get_closest_marker, ("data", "long", "study")))
             item.add_marker(KIND_OF_FOLDER.get(folder, "unit" if is_quick else "fit"))
     yield
     slow = Counter(
-        scope_of(item.nodeid) for item in items if not any(map(item.get_closest_marker, ("unit", "long", "data")))
+        scope_of(item.nodeid) for item in items if not any(map(item.get_closest_marker, ("unit", "long", "study", "data")))
     )
     items.sort(key=lambda item: -slow[scope_of(item.nodeid)])
 

@@ -15,7 +15,7 @@ from _pytest.runner import runtestprotocol
 MOST_KERNELS = 32  # of the library, for combinations of model classes: a sampler takes 5 to 30 seconds to compile
 MOST_SECONDS = 0.5  # of CPU time, child processes included, of a unit test
 LOOP_SECONDS = 0.015  # that the loop of `slowness` takes on a quiet machine
-DEFAULT = "not long and not data"  # as in pyproject.toml
+DEFAULT = "not long and not data and not study"  # as in pyproject.toml
 
 # Matrices of tests are small: a second thread only waits, and burns the time of the other workers while it does. This
 # is read when NumPy and SciPy are loaded, by this process or by the workers and programs that it starts.

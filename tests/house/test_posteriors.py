@@ -114,7 +114,7 @@ def test_a_fresh_run_agrees(program, name):
     assert max(map(abs, z.values())) < limit, z
 
 
-@pytest.mark.long
+@pytest.mark.study
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize("name", [path.stem for path in sorted((FOLDER / "posteriors").glob("*.json"))])
 def test_a_fresh_run_of_each_agrees(program, name):

@@ -97,7 +97,7 @@ def test_smc_and_changes_of_a_market_agree_with_brute_force():
     agree(z, 8.0)
 
 
-@pytest.mark.long
+@pytest.mark.study
 @pytest.mark.parametrize(
     "settings", [{"method": "smc", "islands": 8, "sweeps": 60}, {"chains": 8}], ids=["smc", "annealed"]
 )
