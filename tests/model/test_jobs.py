@@ -443,8 +443,8 @@ def test_time_is_up(tmp_path):
 def test_tuning_that_takes_too_long_is_shortened(tmp_path):
     data, job = random_comparisons(5, 5), tmp_path / "job"
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}  # of several, one may be kept alone
-    with pytest.warns(EstimateWarning, match=r"max_time=1.0 is half over while .* in place of 30,000,000") as said:
-        model = th.EliminationByAspects("unique").fit(data, max_time=1.0, **long)
+    with pytest.warns(EstimateWarning, match=r"max_time=3.0 is half over while .* in place of 30,000,000") as said:
+        model = th.EliminationByAspects("unique").fit(data, max_time=3.0, **long)
     assert any(isinstance(each.message, InterruptedWarning) for each in said)
     had, tune = model.posterior_["posterior"].sizes["draw"], model.run_settings()["tune"]
     assert model.interrupted_ and had > 0 and 0 < tune < 10**7
