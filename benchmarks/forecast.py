@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 import defaults
 import numpy as np
 
+from thali.aspects.samplers.chains import Chain
+from thali.aspects.samplers.work import levels
+
 
 class Caught(Exception):
     """Carries what a fit would have run."""
@@ -63,7 +66,10 @@ def measured(name: str, place: int, seconds: float = 3.0) -> Sweeps:
         chain.run_to(min(chain.sweeps + step, total))
         step = max(1, int(0.05 * (chain.sweeps - first) / max(time.process_time() - begin, 1e-9)))
     taken = (time.process_time() - half) / (chain.sweeps - sweep_of_half)
-    return Sweeps(sampling.forecast.sweep, taken)
+    forecast = sampling.forecast.sweep
+    if isinstance(chain, Chain):  # of which levels that are still to come are forecast, and not there yet
+        forecast *= len(chain.task.temperatures) / levels(chain.task)
+    return Sweeps(forecast, taken)
 
 
 WITHOUT = ("latent-class", "multinomial", "smc", "sparse logit, rows")  # no sweeps, or a choice of methods

@@ -248,7 +248,7 @@ def _start(panel: Panel, number: int, rng: np.random.Generator) -> np.ndarray:
 # How long that takes, and how many starts keep within the budget ------------------------------------------------------
 
 
-POINTS = 30  # at which a climb looks at the likelihood of every class
+POINTS = 20  # at which a climb looks at the likelihood of every class
 LEAST_STARTS = 2  # in any case
 
 
