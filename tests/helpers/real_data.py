@@ -18,5 +18,5 @@ def real_data(path):
 def open_for(is_marked):
     """Let the test that comes next read the folder, or not; whether it can."""
     global _open
-    _open = is_marked
-    return not is_marked or FOLDER.is_dir()
+    _open = is_marked and FOLDER.is_dir()
+    return _open or not is_marked
