@@ -72,7 +72,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker(KIND_OF_FOLDER.get(folder, "unit" if is_quick else "fit"))
     yield
     slow = Counter(
-        scope_of(item.nodeid) for item in items if not any(map(item.get_closest_marker, ("unit", "long", "study", "data")))
+        scope_of(item.nodeid)
+        for item in items
+        if not any(map(item.get_closest_marker, ("unit", "long", "study", "data")))
     )
     items.sort(key=lambda item: -slow[scope_of(item.nodeid)])
 

@@ -6,8 +6,8 @@ import pytest
 
 import thali as th
 from thali.comparison.choices import Occasions
-from thali.comparison.scorer import mean_and_error
 from thali.comparison.sentences import sentences
+from thali.data.scores import mean_and_error
 from thali.errors import ArgumentError, DataError
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}

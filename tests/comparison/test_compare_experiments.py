@@ -9,9 +9,9 @@ from experiment_data import simulated
 
 import thali as th
 from thali.comparison import engine
-from thali.comparison.choices import Respondents, Tasks, scores
-from thali.comparison.scorer import mean_and_error
+from thali.comparison.choices import Respondents, Tasks
 from thali.comparison.sentences import sentences
+from thali.data.scores import mean_and_error, scores
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}

@@ -9,6 +9,7 @@ from thali._labels import plural
 from thali.data.choices import Choices
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.experiment import held_tasks
+from thali.data.scores import TIED, scores
 from thali.errors import DataError
 from thali.model.registry import spec_of
 
@@ -243,7 +244,6 @@ class Occasions:
 
 
 _ROUNDING = 1e-6  # by which probabilities of a task may miss 1
-_TIED = 1e-12
 _MAX_NAMED = 4
 
 
@@ -399,7 +399,7 @@ class TripletScorer(HitScorer):
         else:
             found, errors = (np.concatenate(each) for each in model.predict_proba(test, return_se=True))
         best = np.repeat(np.maximum.reduceat(found, test.start[:-1]), test.sizes)
-        is_best = found >= best - _TIED
+        is_best = found >= best - TIED
         share = is_best / np.repeat(np.add.reduceat(is_best.astype(float), test.start[:-1]), test.sizes)
         with np.errstate(divide="ignore"):
             log_score = np.log(found[named])
@@ -429,15 +429,3 @@ def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:
     if not (p >= 0).all() or np.abs(sums - 1.0).max() > _ROUNDING:
         raise DataError("predict_proba must give probabilities that sum to 1 in every task.")
     return p
-
-
-def scores(p: np.ndarray, test: ChoiceExperiment | Occasions) -> tuple[np.ndarray, np.ndarray]:
-    r"""Of every task the probability of what was chosen, and whether it is a hit.
-
-    A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a hit.
-    """
-    starts = test.first_row[:-1]
-    chosen = p[starts + test.chosen]
-    top = np.maximum.reduceat(p, starts)
-    tied = np.add.reduceat((p >= np.repeat(top, np.diff(test.first_row)) - _TIED).astype(float), starts)
-    return chosen, (chosen >= top - _TIED) / tied

@@ -1,6 +1,5 @@
 """What every scorer answers: how good a prediction is, and the columns of the table."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -138,31 +137,3 @@ class Scorer(ABC):
             for name, count in zeros.items()
             if count
         ]
-
-
-def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> tuple[float, float]:
-    r"""Mean, and its standard error; values of one group may depend on each other.
-
-    .. math::
-        m = \sum_n S_n \Big/ \sum_n T_n, \qquad
-        \text{se}^2 = \frac{N}{N - 1} \sum_n (S_n - m T_n)^2 \Big/ \Big(\sum_n T_n\Big)^2
-
-    with S_n the sum over the T_n values of group n, such as the tasks of a respondent.
-
-    Examples
-    --------
-    >>> mean_and_error(np.array([1.0, 1.0, 0.0, 0.0]), ["a", "a", "b", "b"])
-    (0.5, 0.5)
-    """
-    if not len(values):
-        return math.nan, math.nan
-    mean = float(values.mean())
-    if groups is None:
-        error = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 and math.isfinite(mean) else math.nan
-        return mean, float(error)
-    _, number = np.unique(np.asarray(groups), return_inverse=True)
-    n = int(number.max()) + 1
-    if n < 2 or not math.isfinite(mean):
-        return mean, math.nan
-    off = np.bincount(number, values - mean)
-    return mean, float(math.sqrt(n / (n - 1) * (off**2).sum()) / len(values))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.scores import mean_and_error
 from thali.errors import Argument, ArgumentError, Message
 from thali.posterior.verdict import HIGHEST_R_HAT
 
-from .scorer import mean_and_error
 from .ways import SCORERS
 
 if TYPE_CHECKING:

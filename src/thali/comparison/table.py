@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.scores import mean_and_error
 from thali.errors import ArgumentError
 from thali.inference.parts import is_whole
 
 from .job import ELSEWHERE
-from .scorer import Scorer, mean_and_error
+from .scorer import Scorer
 from .splitter import Splitter
 
 if TYPE_CHECKING:

@@ -223,10 +223,9 @@ def _as_shares(columns: Columns) -> Columns:
 def _padded_weights(by_group: list[Columns], shape: tuple[int, int]) -> np.ndarray:
     """The weights of all groups (chain, draw, group, feature)."""
     first = by_group[0]
-    slot = np.arange(len(first.weights)) - first.first_column[first.draw]
     padded = np.zeros((first.n_draws, len(by_group), int(first.n_features.max(initial=0))))
     for g, columns in enumerate(by_group):
-        padded[first.draw, g, slot] = columns.weights
+        padded[first.draw, g, first.slot] = columns.weights
     return padded.reshape(*shape, *padded.shape[1:])
 
 
@@ -376,7 +375,6 @@ def group_weight_draws(
     columns, drawn = columns_of(tree), Posterior(tree).group_weights
     assert drawn is not None
     of_groups = flat(drawn.values)  # (draw, group, feature)
-    slot = np.arange(len(columns.sizes)) - columns.first_column[columns.draw]
     patterns, pattern = distinct_owners(columns)
     number_of = {tuple(labels[i] for i in owners): number for number, owners in enumerate(patterns)}
     weights, present = [], []
@@ -384,7 +382,7 @@ def group_weight_draws(
         own = np.flatnonzero(pattern == number_of[tuple(members)])
         draw = columns.draw[own]
         summed = np.zeros(of_groups.shape[:2])
-        np.add.at(summed, draw, of_groups[draw, :, slot[own]])
+        np.add.at(summed, draw, of_groups[draw, :, columns.slot[own]])
         weights.append(summed.T)
         present.append(np.bincount(draw, minlength=columns.n_draws) > 0)
     return weights, present

@@ -113,8 +113,7 @@ def common_weights_of_features(tree: "xarray.DataTree") -> dict[str, np.ndarray]
     columns, drawn = columns_of(tree), Posterior(tree).common_weights
     assert drawn is not None
     labels, shape = Posterior(tree).draws["option"].values, drawn.shape[:2]
-    slot = np.arange(len(columns.sizes)) - columns.first_column[columns.draw]
-    weights = drawn.values.reshape(columns.n_draws, -1)[columns.draw, slot]
+    weights = drawn.values.reshape(columns.n_draws, -1)[columns.draw, columns.slot]
     patterns, pattern = distinct_owners(columns)
     sizes = np.array([len(owners) for owners in patterns])
     silent = of_kind(OF_GROUPS[Posterior(tree).data_kind]).is_silent(tree, sizes)

@@ -54,6 +54,11 @@ class Columns:
         """The draw to which each column belongs."""
         return np.repeat(np.arange(self.n_draws), self.n_features)
 
+    @cached_property
+    def slot(self) -> np.ndarray:
+        """The place of each column among those of its draw, where arrays are padded."""
+        return np.arange(len(self.sizes)) - self.first_column[self.draw]
+
     def reweighted(self, weights: np.ndarray, unique_weights: np.ndarray) -> "Columns":
         """The same columns with other weights, which take no further memory."""
         made = replace(self, weights=weights, unique_weights=unique_weights)

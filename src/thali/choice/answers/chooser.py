@@ -121,6 +121,13 @@ class Chooser:
         raise NotImplementedError
 
 
+def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
+    """exp(u_j) / Σ exp(u_k) over an axis."""
+    odds = np.exp(utility - utility.max(axis=axis, keepdims=True))
+    odds /= odds.sum(axis=axis, keepdims=True)
+    return odds
+
+
 # Means, intervals and standard errors of what was drawn, in columns that are called alike -----------------------------
 
 

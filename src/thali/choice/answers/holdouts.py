@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.experiments import ChoiceExperiment
+from thali.data.scores import mean_and_error, scores
 from thali.errors import DataError
 
 if TYPE_CHECKING:
     import pandas
-
-_TIED = 1e-12
 
 
 def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
@@ -25,15 +24,10 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
         )
     p = np.asarray(model.predict_proba(data), float)
     tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
-    chosen = data.first_row[:-1] + data.chosen
-    largest = np.maximum.reduceat(p, data.first_row[:-1])
-    best = p >= largest[tasks] * (1.0 - _TIED)
-    hits = best[chosen] / np.add.reduceat(best, data.first_row[:-1])  # ties share a hit
-    frame = pd.DataFrame({"person": data.respondent_of_task, "score": np.log(p[chosen]), "hit": hits})
-    by_person = frame.groupby("person").agg(["sum", "count"])
+    of_chosen, hits = scores(p, data)
     task_of = _different(data)
     picked = np.zeros(data.n_alternatives)
-    picked[chosen] = 1.0
+    picked[data.first_row[:-1] + data.chosen] = 1.0
     place = np.arange(data.n_alternatives) - data.first_row[:-1][tasks]
     rows = pd.DataFrame({"task": task_of[tasks], "place": place, "observed": picked, "predicted": p})
     rows["alternative"] = data.alternative_labels
@@ -45,21 +39,11 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     )
     table["observed_se"] = np.sqrt(table["observed"] * (1.0 - table["observed"]) / table["choices"])
     found = Table(table.reset_index().drop(columns="place").assign(task=lambda each: each["task"] + 1))
-    for name, column in (("log_score", "score"), ("hit_rate", "hit")):
-        found.attrs[name], found.attrs[f"{name}_se"] = _mean(by_person[column])
+    for name, values in (("log_score", np.log(of_chosen)), ("hit_rate", hits)):
+        found.attrs[name], found.attrs[f"{name}_se"] = mean_and_error(values, data.respondent_of_task)
     found.attrs["guessing"] = float(np.mean(-np.log(np.diff(data.first_row))))
     found.attrs["share_error"] = float((table["observed"] - table["predicted"]).abs().mean())
     return found
-
-
-def _mean(by_person: "pandas.DataFrame") -> tuple[float, float]:
-    """The mean over tasks, and its error by the differences between people (a ratio of sums)."""
-    total, count = by_person["sum"].to_numpy(float), by_person["count"].to_numpy(float)
-    mean, people = total.sum() / count.sum(), len(total)
-    if people < 2:
-        return float(mean), float("nan")
-    apart = total - mean * count
-    return float(mean), float(np.sqrt(people / (people - 1.0) * (apart**2).sum()) / count.sum())
 
 
 def _different(data: ChoiceExperiment) -> np.ndarray:

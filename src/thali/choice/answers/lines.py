@@ -9,7 +9,7 @@ from thali.errors import Argument, ArgumentError, DataWarning
 from thali.inference.warn import warn
 from thali.people.reach import draws_held, reach_table
 
-from .chooser import Chooser
+from .chooser import Chooser, softmax
 from .market import NEW, market_of, respondents_of
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def reach(
         if nothing.any():
             found.append(own[:, :, ~nothing] > own[:, :, nothing])
         else:
-            odds = np.exp(own - own.max(axis=2, keepdims=True))
-            found.append(odds / odds.sum(axis=2, keepdims=True) > 1.0 / len(cells))
+            found.append(softmax(own) > 1.0 / len(cells))
     truths = np.concatenate(found)
     if fewer.is_estimate:
         truths = truths[1:]

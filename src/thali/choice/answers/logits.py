@@ -22,6 +22,7 @@ from .chooser import (
     Effects,
     Rule,
     error_between_chains,
+    softmax,
     thinned,
 )
 from .effects import some_products, some_tasks, variation
@@ -177,7 +178,7 @@ class LogitChooser(Chooser):
                 if rule.constants:
                     own = own + rule.constants[place][draws].T[:, :, None]
                 if rule.name == LOGIT:
-                    p = _softmax(own, axis=0)
+                    p = softmax(own, axis=0)
                 else:
                     of_people = _of_people(errors, own.shape[2])[:, :, first:last].transpose(2, 0, 1)
                     p = _best(own[..., None] + of_people[:, None]).mean(axis=-1)
@@ -310,7 +311,7 @@ class LogitChooser(Chooser):
         tastes, mix = self._tastes_of(person)
         # draws last, whose sums are quick
         u = (matrix @ tastes.reshape(-1, matrix.shape[1]).T).reshape(len(every), len(rows), -1)
-        p = np.concatenate([_softmax(u[:, a:b], axis=1) for a, b in pairwise(first_row)], axis=1)
+        p = np.concatenate([softmax(u[:, a:b], axis=1) for a, b in pairwise(first_row)], axis=1)
         if mix.shape[1] > 1:
             p = np.einsum("vrdk,dk->vrd", p.reshape(*p.shape[:2], *mix.shape), mix)
         summed = np.stack([sum(weight * p[k] for k, weight in each) for each in weights])
@@ -351,13 +352,6 @@ class LogitChooser(Chooser):
             return values[1:].std(axis=0, ddof=1)
         chains = len(np.unique(chain))
         return mean_errors(np.moveaxis(values.reshape(chains, -1, values.shape[1]), 2, 0))
-
-
-def _softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
-    """exp(u_j) / Σ exp(u_k) over an axis."""
-    odds = np.exp(utility - utility.max(axis=axis, keepdims=True))
-    odds /= odds.sum(axis=axis, keepdims=True)
-    return odds
 
 
 def _best(utility: np.ndarray) -> np.ndarray:
@@ -519,7 +513,7 @@ class LogitTastes(NamedTuple):
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
         tastes, weight = self.codes * self.steps, self._weights(weights)[:, None]
-        return [(weight @ _softmax(tastes @ self.matrix(market).T))[:, 0] for market in markets]
+        return [(weight @ softmax(tastes @ self.matrix(market).T))[:, 0] for market in markets]
 
     def _weights(self, weights: np.ndarray | None) -> np.ndarray:
         """The part of each of the P in each draw; NaN in a draw that holds nobody with a weight."""

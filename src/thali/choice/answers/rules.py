@@ -35,6 +35,10 @@ _MOST_OF_ERRORS = 4  # where errors of products are drawn in each
 _STEPS, _CLOSE = 2_000, 1e-9  # passes of the iteration for constants; the relative error of shares at its end
 
 
+# The cells of the products of a market, and which of them are found together on which part of the occasions.
+Offered = tuple[np.ndarray, list[tuple[np.ndarray, float]]]
+
+
 class How(NamedTuple):
     """How utilities become shares, as asked for."""
 
@@ -93,16 +97,17 @@ class How(NamedTuple):
     ) -> list[np.ndarray]:
         """Shares (draws, products) of each market; the actual shares are those of the first."""
 
-        def of(markets: Sequence[Market], constants: np.ndarray | None) -> list[np.ndarray]:
-            return self._shares(chooser, markets, constants, weights, cores, seed)
+        offered = [(chooser.cells(market.table), self._found(market)) for market in markets]
+
+        def of(offered: Sequence[Offered], constants: np.ndarray | None) -> list[np.ndarray]:
+            return self._shares(chooser, offered, constants, weights, cores, seed)
 
         if self.actual is None:
-            return of(markets, None)
-        first = markets[0]
-        wanted = np.log([self.actual[label] for label in first.labels])
-        constants = np.zeros((len(chooser.chain), len(first.labels)))
+            return of(offered, None)
+        wanted = np.log([self.actual[label] for label in markets[0].labels])
+        constants = np.zeros((len(chooser.chain), len(wanted)))
         for _ in range(_STEPS):
-            missing = wanted - np.log(of([first], constants)[0])
+            missing = wanted - np.log(of(offered[:1], constants)[0])
             constants += missing
             if np.abs(missing).max() < _CLOSE:
                 break
@@ -114,28 +119,26 @@ class How(NamedTuple):
                     f" by up to {100 * np.abs(np.expm1(missing)).max():,.2g} % of them.",
                 )
             )
-        return of(markets, constants)
+        return of(offered, constants)
 
     def _shares(
         self,
         chooser: Chooser,
-        markets: Sequence[Market],
+        offered: Sequence[Offered],
         constants: np.ndarray | None,
         weights: np.ndarray | None,
         cores: int | None,
         seed: Any,
     ) -> list[np.ndarray]:
         """The shares with these constants: sums over what is found on an occasion."""
-        every = [self._found(market) for market in markets]
-        cells = [chooser.cells(market.table) for market in markets]
-        asked = [own[there] for own, sets in zip(cells, every, strict=True) for there, _ in sets]
+        asked = [own[there] for own, sets in offered for there, _ in sets]
         rule = AS_FITTED
         if (self.rule, self.scale, constants is None) != (LOGIT, 1.0, True):
-            added = () if constants is None else tuple(constants[:, there] for sets in every for there, _ in sets)
+            added = () if constants is None else tuple(constants[:, there] for _, sets in offered for there, _ in sets)
             rule = Rule(self.rule, self.scale, added)
         parts = iter(chooser.shares(asked, weights, cores, seed, rule))
         found = []
-        for own, sets in zip(cells, every, strict=True):
+        for own, sets in offered:
             total = np.zeros((len(chooser.chain), len(own)))
             for there, part in sets:
                 total[:, there] += part * next(parts)

@@ -150,10 +150,6 @@ def source_of_volume(
     others = [place for place in range(len(market.labels)) if place not in added]
     if len(others) < 1:
         raise ArgumentError(Argument("new"), " names every product of the market; leave at least one to lose to them.")
-    if how.actual is not None:
-        raise ArgumentError(
-            Argument("actual"), " shares belong to the market of today, in which the new products are not."
-        )
     before_market = market._replace(labels=[market.labels[k] for k in others], table=market.table.iloc[others])
     how = how.checked([market])
     weights = weights_of(chooser, people, respondent_weights)
