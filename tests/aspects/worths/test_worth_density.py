@@ -7,11 +7,17 @@ import pytest
 from scipy.special import expit, gammaln, logsumexp
 from worth_problems import EXACT, exact_problem, naive, random_density
 
+from thali.aspects.worths import density as density_module
 from thali.aspects.worths.density import Spreads, added, log_half_normal
 
 SETTINGS = list(
     itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])
 )
+
+
+@pytest.fixture(autouse=True)
+def _rows_some_at_a_time(monkeypatch):
+    monkeypatch.setattr(density_module, "_TOGETHER", 7)
 
 
 def made(lapse, ties, sizes):

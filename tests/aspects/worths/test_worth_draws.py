@@ -79,6 +79,25 @@ def test_judges_who_contradict_each_other():
     assert np.isfinite(points).all()
 
 
+def test_the_mode_is_near_from_equal_worths(monkeypatch):
+    """Newton's own steps from there lead towards a saddle, and took 22 until they found the way."""
+    rng = np.random.default_rng(5)
+    n, count, judge = 100, 60_000, np.arange(60_000) % 10
+    first = rng.integers(0, n, count)
+    second = (first + rng.integers(1, n, count)) % n
+    worth, d = rng.normal(size=n), np.exp(0.4 * rng.normal(size=10))
+    p = expit(d[judge] * (worth[first] - worth[second]))
+    ratio = 0.8 * np.sqrt(p * (1.0 - p))
+    drawn = rng.random(count) * (1.0 + ratio)
+    wins, tied = (drawn < p).astype(float), (drawn >= 1.0).astype(float)
+    rows = Rows(first, second, 0 * judge, judge, np.zeros((count, 0)), wins, 1.0 - wins - tied, tied, 0.0, True)
+    density, looked = Density(rows, n, 10, np.zeros(0), np.zeros(n, int)), []
+    expanded = density.expanded
+    monkeypatch.setattr(density, "expanded", lambda *how: looked.append(how) or expanded(*how))
+    highest(density, Spreads.of(0.182, None), tilt=n - 1.0)
+    assert len(looked) < 12
+
+
 def test_laplace_of_many_answers_a_judge():
     density = judges(0.01, (180, 20), (140, 60))
     points, _ = Marginal(density, judges=0.5).draws(np.random.default_rng(1), 20_000)
@@ -141,7 +160,7 @@ def prior_draws(density, rng, count, tau, s):
 
 def simulated(density, rng, points):
     """The density of as many new comparisons, of each point its own."""
-    seen = density.seen(points)
+    seen = density.seen(density.rows, points)
     p = (1 - density.rows.lapse) * seen.q + density.rows.lapse / 2
     tie = np.exp(seen.log_nu) * np.sqrt(p * (1 - p)) if density.rows.has_ties else np.zeros_like(p)
     total = np.broadcast_to((density.rows.wins + density.rows.losses + density.rows.tied)[:, None], p.shape).astype(int)

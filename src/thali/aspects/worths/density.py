@@ -1,21 +1,18 @@
 """The posterior density of worths in time, seen by judges of unequal discrimination, with its derivatives."""
 
 import math
-from collections.abc import Callable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from thali.inference.numerics.bordered import Bordered
 
-from ..outcomes import Slopes, shares, slopes, terms
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from ..outcomes import shares, slopes, terms
 
 SPREAD = 0.5  # scale of the HalfNormal priors of the judges' tau and of the drift s
 _LOG_2PI = math.log(2.0 * math.pi)
+_TOGETHER = 1 << 16  # rows times points whose terms are computed at a time, so that they stay near the processor
 
 
 class Rows(NamedTuple):
@@ -31,6 +28,17 @@ class Rows(NamedTuple):
     tied: np.ndarray
     lapse: float
     has_ties: bool
+
+    def some(self, points: int) -> "Iterator[tuple[slice, Rows]]":
+        """The rows some at a time, with counts that have points beside them."""
+        step = max(1, _TOGETHER // max(points, 1))
+        for begin in range(0, max(len(self.first), 1), step):
+            at = slice(begin, begin + step)
+            counts = (_column(each[at]) for each in (self.wins, self.losses, self.tied))
+            yield (
+                at,
+                Rows(*(each[at] for each in self[:5]), *counts, self.lapse, self.has_ties),
+            )
 
 
 class Spreads(NamedTuple):
@@ -115,62 +123,39 @@ class Density:
 
     # The likelihood --------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _differences(self) -> "csr_matrix":
-        """Rows by log worths: 1 for the first, -1 for the second."""
-        rows, count = self.rows, len(self.rows.first)
+    def places(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Where the log worths of the first and of the second option stand in a point."""
         at = rows.period * self.n_options
-        return _sparse(count, self.worths.stop, ((at + rows.first, 1.0), (at + rows.second, -1.0)))
+        return at + rows.first, at + rows.second
 
-    @cached_property
-    def _of_judges(self) -> "csr_matrix":
-        """Rows by judges."""
-        return _sparse(len(self.rows.judge), self.n_judges, ((self.rows.judge, 1.0),))
-
-    @cached_property
-    def _biased(self) -> "csr_matrix":
-        """Rows by the covariates of each judge."""
-        from scipy.sparse import csr_matrix
-
-        count, covariates = self.rows.x.shape
-        place = (self.rows.judge[:, None] * covariates + np.arange(covariates)).ravel()
-        ends = np.arange(0, count * covariates + 1, covariates)
-        return csr_matrix((self.rows.x.ravel(), place, ends), (count, self.n_bias))
-
-    @cached_property
-    def _into_worths(self) -> "csr_matrix":
-        """Log worths by rows."""
-        return self._differences.T.tocsr()
-
-    @cached_property
-    def _into_judges(self) -> "csr_matrix":
-        """Judges by rows."""
-        return self._of_judges.T.tocsr()
-
-    def seen(self, points: np.ndarray) -> Seen:
-        """The comparisons from points (size, points)."""
-        difference = self._differences @ points[self.worths]
-        sharpness = np.exp(points[self.judges])[self.rows.judge] if self.n_judges else np.ones((1, 1))
-        lean = self.rows.x @ points[self.beta]
+    def seen(self, rows: Rows, points: np.ndarray) -> Seen:
+        """Comparisons from points (size, points)."""
+        one, other = self.places(rows)
+        difference = points[one] - points[other]
+        sharpness = np.exp(points[self.judges])[rows.judge] if self.n_judges else np.ones((1, 1))
+        lean = rows.x @ points[self.beta]
         if self.n_bias:
-            lean = lean + self._biased @ points[self.bias]
+            own = points[self.bias].reshape(self.n_judges, -1, points.shape[1])[rows.judge]
+            lean = lean + np.einsum("rc,rcp->rp", rows.x, own)
         q, rest = shares(sharpness * difference + lean)
         return Seen(difference, sharpness, q, rest, points[self.nu])
 
-    def _counted(self) -> Rows:
-        """The rows, whose counts have points beside them."""
-        rows = self.rows
-        return rows._replace(**{name: _column(getattr(rows, name)) for name in ("wins", "losses", "tied")})
+    def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """The log-likelihood of some rows at each point, without coefficients."""
+        for at, rows in self.rows.some(points.shape[1]):
+            seen = self.seen(rows, points)
+            yield at, terms(rows, seen.q, seen.rest, seen.log_nu)
 
     def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
         """The log-likelihood at each point, without coefficients."""
-        seen = self.seen(points)
-        return terms(self._counted(), seen.q, seen.rest, seen.log_nu).sum(axis=0)
+        return sum((found.sum(axis=0) for _, found in self._terms(points)), np.zeros(points.shape[1]))
 
     def by_row(self, points: np.ndarray) -> np.ndarray:
         """The log-likelihood of each row at each point, without coefficients (rows, points)."""
-        seen = self.seen(points)
-        return terms(self._counted(), seen.q, seen.rest, seen.log_nu)
+        found = np.empty((len(self.rows.first), points.shape[1]))
+        for at, of_some in self._terms(points):
+            found[at] = of_some
+        return found
 
     @property
     def throughout(self) -> np.ndarray:
@@ -240,24 +225,34 @@ class Density:
 
     def gradients(self, points: np.ndarray, spreads: Spreads) -> tuple[np.ndarray, np.ndarray]:
         """The same, and its slopes (size, points)."""
-        seen, rows = self.seen(points), self._counted()
-        found = slopes(rows, seen.q, seen.rest, seen.log_nu)
-        value = terms(rows, seen.q, seen.rest, seen.log_nu).sum(axis=0) + self.log_priors(points, spreads)
-        return value, self._slope(points, spreads, seen, found)
-
-    def _slope(self, points: np.ndarray, spreads: Spreads, seen: Seen, found: Slopes) -> np.ndarray:
-        """The slopes of the density."""
-        gradient = np.zeros_like(points)
-        gradient[self.worths] = self._into_worths @ (found.slope * seen.sharpness)
-        if self.rows.has_ties:
-            gradient[self.nu] = found.of_nu.sum(axis=0)
-        gradient[self.beta] = self.rows.x.T @ found.slope
-        if self.n_judges:
-            gradient[self.judges] = self._into_judges @ (found.slope * seen.sharpness * seen.difference)
-        if self.n_bias:
-            gradient[self.bias] = self._biased.T @ found.slope
+        value, gradient = self.log_priors(points, spreads), np.zeros_like(points)
+        for _, rows in self.rows.some(points.shape[1]):
+            seen = self.seen(rows, points)
+            value = value + terms(rows, seen.q, seen.rest, seen.log_nu).sum(axis=0)
+            found = slopes(rows, seen.q, seen.rest, seen.log_nu)
+            self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
         self.add_prior_slope(gradient, points, spreads)
-        return gradient
+        return value, gradient
+
+    def _add_slope(self, gradient: np.ndarray, rows: Rows, seen: Seen, slope: np.ndarray, of_nu: np.ndarray) -> None:
+        """Add the slopes of the log-likelihood of rows."""
+        pull = slope * seen.sharpness
+        one, other = self.places(rows)
+        _add(gradient, one, pull)
+        _add(gradient, other, -pull)
+        if self.rows.has_ties:
+            gradient[self.nu] += of_nu.sum(axis=0)
+        gradient[self.beta] += rows.x.T @ slope
+        if self.n_judges:
+            _add(gradient, self.judges.start + rows.judge, pull * seen.difference)
+        for place, x in self._own(rows):
+            _add(gradient, place, slope * x[:, None])
+
+    def _own(self, rows: Rows) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Where the judge's own coefficient of each covariate stands in a point, and the covariate."""
+        covariates = rows.x.shape[1] if self.n_bias else 0
+        for k in range(covariates):
+            yield self.bias.start + rows.judge * covariates + k, rows.x[:, k]
 
     def add_prior_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
         """Add the slope of the log prior to that of the log-likelihood."""
@@ -282,18 +277,21 @@ class Density:
 
     def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
         """The slope of the log-likelihood of each judge's comparisons (size, judges)."""
-        seen, rows, x = self.seen(point[:, None]), self._counted(), self.rows.x
-        found = slopes(rows, seen.q, seen.rest, seen.log_nu)
-        pull, scores = found.slope * seen.sharpness, np.zeros((self.size, self.n_judges))
-        of_worths: Any = self._into_judges @ self._differences.multiply(pull)
-        scores[self.worths] = of_worths.toarray().T
-        scores[self.nu] = (self._into_judges @ found.of_nu).T if self.rows.has_ties else 0.0
-        scores[self.beta] = (self._into_judges @ (found.slope * x)).T
-        own = np.arange(self.n_judges)
-        scores[self.judges.start + own, own] = (self._into_judges @ (pull * seen.difference))[:, 0]
-        if self.n_bias:
-            mine = np.arange(self.n_bias).reshape(self.n_judges, -1)
-            scores[self.bias.start + mine, own[:, None]] = self._into_judges @ (found.slope * x)
+        scores = np.zeros((self.size, self.n_judges))
+        for _, rows in self.rows.some(1):
+            seen = self.seen(rows, point[:, None])
+            found = slopes(rows, seen.q, seen.rest, seen.log_nu)
+            slope, judge = found.slope[:, 0], rows.judge
+            pull = slope * seen.sharpness[:, 0]
+            one, other = self.places(rows)
+            ways = [(one, pull), (other, -pull), (self.judges.start + judge, pull * seen.difference[:, 0])]
+            if rows.has_ties:
+                ways.append((np.full(len(judge), self.nu.start), found.of_nu[:, 0]))
+            for k in range(rows.x.shape[1]):
+                ways.append((np.full(len(judge), self.beta.start + k), slope * rows.x[:, k]))
+            ways += [(place, slope * x) for place, x in self._own(rows)]
+            for place, score in ways:
+                np.add.at(scores.ravel(), place * self.n_judges + judge, score)
         return scores
 
     # Its curvature ---------------------------------------------------------------------------------------------------
@@ -317,50 +315,81 @@ class Density:
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
         """Minus the second derivatives of the log-likelihood; `is_convex`: less what makes them indefinite."""
-        seen, rows, x = self.seen(point[:, None]), self._counted(), self.rows.x
-        found = slopes(rows, seen.q, seen.rest, seen.log_nu)
-        slope, weight, mixed, spread = (each[:, 0] for each in (found.slope, -found.bend, found.mixed, found.spread))
-        if is_convex:
-            slope = np.zeros_like(slope)
-            weight = np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
-        difference, sharpness = seen.difference[:, 0], np.broadcast_to(seen.sharpness[:, 0], len(slope))
+        return self.expanded(point, is_convex)[1]
+
+    def expanded(self, point: np.ndarray, is_convex: bool = False) -> tuple[np.ndarray, Bordered]:
+        """The slope of the log-likelihood (size, 1), and its `curvature`, in one pass over the comparisons."""
         periods, n, worths = self.n_periods, self.n_options, self.worths.stop
-        i, k, t = rows.first, rows.second, rows.period
-        pulled = weight * sharpness**2
-        blocks = -np.bincount((t * n + i) * n + k, pulled, periods * n * n).reshape(periods, n, n)
+        gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
+        border, corner = np.zeros((worths, self.size - worths)), np.zeros((self.size - worths,) * 2)
+        for _, rows in self.rows.some(1):
+            seen = self.seen(rows, point[:, None])
+            found = slopes(rows, seen.q, seen.rest, seen.log_nu)
+            self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
+            slope, weight, mixed, spread = (
+                each[:, 0] for each in (found.slope, -found.bend, found.mixed, found.spread)
+            )
+            if is_convex:
+                slope, weight = np.zeros_like(slope), np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
+            self._add_curvature(blocks, border, corner, rows, seen, slope, weight, mixed, spread)
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
-        border, corner = np.zeros((worths, self.size - worths)), np.zeros((self.size - worths,) * 2)
-        nu, beta, judges, bias = (
-            slice(each.start - worths, each.stop - worths) for each in (self.nu, self.beta, self.judges, self.bias)
-        )
-        along = self._into_worths
-        border[:, beta] = along @ ((weight * sharpness)[:, None] * x)
-        corner[beta, beta] = (x.T * weight) @ x
+        return gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, np.triu(corner) + np.triu(corner, 1).T)
+
+    def _add_curvature(
+        self,
+        blocks: np.ndarray,
+        border: np.ndarray,
+        corner: np.ndarray,
+        rows: Rows,
+        seen: Seen,
+        slope: np.ndarray,
+        weight: np.ndarray,
+        mixed: np.ndarray,
+        spread: np.ndarray,
+    ) -> None:
+        """Add what rows have of it: of the blocks minus what lies above the diagonal, of the corner what does."""
+        difference, sharpness = seen.difference[:, 0], np.broadcast_to(seen.sharpness[:, 0], len(slope))
+        (one, other), x, start, width = self.places(rows), rows.x, self.worths.stop, border.shape[1]
+        np.add.at(blocks.ravel(), one * self.n_options + rows.second, -weight * sharpness**2)
+        beta = slice(self.beta.start - start, self.beta.stop - start)
+
+        def add_along(column: np.ndarray | int, values: np.ndarray) -> None:
+            """Add to a column of the border, or one a row, what the first option has and the second lacks."""
+            np.add.at(border.ravel(), one * width + column, values)
+            np.add.at(border.ravel(), other * width + column, -values)
+
+        def add_own(row: np.ndarray, column: np.ndarray | int, values: np.ndarray) -> None:
+            np.add.at(corner.ravel(), row * width + column, values)
+
+        for k in range(x.shape[1]):
+            add_along(beta.start + k, weight * sharpness * x[:, k])
+        corner[beta, beta] += (x.T * weight) @ x
         if rows.has_ties:
-            border[:, nu] = (along @ (mixed * sharpness))[:, None]
-            corner[nu, nu] = spread.sum()
-            corner[nu, beta] = mixed @ x
-        if self.n_judges:
-            reach, of_judges = sharpness * difference, self._into_judges
-            by_judge = _scaled(self._of_judges, weight * sharpness * reach - slope * sharpness)
-            into: Any = along @ by_judge
-            border[:, judges] = into.toarray()
-            corner[beta, judges] = (of_judges @ ((weight * reach)[:, None] * x)).T
-            corner[judges, judges] = np.diag(of_judges @ (weight * reach**2 - slope * reach))
+            nu = self.nu.start - start
+            add_along(nu, mixed * sharpness)
+            corner[nu, nu] += spread.sum()
+            corner[nu, beta] += mixed @ x
+        if not self.n_judges:
+            return
+        judge, reach = self.judges.start - start + rows.judge, sharpness * difference
+        add_along(judge, weight * sharpness * reach - slope * sharpness)
+        add_own(judge, judge, weight * reach**2 - slope * reach)
+        for k in range(x.shape[1]):
+            add_own((beta.start + k) * np.ones_like(judge), judge, weight * reach * x[:, k])
+        if rows.has_ties:
+            add_own((self.nu.start - start) * np.ones_like(judge), judge, mixed * reach)
+        own = [(place - start, each) for place, each in self._own(rows)]
+        for place, each in own:
+            weighted = weight * each
+            add_along(place, weighted * sharpness)
+            add_own(judge, place, weighted * reach)
+            for k in range(x.shape[1]):
+                add_own((beta.start + k) * np.ones_like(judge), place, weighted * x[:, k])
+            for second, another in own:
+                add_own(place, second, weighted * another)
             if rows.has_ties:
-                corner[nu, judges] = of_judges @ (mixed * reach)
-            if self.n_bias:
-                weighted = _scaled_rows(self._biased, weight)
-                into_bias: Any = along @ _scaled_rows(weighted, sharpness)
-                of_own: Any = self._biased.T @ weighted
-                of_reach: Any = self._into_judges @ _scaled_rows(weighted, reach)
-                border[:, bias], corner[bias, bias] = into_bias.toarray(), of_own.toarray()
-                corner[beta, bias], corner[judges, bias] = (weighted.T @ x).T, of_reach.toarray()
-                if rows.has_ties:
-                    corner[nu, bias] = self._biased.T @ mixed
-        corner = np.triu(corner) + np.triu(corner, 1).T
-        return Bordered(blocks, np.zeros((periods - 1, n)), border, corner)
+                add_own((self.nu.start - start) * np.ones_like(judge), place, mixed * each)
 
 
 def diagonals(values: np.ndarray) -> np.ndarray:
@@ -380,22 +409,7 @@ def _column(counts: np.ndarray) -> np.ndarray:
     return counts if counts.ndim == 2 else counts[:, None]
 
 
-def _sparse(rows: int, columns: int, entries: tuple[tuple[np.ndarray, float], ...]) -> "csr_matrix":
-    """A matrix with the same number of entries in each row."""
-    from scipy.sparse import csr_matrix
-
-    place = np.stack([at for at, _ in entries], axis=1).ravel()
-    values = np.tile([value for _, value in entries], rows)
-    return csr_matrix((values, place, np.arange(0, len(place) + 1, len(entries))), (rows, columns))
-
-
-def _scaled_rows(matrix: "csr_matrix", factors: np.ndarray) -> "csr_matrix":
-    """The rows of a matrix, multiplied."""
-    return matrix.multiply(factors[:, None]).tocsr()
-
-
-def _scaled(matrix: "csr_matrix", factors: np.ndarray) -> "csr_matrix":
-    """The rows of a matrix that has one entry in each, multiplied."""
-    scaled = matrix.copy()
-    scaled.data = scaled.data * factors
-    return scaled
+def _add(sums: np.ndarray, place: np.ndarray, values: np.ndarray) -> None:
+    """Add values (rows, points) to the places of sums (size, points)."""
+    for k in range(values.shape[1]):
+        np.add.at(sums[:, k], place, values[:, k])

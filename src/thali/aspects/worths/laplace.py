@@ -14,7 +14,8 @@ from .density import Density, Spreads, added
 # The mode where standard deviations are known -------------------------------------------------------------------------
 
 
-_GAIN = 1e-12  # of the log density: no step that promises less is taken
+_GAIN = 1e-9  # of the log density: no step that promises less is taken
+_NEAR = 1.0  # the same of the first steps, which are those of a convex problem
 _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
 _ASIDE = 0.3  # how far from a saddle another climb begins
 _LONGEST = 3.0  # change of a coordinate in one step
@@ -36,8 +37,8 @@ class _Sloped(NamedTuple):
 class _Climb(Target[Place]):
     """The density given standard deviations, whose steps are solved along the blocks of time."""
 
-    def __init__(self, density: Density, spreads: Spreads, tilt: float) -> None:
-        self._density, self._spreads, self._tilt = density, spreads, tilt
+    def __init__(self, density: Density, spreads: Spreads, tilt: float, is_convex: bool = False) -> None:
+        self._density, self._spreads, self._tilt, self._is_convex = density, spreads, tilt, is_convex
 
     def look(self, where: np.ndarray) -> Place:
         """The density there."""
@@ -48,9 +49,10 @@ class _Climb(Target[Place]):
         return self.look(here.where + change)
 
     def slope(self, here: Place) -> _Sloped:
-        _, gradient = self._density.gradients(here.where[:, None], self._spreads)
+        gradient, curvature = self._density.expanded(here.where, self._is_convex)
+        self._density.add_prior_slope(gradient, here.where[:, None], self._spreads)
         gradient[self._density.judges] -= self._tilt / max(self._density.n_judges, 1)
-        curvature = curvature_at(self._density, here.where, self._spreads)
+        curvature = added(curvature, self._density.prior_curvature(here.where, self._spreads))
         return _Sloped(gradient[:, 0], curvature, curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _Sloped, damping: float) -> Step | None:
@@ -96,17 +98,24 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None,
     def climbed(begin: np.ndarray) -> Place:
         return newton(climb, climb.look(begin), _GAIN, last=True, damping=1e-6, longest=_LONGEST).point
 
-    end = climbed(np.zeros(density.size) if start is None else start)
-    factor = _factor(density, end.where, spreads)
+    if start is None:  # from afar by steps that are never those towards a saddle
+        afar = _Climb(density, spreads, tilt, is_convex=True)
+        start = newton(afar, afar.look(np.zeros(density.size)), _NEAR, damping=1e-6, longest=_LONGEST).point.where
+    end = climbed(start).where
+    factor = _factor(density, end, spreads)
     if factor is None:  # a saddle, such as that of two judges who contradict each other
-        end = climbed(end.where + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0))
-        factor = _factor(density, end.where, spreads)
+        end = climbed(end + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0)).where
+        factor = _factor(density, end, spreads)
+    return _about(density, end, spreads, factor)
+
+
+def _about(density: Density, point: np.ndarray, spreads: Spreads, factor: BorderedFactor | None) -> Mode:
+    """The normal distribution about a mode; without a factor that of the convex part of the density."""
     if factor is None:
-        factor = BorderedFactor(curvature_at(density, end.where, spreads, is_convex=True))
-    value = float(density.values(end.where[:, None], spreads)[0])
+        factor = BorderedFactor(curvature_at(density, point, spreads, is_convex=True))
+    value = float(density.values(point[:, None], spreads)[0])
     free = int(density.is_free.sum())
-    evidence = value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant)
-    return Mode(end.where, factor, evidence)
+    return Mode(point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant))
 
 
 # Their marginal, on a lattice of their logarithms ---------------------------------------------------------------------
@@ -158,8 +167,10 @@ class Marginal:
         centre, step = np.full(len(self.learned), _START), np.full(len(self.learned), _WIDEST)
         self._worths = np.flatnonzero(density.present.ravel())
         self._tilt = float(len(self._worths) - 1) if density.n_judges else 0.0
-        self._found: dict[tuple[float, ...], tuple[float, Mode]] = {}
-        self._last: np.ndarray | None = None
+        self._found: dict[
+            tuple[float, ...], tuple[float, np.ndarray]
+        ] = {}  # factors of many judges and periods are large
+        self._last: tuple[Mode, Spreads] | None = None
         for _ in range(_MOST_FINER if self.learned else 0):
             centre, finer = self._better(centre, step)
             if np.all(finer == step):
@@ -171,7 +182,12 @@ class Marginal:
     def best(self) -> tuple[Spreads, Mode]:
         """The point of the lattice with the greatest weight."""
         k = int(self.weights.argmax())
-        return self.spreads[k], self.modes[k]
+        return self.spreads[k], self._mode(k)
+
+    def _mode(self, k: int) -> Mode:
+        """The mode at a point of the lattice."""
+        point, spreads = self._points[k], self.spreads[k]
+        return _about(self.density, point, spreads, _factor(self.density, point, spreads))
 
     def _better(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The lattice moved to its highest point near by, with steps that fit the fall there."""
@@ -212,7 +228,7 @@ class Marginal:
         kept = [each for each in sorted(seen) if seen[each] >= top - drop]
         points = [centre + np.array(each) * step for each in kept]
         self.spreads = [self._spreads(each) for each in points]
-        self.modes = [self._found[tuple(each)][1] for each in points]
+        self._points = [self._found[tuple(each)][1] for each in points]
         weights = np.exp(np.array([seen[each] for each in kept]) - top)
         self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
         self.weights = weights / weights.sum()
@@ -228,11 +244,24 @@ class Marginal:
         """The log of the marginal there; modes of neighbours are near."""
         key = tuple(logs)
         if key not in self._found:
-            mode = highest(self.density, self._spreads(logs), self._last, self._tilt)
-            self._last = mode.point
+            spreads = self._spreads(logs)
+            mode = highest(self.density, spreads, self._near(spreads), self._tilt)
+            self._last = mode, spreads
             of_spreads = [self.density.log_spread_prior(k, log) for k, log in zip(self.learned, logs, strict=True)]
-            self._found[key] = mode.evidence + float(sum(of_spreads)), mode
+            self._found[key] = mode.evidence + float(sum(of_spreads)), mode.point
         return self._found[key][0]
+
+    def _near(self, spreads: Spreads) -> np.ndarray | None:
+        """Where the mode of other standard deviations would be if the log-likelihood were quadratic."""
+        if self._last is None:
+            return None
+        mode, before = self._last
+        point, slope = mode.point[:, None], np.zeros((self.density.size, 1))
+        self.density.add_prior_slope(slope, point, before)
+        slope *= -1.0
+        self.density.add_prior_slope(slope, point, spreads)
+        change = mode.factor.solve(slope[:, 0])
+        return mode.point + change / max(1.0, np.abs(change).max(initial=0.0) / _LONGEST)
 
     # Draws -----------------------------------------------------------------------------------------------------------
 
@@ -247,7 +276,7 @@ class Marginal:
         points, spreads = np.zeros((self.density.size, count)), np.zeros((len(self._known), count))
         for k in np.unique(chosen):
             own = np.flatnonzero(chosen == k)
-            mode, here = self.modes[k], self.spreads[k]
+            mode, here = self._mode(k), self.spreads[k]
             away = mode.factor.draw(rng.standard_normal((self.density.size, len(own))))
             away[~self.density.is_free] = 0.0
             if len(self.density.rows.first) <= _MOST_TURNED:
