@@ -200,6 +200,36 @@ def test_scores_are_means_over_people():
     np.testing.assert_allclose(grouped.loc["young", "low"], np.quantile(each[:, 0], TAILS[0], axis=0), rtol=1e-10)
 
 
+def test_scores_on_an_anchored_scale():
+    """The option that stands for none has 100, and by hand a p of each person's worths beside its own."""
+    model = of_people(named(), UNIQUE, best_worst="reversed")
+    table = model.scores(none=OPTIONS[1])
+    worth = UNIQUE[:, :PEOPLE]
+    odds = worth / worth[:, :, [1]]
+    np.testing.assert_allclose(table["score"], (400.0 * odds / (odds + 3.0)).mean(axis=(0, 1)), rtol=1e-10)
+    np.testing.assert_allclose(table["above_none"], (odds > 1.0).mean(axis=(0, 1)), rtol=1e-10)
+    np.testing.assert_allclose(table.loc[OPTIONS[1]], [100.0, 100.0, 100.0, 0.0], rtol=1e-12)
+    assert table.attrs["none"] == OPTIONS[1]
+    alone = model.of_group("p1").scores(none=OPTIONS[1])
+    np.testing.assert_allclose(alone["above_none"], (odds[:, 1] > 1.0).mean(axis=0), rtol=1e-10)
+    grouped = model.scores({"p0": "young", "p1": "old", "p2": "old"}, none=OPTIONS[1])
+    np.testing.assert_allclose(grouped.loc["old", "above_none"], (odds[:, 1:] > 1.0).mean(axis=(0, 1)), rtol=1e-10)
+    for asked in (lambda: model.scores(none="nobody"), lambda: model.findings(none="nobody")):
+        with pytest.raises(ArgumentError, match="none: there is no option 'nobody'"):
+            asked()
+
+
+def test_an_option_that_stands_for_none_is_found_in_scores_and_reach():
+    model = of_people(named(12), of_two_segments().posterior_["posterior"]["group_unique_weights"].values[0])
+    found = model.findings(segments=2, none=OPTIONS[1])
+    for key in ("option_scores", "segment_scores"):
+        assert found[key].sentence.endswith(f"{OPTIONS[1]}, which stands for none of them, has 100.")
+        assert found[key].title.endswith(f"100 for {OPTIONS[1]}") and "above_none" in found[key].table
+        assert f"as good as {OPTIONS[1]}; above_none is" in found[key].notes[0]
+    assert "reach" not in found  # of the three others there is one set
+    assert "option_scores" in of_people(compared(), UNIQUE).findings(none=OPTIONS[1])
+
+
 def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
     model = of_people(compared(), UNIQUE)
     assert model.scores().attrs["set_size"] == 2.0

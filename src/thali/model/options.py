@@ -164,6 +164,15 @@ SEGMENTS = Option(
     metavar="K|K-K|K,K,...",
     check=partial(several_whole, least=2),
 )
+NONE_OF_THEM = Option(
+    "none",
+    "The option that stands for none of the others, where people were offered one (an anchored scale): it scores 100,"
+    " and sets that reach people are without it.",
+    to=REPORT,
+    typed="anchor",
+    default="no option does",
+    metavar="OPTION",
+)
 
 # the data
 WHERE = Option(

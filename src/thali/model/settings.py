@@ -35,6 +35,8 @@ class Settings:
         The attribute of amounts of money; None: one that is called price or cost.
     segments : optional
         Numbers of segments of the respondents.
+    none : str, optional
+        The option that stands for none of the others.
     similar : float, optional
         From which overlap on features, or classes, count as one; None: the model's own.
     kind : str
@@ -51,6 +53,7 @@ class Settings:
     market: "pandas.DataFrame | None" = None
     price: str | None = None
     segments: Any = None
+    none: str | None = None
     similar: float | None = None
     kind: str = "expectation"
     folds: int = 0

@@ -22,7 +22,8 @@ _COLUMNS = ["score", "low", "high"]
 def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
     """Draw the score of each option and its interval, the option with the highest mean score at the top.
 
-    The thin line is the score of an average option, 100 over their number.
+    The thin line is the score of an average option, 100 over their number; on an anchored scale that of the option
+    which stands for none of the others.
 
     Parameters
     ----------
@@ -64,7 +65,9 @@ def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
     of = "" if len(groups) == 1 else f"{table.index.names[0]} "
     found = {f"{of}{group}".strip(): np.asarray(rows.loc[options, _COLUMNS]).T for group, rows in each.items()}
     draw_groups(ax, labels, found)
-    ax.axvline(100.0 / len(options), color="0.7", linewidth=0.8, zorder=0)
+    none = table.attrs.get("none")
+    ax.axvline(100.0 / len(options) if none is None else 100.0, color="0.7", linewidth=0.8, zorder=0)
     ax.set_xlim(left=0.0)
-    ax.set_xlabel(f"score, 100 in all (mean and {level_of(table)} interval)")
+    scale = "100 in all" if none is None else f"{short([none])[0]} has 100"
+    ax.set_xlabel(f"score, {scale} (mean and {level_of(table)} interval)")
     return ax

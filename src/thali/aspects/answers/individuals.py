@@ -94,7 +94,7 @@ def reached_by(tree: "xarray.DataTree", none: Any = None) -> tuple[np.ndarray, l
     They reach those whose share of them is above the mean of all, or above that of the one that stands for none.
     """
     seen = Posterior(tree)
-    sizes, labels = seen.draws.sizes, [str(label) for label in seen.draws["option"].values]
+    sizes, labels = seen.draws.sizes, labels_of(tree)
     n, people = len(labels), len(seen.groups)
     at = None if none is None else place_of(none, labels)
     draws = draws_held(sizes["chain"] * sizes["draw"], people, n)
@@ -105,6 +105,11 @@ def reached_by(tree: "xarray.DataTree", none: Any = None) -> tuple[np.ndarray, l
     if at is None:
         return found, labels
     return np.delete(found, at, axis=2), [label for label in labels if label != labels[at]]
+
+
+def labels_of(tree: "xarray.DataTree") -> list[str]:
+    """The labels of the options."""
+    return [str(label) for label in Posterior(tree).draws["option"].values]
 
 
 def place_of(none: Any, labels: Sequence[str]) -> int:

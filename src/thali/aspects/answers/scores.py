@@ -1,7 +1,7 @@
 """Scores of options from 0 to 100, as studies of best and worst report them; of groups and segments of people, too."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from thali.posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from .groups import tree_of_group
-from .individuals import shares_of_people
+from .individuals import labels_of, place_of, shares_of_people
 from .kind import of_choices
 from .options import utility_draws
 
@@ -25,6 +25,32 @@ if TYPE_CHECKING:
     import xarray
 
 _FEW = 1e-300  # a worth of 0 has no logarithm
+_LARGEST = 700.0  # logarithm of a number that is finite
+
+
+class _Scale(NamedTuple):
+    """What scores are on."""
+
+    size: float  # options of a set
+    none: int | None = None  # the option that stands for none of the others
+
+    def scores(self, worth: np.ndarray) -> np.ndarray:
+        """Scores of options (last axis) from their worths: see `scaled` and `anchored`."""
+        return scaled(worth, self.size) if self.none is None else anchored(worth, self.size, self.none)
+
+    def above(self, worth: np.ndarray) -> np.ndarray:
+        """Whether each option is better than the one that stands for none; NaN without it."""
+        if self.none is None:
+            return np.full(worth.shape, np.nan)
+        return (worth > worth[..., [self.none]]).astype(float)
+
+
+class _Scores(NamedTuple):
+    """Of one group."""
+
+    mean: np.ndarray  # (options,)
+    draws: np.ndarray  # (draws, options)
+    above: np.ndarray  # (options,) the share who prefer each to the one that stands for none; NaN without it
 
 
 def scaled(worth: np.ndarray, size: float) -> np.ndarray:
@@ -35,9 +61,20 @@ def scaled(worth: np.ndarray, size: float) -> np.ndarray:
     with the log worths z less their mean.
     """
     logs = np.log(np.maximum(worth, _FEW))
-    odds = np.exp(logs - logs.mean(axis=-1, keepdims=True))
-    p = odds / (odds + size - 1.0)
+    p = _beside(logs - logs.mean(axis=-1, keepdims=True), size)
     return 100.0 * p / p.sum(axis=-1, keepdims=True)
+
+
+def anchored(worth: np.ndarray, size: float, none: int) -> np.ndarray:
+    """The same with the log worths less that of the option which stands for none, whose score is 100: 100 a p."""
+    logs = np.log(np.maximum(worth, _FEW))
+    return 100.0 * size * _beside(logs - logs[..., [none]], size)
+
+
+def _beside(logs: np.ndarray, size: float) -> np.ndarray:
+    """The probability of choosing an option out of a set whose others have a log worth of 0."""
+    odds = np.exp(np.minimum(logs, _LARGEST))
+    return odds / (odds + size - 1.0)
 
 
 def size_of_sets(tree: "xarray.DataTree") -> float:
@@ -46,48 +83,53 @@ def size_of_sets(tree: "xarray.DataTree") -> float:
     return float(fixed["set_size"].values.mean()) if "set_size" in fixed else 2.0
 
 
-def scores_table(tree: "xarray.DataTree", by: Any, random_seed: Any) -> "pandas.DataFrame":
+def scores_table(tree: "xarray.DataTree", by: Any, none: Any, random_seed: Any) -> "pandas.DataFrame":
     """A row an option; of several groups, or of those `by` which people are grouped, a row a group and option."""
     seen = Posterior(tree)
+    at = None if none is None else place_of(none, labels_of(tree))
+    scale = _Scale(size_of_sets(tree), at)
     if seen.has_individuals:
-        return _of_people(tree, by, random_seed)
+        return _of_people(tree, by, scale, random_seed)
     if by is not None:
         raise ArgumentError(
             Argument("by"), " groups people who have weights of their own; fit with ", Setting("people", RANDOM), "."
         )
-    size = size_of_sets(tree)
     if not seen.groups:
-        return _table({"": _of_one(of_choices(tree, "scores"), size)}, tree, size, None)
-    each = {name: _of_one(of_choices(tree_of_group(tree, name), "scores"), size) for name in seen.groups}
-    return _table(each, tree, size, "group")
+        return _table({"": _of_one(of_choices(tree, "scores"), scale)}, tree, scale, None)
+    each = {name: _of_one(of_choices(tree_of_group(tree, name), "scores"), scale) for name in seen.groups}
+    return _table(each, tree, scale, "group")
 
 
-def _of_one(tree: "xarray.DataTree", size: float) -> tuple[np.ndarray, np.ndarray]:
-    """The mean scores of one group, and their draws (draws, options)."""
-    draws = scaled(utility_draws(columns_of(tree)), size)
-    return draws.mean(axis=0), draws
+def _of_one(tree: "xarray.DataTree", scale: _Scale) -> _Scores:
+    """The scores of one group."""
+    worth = utility_draws(columns_of(tree))
+    draws = scale.scores(worth)
+    return _Scores(draws.mean(axis=0), draws, scale.above(worth).mean(axis=0))
 
 
-def _of_people(tree: "xarray.DataTree", by: Any, random_seed: Any) -> "pandas.DataFrame":
+def _of_people(tree: "xarray.DataTree", by: Any, scale: _Scale, random_seed: Any) -> "pandas.DataFrame":
     """Means over people; in every draw they have the weights of a Bayesian bootstrap."""
-    seen, size = Posterior(tree), size_of_sets(tree)
+    seen = Posterior(tree)
     people, sizes = seen.groups, seen.draws.sizes
     draws, n = sizes["chain"] * sizes["draw"], sizes["option"]
     names, codes = _groups_of(by, people)
     weights = streams(random_seed, 1)[0].standard_gamma(1.0, (draws, len(people)))
-    means, drawn = np.zeros((len(names), n)), np.zeros((len(names), draws, n))
+    (means, above), drawn = np.zeros((2, len(names), n)), np.zeros((len(names), draws, n))
     for some in blocks_of_people(len(people), draws * n):
-        scores = scaled(shares_of_people(tree, some), size)
+        shares = shares_of_people(tree, some)
+        scores, better = scale.scores(shares), scale.above(shares)
         for code in np.unique(codes[some]):
             own = codes[some] == code
             means[code] += scores[:, own].mean(axis=0).sum(axis=0)
+            above[code] += better[:, own].mean(axis=0).sum(axis=0)
             drawn[code] += np.einsum("dp,dpi->di", weights[:, some][:, own], scores[:, own])
     for code in range(len(names)):
         own = codes == code
         means[code] /= own.sum()
+        above[code] /= own.sum()
         drawn[code] /= weights[:, own].sum(axis=1, keepdims=True)
-    each = {name: (means[code], drawn[code]) for code, name in enumerate(names)}
-    return _table(each, tree, size, None if by is None else "segment" if isinstance(by, Segments) else "group")
+    each = {name: _Scores(means[code], drawn[code], above[code]) for code, name in enumerate(names)}
+    return _table(each, tree, scale, None if by is None else "segment" if isinstance(by, Segments) else "group")
 
 
 def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
@@ -115,19 +157,22 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
     return list(names), codes
 
 
-def _table(
-    each: Mapping[Any, tuple[np.ndarray, np.ndarray]], tree: "xarray.DataTree", size: float, of: str | None
-) -> "pandas.DataFrame":
+def _table(each: Mapping[Any, _Scores], tree: "xarray.DataTree", scale: _Scale, of: str | None) -> "pandas.DataFrame":
     """Means and intervals, a row an option, of each group."""
     import pandas as pd
 
     from thali._tables import Table
 
-    labels = [str(label) for label in Posterior(tree).draws["option"].values]
+    labels = labels_of(tree)
     index = pd.Index(labels, name="option")
     if of is not None:
         index = pd.MultiIndex.from_product([list(each), labels], names=[of, "option"])
-    low, high = np.concatenate([np.quantile(draws, TAILS, axis=0) for _, draws in each.values()], axis=1)
-    table = Table({"score": np.concatenate([mean for mean, _ in each.values()]), "low": low, "high": high}, index)
-    table.attrs |= {"interval": INTERVAL, "set_size": size}
+    low, high = np.concatenate([np.quantile(found.draws, TAILS, axis=0) for found in each.values()], axis=1)
+    columns = {"score": np.concatenate([found.mean for found in each.values()]), "low": low, "high": high}
+    if scale.none is not None:
+        columns["above_none"] = np.concatenate([found.above for found in each.values()])
+    table = Table(columns, index)
+    table.attrs |= {"interval": INTERVAL, "set_size": scale.size}
+    if scale.none is not None:
+        table.attrs["none"] = labels[scale.none]
     return table

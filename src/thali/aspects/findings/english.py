@@ -100,9 +100,14 @@ ENGLISH = {
     "option_scores": "Highest scores: {named}; an average option would have {average}.",
     "option_scores.by": "Scores sum to 100 and are proportional to how often an option would be chosen as the best of a"
     " set with {others} others of average worth.",
-    "option_scores.title": "Scores of the options, 100 in all",
+    "option_scores.none": "Highest scores: {named}; {average}, which stands for none of them, has 100.",
+    "option_scores.none.by": "Scores are proportional to how often an option would be chosen as the best of a set with"
+    " {others} others as good as {none}; above_none is the share who prefer it to {none}.",
+    "option_scores.title": "Scores of the options, {scale}",
+    "option_scores.sum": "100 in all",
+    "option_scores.anchor": "100 for {none}",
     "option_scores.caption": "Score of each option and its interval.",
-    "option_scores.segments": "Scores of the options in each segment, 100 in all",
+    "option_scores.segments": "Scores of the options in each segment, {scale}",
     "unusual": "{odd} of {number} gave answers so improbable that at most 1 % of simulated people do (about {expected}"
     " would by chance): {named}.",
     "unusual.none": "Nobody of {number} gave answers so improbable that at most 1 % of simulated people do (about"

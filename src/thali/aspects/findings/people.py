@@ -1,5 +1,6 @@
 """What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
@@ -82,9 +83,9 @@ def individuals(model: Any, settings: Settings) -> Finding:
 def reach(model: Any, settings: Settings) -> Finding | None:
     """The sets of options that reach most people."""
     options = model.posterior_["posterior"].sizes["option"]
-    if options <= REACH_SIZE:
+    if options - (settings.none is not None) <= REACH_SIZE:
         return None
-    table = model.reach(REACH_SIZE, random_seed=settings.random_seed)
+    table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed)
     best = table.iloc[0]
     low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
     interval = {"interval": interval_name(), "low": low, "high": high}
@@ -105,14 +106,15 @@ def reach(model: Any, settings: Settings) -> Finding | None:
 
 def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
-    has_scores = Posterior(model.posterior_).best_worst is not None
-    scores = ("segment_scores", "How strongly does each segment prefer each option?", _segment_scores)
+    has_scores = Posterior(model.posterior_).best_worst is not None or settings.none is not None
+    make = partial(_segment_scores, settings)
+    scores = ("segment_scores", "How strongly does each segment prefer each option?", make)
     return segment_makers(settings, lambda model: len(model.groups_), besides=(scores,) * has_scores)
 
 
-def _segment_scores(model: Any, segments: "Segments") -> Finding:
+def _segment_scores(settings: Settings, model: Any, segments: "Segments") -> Finding:
     """The scores of the options in each segment."""
-    return scores_finding(model.scores(segments), ENGLISH["option_scores.segments"], "segment_scores")
+    return scores_finding(model.scores(segments, none=settings.none), "option_scores.segments", "segment_scores")
 
 
 def modelled(model: Any) -> tuple[Text, ...]:

@@ -219,7 +219,11 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         return population_of(data, self.weights, self.kinds, self.people == RANDOM)
 
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
-        """The settings; segments are of people of whom each has weights of their own."""
+        """The settings; segments are of people of whom each has weights of their own; one option stands for none."""
+        if settings.none is not None:
+            from ..answers.individuals import labels_of, place_of
+
+            place_of(settings.none, labels_of(self.posterior_) if self._is_fitted() else data.labels)
         if settings.segments is not None:
             if self.people != RANDOM:
                 raise ArgumentError(
