@@ -357,6 +357,15 @@ INTERACTIONS = Option(
     metavar="NAME=A,B,...",
 )
 CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
+NESTS = Option(
+    "nests",
+    "A nest of alternatives that share what no attribute says, by their labels, such as public=train,bus; may be given"
+    " several times.",
+    LISTS,
+    typed="nest",
+    default="there are none",
+    metavar="NAME=A,B,...",
+)
 CI = Option(
     "ci",
     "Probability of the intervals of the tables.",

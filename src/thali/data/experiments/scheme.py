@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Fact, Setting
 
 from ..columns import column
 from .levels import (
@@ -302,15 +302,15 @@ def _place(frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | 
 # The alternative's label as an attribute of its own, for experiments whose alternatives have names or places ----------
 
 
-def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
+def with_constants(data: "ChoiceExperiment", why: Fact = Setting("constants", True)) -> "ChoiceExperiment":
     """The data with the column of alternatives as their last attribute, which the no-choice option lacks.
 
-    Data that have it already are returned as they are.
+    Data that have it already are returned as they are; `why` is the argument that needs it.
     """
     scheme = data.scheme
     if scheme.alternative is None:
         raise ArgumentError(
-            Setting("constants", True),
+            why,
             " needs labels of alternatives, and the data have none; name their column by ",
             Argument("alternative"),
             ".",
@@ -323,9 +323,7 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     )
     found = sorted(set(data.alternative_labels[~is_none].tolist()))
     if len(found) < 2:
-        raise ArgumentError(
-            Setting("constants", True), f" needs two labels or more; all alternatives are {found[0]!r}."
-        )
+        raise ArgumentError(why, f" needs two labels or more; all alternatives are {found[0]!r}.")
     levels, order = by_value(found)
     place = {label: number for number, label in enumerate(levels)}
     codes = np.array([place.get(label, -1) for label in data.alternative_labels], np.int64)
