@@ -58,6 +58,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "latent-feature-model": {},
     "product-classes": {"bad_run": {"sweeps": 0}, "keeps_beginning": False},
     "multinomial-logit": {"bad_run": {}, "has_chains": False},
+    "multinomial-logit, nests": {"bad_run": {}, "has_chains": False},
     "hierarchical-logit": {},
     "latent-class-logit": {"bad_run": {}, "has_chains": False},
     "plackett-luce": {"bad_data": (None, None)},

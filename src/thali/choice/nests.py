@@ -15,7 +15,7 @@ import numpy as np
 
 from thali._labels import as_label, plural, shorten, suggest
 from thali.data.experiments.scheme import with_constants
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.optimise import Slope, Target, newton
 
 from .logit import Tasks
@@ -206,7 +206,7 @@ def derivatives(nested: NestedTasks, beta: np.ndarray, log_dissimilarity: np.nda
         - D, \qquad D_{\beta \lambda_m} = -(x_c - \bar x_m) / \lambda_m^2, \quad
         D_{\lambda_m \lambda_m} = 2 (V_c - \bar V_m) / \lambda_m^3.
     """
-    (x, first_row, chosen), begin, first_group = nested.tasks, nested.first_row, nested.first_group
+    x, chosen, begin, first_group = nested.tasks.matrix, nested.tasks.chosen_row, nested.first_row, nested.first_group
     p, number = x.shape[1], nested.number
     dissimilarity = np.exp(log_dissimilarity)
     scale = np.append(dissimilarity, 1.0)[nested.nest]  # of each group

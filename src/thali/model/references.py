@@ -88,8 +88,9 @@ REFERENCES = {
     "mcfadden1978": Reference(
         "McFadden",
         1978,
-        "McFadden, D. (1978). Modelling the choice of residential location. In A. Karlqvist, L. Lundqvist, F. Snickars, "
-        "& J. W. Weibull (Eds.), Spatial interaction theory and planning models (pp. 75–96). North-Holland.",
+        "McFadden, D. (1978). Modelling the choice of residential location. In A. Karlqvist, L. Lundqvist, "
+        "F. Snickars, & J. W. Weibull (Eds.), Spatial interaction theory and planning models (pp. 75–96). "
+        "North-Holland.",
     ),
     "miaoulis1990": Reference(
         "Miaoulis, Free & Parsons",

@@ -359,6 +359,9 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _first_tasks,
     ),
     "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),
+    "multinomial-logit, nests": Smallest(
+        partial(th.MultinomialLogit, nests={"sides": ["1", "3"]}), _experiments, {}, _first_tasks
+    ),
     "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
     "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
     "plackett-luce": Smallest(th.PlackettLuceRegression, _rows, _CHAINS, _first_rows, is_run_made=True),

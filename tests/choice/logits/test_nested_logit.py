@@ -167,6 +167,21 @@ def test_further_answers(fitted, data):
     assert draws.shares([rows])[0][0] == pytest.approx(fitted.predict_proba(offered), abs=1e-4)  # tastes are rounded
 
 
+def test_products_that_share_a_label_share_its_nest(fitted):
+    """A second bus takes from the first one, and from its nest, more than from others."""
+    two = pd.concat([market(), market().iloc[[1]]], ignore_index=True).assign(product=[*MODES, "other bus"])
+    shares, before = fitted.market_shares(two)["share"], fitted.market_shares(market())["share"]
+    assert shares["bus"] == pytest.approx(shares["other bus"]) and shares["air"] < before["air"]
+    power = fitted.dissimilarity_["ground"]
+    x = fitted._coding_.rows(fitted._chooser().cells(two)) @ fitted.coef_.to_numpy()
+    worth = np.exp(x / [fitted.dissimilarity_[nest] for nest in ("fast", "ground", "fast", "ground", "ground")])
+    ground, fast = worth[[1, 3, 4]].sum() ** power, worth[[0, 2]].sum() ** fitted.dissimilarity_["fast"]
+    assert shares[["bus", "train", "other bus"]].sum() == pytest.approx(ground / (ground + fast))
+    every = {"alt": ["train", "air"], "cost": [2, 3], "wifi": ["no", "yes"]}
+    best = fitted.best_products(every, market().iloc[[1]])
+    assert best["alt"].iloc[0] in ("train", "air") and best["share"].is_monotonic_decreasing
+
+
 def slow_importance(fitted, data):
     """How far the choices change if all alternatives are alike in one attribute, by predictions."""
     rows = data.to_frame()

@@ -44,6 +44,21 @@ def test_the_study_of_an_estimate(done):
     assert re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE) and "The maximum was found." in result.out
 
 
+def test_nests(done, refused):
+    """An alias asks for them; each is typed by itself."""
+    done("fit", "sim.csv", "--model", "nested-logit", "--nest", "sides=1,3", "--linear", "price", "--out", "found")
+    model = th.load("found/model.nc")
+    assert {name: list(members) for name, members in model.nests.items()} == {"sides": ["1", "3"]}
+    table = pd.read_csv("found/nests.csv", index_col="nest")
+    pd.testing.assert_frame_equal(table, model.nest_table(), check_frame_type=False)
+    for words, sentence in (
+        (["--model", "nested-logit"], "nested-logit is multinomial-logit with --nest; name it"),
+        (["--model", "MNL", "--nest", "sides=1"], "--nest: 'sides' has 1 alternative"),
+        (["--model", "HB", "--nest", "sides=1,3"], "--nest belongs to multinomial-logit, not to hierarchical-logit"),
+    ):
+        assert sentence in refused("fit", "sim.csv", *words)
+
+
 def test_the_study_of_a_posterior(done):
     quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
     result = done("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found")

@@ -48,8 +48,8 @@ class MultinomialLogit(LogitAnswers, Model):
     Every level that the tasks show, but the first of an attribute, has a coefficient, the utility that it adds to that
     of the first.
 
-    With `nests` it is the nested logit: the alternatives of a nest m share a part of utility that no attribute explains,
-    the more the smaller its dissimilarity is,
+    With `nests` it is the nested logit: the alternatives of a nest m share a part of utility that no attribute
+    explains, the more the smaller its dissimilarity is,
 
     .. math::
         P(x_j \mid X) = \frac{e^{u_j / \lambda_m}}{e^{I_m}} \frac{e^{\lambda_m I_m}}{\sum_l e^{\lambda_l I_l}},
@@ -248,8 +248,8 @@ class MultinomialLogit(LogitAnswers, Model):
         if self.dissimilarity_ is not None and len(above := self.dissimilarity_[self.dissimilarity_ > 1.0]):
             named = listed([f"{name!r} ({value:.3g})" for name, value in above.items()])
             yield EstimateWarning(
-                f"The dissimilarity of {named} is above 1: alternatives of the nest take less from each other than from "
-                "the rest, which agrees with people who choose what they like best for some products at most; try "
+                f"The dissimilarity of {named} is above 1: alternatives of the nest take less from each other than "
+                "from the rest, which agrees with people who choose what they like best for some products at most; try "
                 "other nests.",
             )
 

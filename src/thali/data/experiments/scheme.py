@@ -187,7 +187,7 @@ class Scheme:
                 raise DataError(f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in.")
         nobody = np.zeros(len(frame), dtype=np.int64)
         task_of_row = _first_appearance(nobody if person is None else person, nobody if task is None else task)
-        if self.alternative is not None and self.alternative in frame.columns:
+        if self.alternative in frame.columns and self.alternative not in self.names:  # else several may share a label
             refuse_twice(row_texts(column(frame, self.alternative)), task_of_row, where)
         known = {label: number for number, label in enumerate(respondents)}
         numbers = nobody - 1 if person is None else np.array([known.get(label, -1) for label in person], np.int64)
@@ -299,10 +299,12 @@ def _place(frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | 
     return where
 
 
+CONSTANTS = Setting("constants", True)  # what may need labels of alternatives
+
 # The alternative's label as an attribute of its own, for experiments whose alternatives have names or places ----------
 
 
-def with_constants(data: "ChoiceExperiment", why: Fact = Setting("constants", True)) -> "ChoiceExperiment":
+def with_constants(data: "ChoiceExperiment", why: Fact = CONSTANTS) -> "ChoiceExperiment":
     """The data with the column of alternatives as their last attribute, which the no-choice option lacks.
 
     Data that have it already are returned as they are; `why` is the argument that needs it.
