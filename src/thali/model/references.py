@@ -39,6 +39,12 @@ REFERENCES = {
         "Daviet, R., & McCausland, W. (2017). Bayesian non-parametric inference with monotonicity restrictions for "
         "discrete choice experiments. Unpublished draft.",
     ),
+    "dayton1988": Reference(
+        "Dayton & Macready",
+        1988,
+        "Dayton, C. M., & Macready, G. B. (1988). Concomitant-variable latent-class models. Journal of the American "
+        "Statistical Association, 83, 173–178.",
+    ),
     "gorur2006": Reference(
         "Görür, Jäkel & Rasmussen",
         2006,

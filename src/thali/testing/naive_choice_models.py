@@ -84,11 +84,13 @@ def latent_class_log_likelihood(tasks: Any, sizes: Any, tastes: Any) -> float:
     r"""Log-likelihood of the choices of all people, each of whom belongs to one of K classes.
 
     .. math:: \sum_n \ln \sum_k \pi_k \prod_t p_{nt}(x^*_{nt} \mid \beta_k)
+
+    `sizes` (K,) is the same for all, or (people, K).
     """
     total = 0.0
-    for own in tasks:
+    for own, of_classes in zip(tasks, np.broadcast_to(sizes, (len(tasks), len(tastes))), strict=True):
         of_person = 0.0
-        for size, beta in zip(sizes, tastes, strict=True):
+        for size, beta in zip(of_classes, tastes, strict=True):
             of_person += size * math.prod(choice_probability(rows, chosen, beta) for rows, chosen in own)
         total += math.log(of_person)
     return total

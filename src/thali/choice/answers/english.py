@@ -78,6 +78,12 @@ ENGLISH = {
     " {bic}; people count) was found by {found} of {starts} starts.",
     "latent.entropy": "Entropy R²: {entropy} (1: everybody belongs to one class for certain).",
     "latent.classes": "Classes of people, the largest first: sizes and coefficients",
+    "latent.odds": "A unit more of {column} multiplies the odds of class {label} against class 1 by {odds} ({interval}"
+    " {low} to {high}).",
+    "latent.odds.none": "No column of people tells the classes apart: every {interval} of a factor of their odds holds"
+    " 1.",
+    "latent.odds.title": "Factor of the odds of each class against class 1 for a unit more of a column of people",
+    "latent.by_columns": "The class of a person depended on {named} by a multinomial logit {source}.",
     "latent.numbers": "Numbers of classes that were tried",
     "latent.membership": "Probability of each respondent's class",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum likelihood over all"

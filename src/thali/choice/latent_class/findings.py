@@ -7,6 +7,7 @@ from thali.model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase
+from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, check, segments_of
@@ -39,6 +40,23 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes))
 
 
+@finding("class_odds", "Who is of which class?")
+def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+    """How columns of people change the odds of classes."""
+    if model.membership_coef_ is None or model.n_classes_ < 2:
+        return None
+    table = model.class_odds(ci=settings.ci)
+    sure = table[(table["low"] > 1.0) | (table["high"] < 1.0)].sort_values("p", kind="stable")
+    interval = interval_name(settings.ci)
+    sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
+    if len(sure):
+        row = sure.iloc[0]
+        ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
+        named = {"column": row["column"], "label": row["class"], "interval": interval}
+        sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
+    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, rows=None)
+
+
 @finding("numbers_of_classes", "How many classes are there?")
 def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """The numbers of classes that were tried."""
@@ -63,11 +81,15 @@ def estimates(model: "LatentClassLogit", settings: Settings) -> Finding | None:
 def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     """How a paper says it."""
     sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
-    if len(model.choice_) < 2:
-        return (sentence,)
-    criterion = "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
-    return sentence, phrase(ENGLISH, "latent.chosen", criterion=criterion)
+    sentences = [sentence]
+    if model.membership_coef_ is not None:
+        named = listed(list(model.membership_coef_.columns[1:]))
+        sentences.append(phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=named))
+    if len(model.choice_) > 1:
+        criterion = "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
+        sentences.append(phrase(ENGLISH, "latent.chosen", criterion=criterion))
+    return tuple(sentences)
 
 
-_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, numbers_of_classes, *FIRST)
+_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, *FIRST)
 _LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)

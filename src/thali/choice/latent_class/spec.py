@@ -4,7 +4,7 @@ from functools import partial
 
 from thali._arguments import several_whole, whole
 from thali.data.kinds import EXPERIMENTS
-from thali.model.options import CONSTANTS, EXPERIMENT, INTERACTIONS, KNOTS, LINEAR, MARKET_STUDY, SEED, SEGMENTS
+from thali.model.options import CONSTANTS, EXPERIMENT, INTERACTIONS, KNOTS, LINEAR, MARKET_STUDY, PEOPLE, SEED, SEGMENTS
 from thali.model.spec import COUNTS, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
@@ -27,6 +27,7 @@ LATENT_CLASS = ModelSpec(
         KNOTS,
         INTERACTIONS,
         CONSTANTS,
+        PEOPLE.but(help="Columns of who answered, such as age, on which the class of a person depends."),
         Option(
             "choose",
             "By what the number of classes is chosen. bic: people count; held-out: how well people are predicted whom"
