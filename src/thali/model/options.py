@@ -337,6 +337,14 @@ EXPERIMENT = (
         metavar="LABEL|COLUMN|COLUMN=VALUE",
     ),
     Option(
+        "bought",
+        "The column of a second answer to each task, 1 or 0: whether the product chosen would be bought at all"
+        " (dual-response none). Buying nothing is then an alternative.",
+        to=DATA,
+        default="there is none",
+        metavar="COLUMN",
+    ),
+    Option(
         "bins",
         "Put an attribute of many numbers into K bins, or cut it at A, B, ...",
         CUTS,

@@ -59,6 +59,17 @@ def test_nests(done, refused):
         assert sentence in refused("fit", "sim.csv", *words)
 
 
+def test_a_second_answer(done, refused):
+    """Whether the product would be bought: nothing is an alternative then."""
+    rows = simulated(people=12)
+    rows.assign(buy=[int(n // 3 % 4 > 0) for n in range(len(rows))]).to_csv("dual.csv", index=False)
+    done("fit", "dual.csv", "--model", "MNL", "--linear", "price", "--bought", "buy", "--out", "found")
+    model = th.load("found/model.nc")
+    assert list(model.coef_.index)[0] == "inside" and model.n_tasks_ > len(rows) // 3
+    sentence = "--bought says itself where nothing would be bought; leave out --none"
+    assert sentence in refused("fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3")
+
+
 def test_the_study_of_a_posterior(done):
     quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
     result = done("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found")

@@ -84,6 +84,10 @@ ENGLISH = {
     " 1.",
     "latent.odds.title": "Factor of the odds of each class against class 1 for a unit more of a column of people",
     "latent.by_columns": "The class of a person depended on {named} by a multinomial logit {source}.",
+    "latent.tests": "Likelihood-ratio tests of numbers of classes, by the bootstrap",
+    "latent.rejected": "{more} classes fit better than {fewer} would by chance (p = {p}).",
+    "latent.enough": "{more} classes fit no better than {fewer} would by chance (p = {p}).",
+    "latent.replicates": "By {replicates} data sets simulated by the fit with fewer classes.",
     "latent.numbers": "Numbers of classes that were tried",
     "latent.membership": "Probability of each respondent's class",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum likelihood over all"

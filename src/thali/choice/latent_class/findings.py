@@ -6,7 +6,7 @@ from thali.model.common_findings import asked, data, levels, methods, summary, v
 from thali.model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, phrase
+from thali.model.wording import listed, number, phrase, probability
 from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
@@ -65,6 +65,20 @@ def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding
     return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, rows=None if len(tried) > 1 else 0)
 
 
+@finding("bootstrap_test", "Are so many classes needed, or more?")
+def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+    """Tests of one class fewer, and of one more."""
+    if not settings.bootstrap:
+        return None
+    table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed)
+    told = []
+    for classes, row in table.iterrows():
+        facts = {"fewer": classes, "more": int(row["against"]), "p": probability(row["p"])}
+        told.append(str(phrase(ENGLISH, "latent.rejected" if row["p"] <= 0.05 else "latent.enough", **facts)))
+    note = phrase(ENGLISH, "latent.replicates", replicates=settings.bootstrap)
+    return Finding(" ".join(told), title=ENGLISH["latent.tests"], table=table, rows=None, notes=(note,))
+
+
 @finding("membership", "Of which class is everybody?", FULL)
 def membership(model: "LatentClassLogit", settings: Settings) -> Finding:
     """The probability of each respondent's class."""
@@ -91,5 +105,5 @@ def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     return tuple(sentences)
 
 
-_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, *FIRST)
+_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test, *FIRST)
 _LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)

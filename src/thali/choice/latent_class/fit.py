@@ -72,6 +72,13 @@ def panel_of(data: "ChoiceExperiment", coding: "Coding", covariates: np.ndarray 
     return Panel(tasks_of(data, coding), data.first_task, people)
 
 
+def scaled(panel: Panel, kept: np.ndarray) -> tuple[Panel, np.ndarray]:
+    """The choices by some of the columns, each of which has 1 as its largest number; and what they were divided by."""
+    matrix = panel.tasks.matrix[:, kept]
+    scale = np.abs(matrix).max(axis=0)
+    return panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale)), scale
+
+
 def point(panel: Panel, classes: Membership, tastes: np.ndarray) -> Point:
     r"""The likelihood at these parameters, and the posterior probability of everybody's classes.
 
@@ -137,9 +144,13 @@ class Summit(NamedTuple):
     converged: bool
 
 
-def climb(panel: Panel, tastes: np.ndarray) -> Summit:
-    """Climb from tastes (K, p) of classes of equal size."""
-    here = point(panel, alike(len(tastes), panel.covariates), tastes)
+def equal_classes(panel: Panel, tastes: np.ndarray) -> Point:
+    """Classes of equal size with these tastes (K, p)."""
+    return point(panel, alike(len(tastes), panel.covariates), tastes)
+
+
+def climb(panel: Panel, here: Point) -> Summit:
+    """Climb from some classes."""
     for _ in range(_MAX_PASSES):
         before, here = here.value, expect_and_maximise(panel, here)
         if here.value - before < _ROUGH * panel.people:
@@ -204,7 +215,7 @@ def by_size(panel: Panel, summit: Summit) -> Summit:
 SAME = 0.01  # log-likelihoods closer than this are one maximum
 TIMES_FOUND = 3  # times that the best maximum is to be found
 _MIN_STARTS, MAX_STARTS = 4, 40  # starts for each class at least, and in all at most, where their number is not given
-_RIDGE = 1.0  # precision of the tastes of the one person at whom a class begins
+RIDGE = 1.0  # precision of the tastes of the one person at whom a class begins
 
 
 class Best(NamedTuple):
@@ -231,12 +242,12 @@ def best_of_starts(
 ) -> Best:
     """The best maximum with so many classes; `done` is called after each start."""
     if number == 1:
-        best = climb(panel, np.zeros((1, panel.tasks.matrix.shape[1])))
+        best = climb(panel, equal_classes(panel, np.zeros((1, panel.tasks.matrix.shape[1]))))
         done()
         return Best(best, 1, 1)
     best, values = None, []
     for rng in streams(random_seed, starts.asked or starts.most):
-        found = climb(panel, _start(panel, number, rng))
+        found = climb(panel, equal_classes(panel, _start(panel, number, rng)))
         done()
         values.append(found.where.value)
         if best is None or found.where.value > best.where.value:
@@ -254,7 +265,7 @@ def _times_found(values: list[float]) -> int:
 def _start(panel: Panel, number: int, rng: np.random.Generator) -> np.ndarray:
     """The tastes of as many random people, shape (K, p)."""
     chosen = rng.choice(panel.people, number, replace=False)
-    return np.stack([ascend(panel.of(np.arange(panel.people) == person).tasks, _RIDGE).beta for person in chosen])
+    return np.stack([ascend(panel.of(np.arange(panel.people) == person).tasks, RIDGE).beta for person in chosen])
 
 
 # How long that takes, and how many starts keep within the budget ------------------------------------------------------
@@ -455,6 +466,17 @@ def fitted_attributes(
         "_draws_": ClassDraws(drawn.sizes, every, drawn.of_people),
         "_data_": data,
     }
+
+
+def drawn_choices(panel: Panel, where: Point, rng: np.random.Generator) -> Panel:
+    """The same tasks with choices of people whose class is drawn."""
+    expected = np.broadcast_to(where.classes.expected, (panel.people, len(where.tastes)))
+    own = (expected.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)
+    tasks, person = panel.tasks, np.repeat(np.arange(panel.people), np.diff(panel.first_task))
+    of_row = own[person][tasks.task_of_row]
+    utility = np.einsum("rp,rp->r", tasks.matrix, where.tastes[of_row]) + rng.gumbel(size=len(tasks.matrix))
+    best = np.maximum.reduceat(utility, tasks.first_row[:-1])
+    return panel._replace(tasks=tasks._replace(chosen_row=np.flatnonzero(utility == best[tasks.task_of_row])))
 
 
 # Draws of the estimates by their covariance, and the class of everybody in each ---------------------------------------

@@ -1,6 +1,7 @@
 """`LatentClassLogit`: a few segments of people, each with tastes of its own; its tables."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,15 +39,20 @@ from .fit import (
     HELD_OUT,
     ClassDraws,
     Fit,
+    Panel,
+    Point,
+    Starts,
     chosen,
     fits,
     fitted_attributes,
     forecast_of,
     numbers_of,
     panel_of,
+    point,
+    scaled,
     starts_within_budget,
 )
-from .membership import ByColumns
+from .membership import ByColumns, Sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,9 +238,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         kept = independent_columns(panel.tasks)
         if not kept.any():
             raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
-        matrix = panel.tasks.matrix[:, kept]
-        scale = np.abs(matrix).max(axis=0)
-        panel = panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale))
+        panel, scale = scaled(panel, kept)
 
         each = starts_within_budget(panel, numbers, choose, starts)
         total = sum(map(each.least, numbers)) * (1 + FOLDS * (choose == HELD_OUT))
@@ -441,6 +445,90 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             covariates = covariates_for(people[strange], self.respondents, self._data_)
             classes[strange] = ByColumns(self._odds(), covariates).expected
         return (of_classes * classes).sum(axis=1)
+
+    def bootstrap_test(
+        self,
+        replicates: int = 99,
+        starts: int | None = None,
+        random_seed: Any = 0,
+        progressbar: bool = True,
+        job: Any = None,
+    ) -> "pd.DataFrame":
+        r"""Whether fewer classes would do, or more are needed: likelihood-ratio tests by the bootstrap.
+
+        .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
+
+        Choices are simulated B times by the fit with K classes, in the same tasks, and both numbers of classes are
+        fitted to each: K from what the simulation was made of, K + 1 from that and somebody's tastes, and from random
+        people.
+
+        Parameters
+        ----------
+        replicates : int
+            B.
+        starts : int, optional
+            Random starts of each fit with K + 1 classes; None: twice as many as classes. With too few, tests find too
+            many classes.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        progressbar : bool
+            Whether to show how far the run is.
+        job : str or path, optional
+            A folder that keeps finished replicates: the same call goes on from them, also with more `replicates`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a test, of K - 1 classes against the K of the fit, and of K against K + 1: `classes`, `against`, their
+            log-likelihoods, `statistic`, `p`, its standard error `p_se` by the number of `replicates`.
+            ``attrs["statistics"]`` has those of the replicates.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a number is not whole, or below 1.
+        DataError
+            If the job is of other data or another model, is damaged, or is running.
+
+        Warns
+        -----
+        InterruptedWarning
+            If Ctrl-C came: the table is then of the finished replicates.
+
+        References
+        ----------
+        McLachlan (1987), On bootstrapping the likelihood ratio test statistic for the number of components in a normal
+        mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number of classes in latent class analysis and
+        growth mixture modeling.
+        """
+        from thali.inference.parts import PartsFolder
+        from thali.model.saved import describe, digest_of
+
+        from .bootstrap import observed, tested
+
+        self._require_fitted()
+        replicates = whole("replicates", replicates, 1)
+        number = 2 * (self.n_classes_ + 1) if starts is None else whole("starts", starts, 1)
+        panel, known = self._panel_of_fit()
+        stamp = {
+            "kind": "test of classes",
+            "models": {"latent-class-logit": describe(self)},
+            "settings": {"starts": number, "classes": self.n_classes_},
+            "data": digest_of(self._data_),
+        }
+        with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
+            seeds = (root(random_seed) if folder is None else folder.seed).spawn(3)
+            tests = observed(panel, known, Starts(self.starts), seeds[1:])
+            return tested(panel, tests, replicates, number, seeds[0], folder, progressbar)
+
+    def _panel_of_fit(self) -> tuple["Panel", "Point"]:
+        """The choices of the fit in columns of size 1, and the classes there."""
+        people = None if self._covariates_ is None else self._covariates_.matrix
+        kept = ~self.coef_.isna().any().to_numpy()
+        panel, scale = scaled(panel_of(self._data_, self._coding_, people), kept)
+        classes = Sizes(self.sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
+        return panel, point(panel, classes, self.coef_.to_numpy()[:, kept] * scale)
 
     def _odds(self) -> np.ndarray:
         """Log odds of the classes by the standardised columns of people."""
