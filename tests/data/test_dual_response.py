@@ -64,7 +64,7 @@ def test_a_logit_has_the_log_likelihood_of_both_answers():
         odds, chosen = np.exp(own["u"].to_numpy()), own["choice"].to_numpy() == 1  # of nothing 1: it lacks everything
         total += np.log(odds[chosen].sum() / (1 + odds.sum()))
         if not own["buy"].iloc[0]:
-            total += np.log((1 / odds.sum()))  # e^0 in place of the first factor's e^u_j, and e^u_j / sum
+            total += np.log(1 / odds.sum())  # e^0 in place of the first factor's e^u_j, and e^u_j / sum
     assert total == pytest.approx(model.log_likelihood_, rel=1e-10)
 
 
