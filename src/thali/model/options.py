@@ -374,6 +374,12 @@ NESTS = Option(
     default="there are none",
     metavar="NAME=A,B,...",
 )
+SPACE = Option(
+    "space",
+    "What coefficients are: utilities, or amounts in units of the attribute that is called price, cost, fee or fare.",
+    default="preference",
+    words={name: name for name in ("preference", "willingness-to-pay")},
+)
 CI = Option(
     "ci",
     "Probability of the intervals of the tables.",

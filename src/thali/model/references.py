@@ -181,6 +181,13 @@ REFERENCES = {
         "Stephens, M. (2000). Dealing with label switching in mixture models. Journal of the Royal Statistical "
         "Society B, 62, 795–809.",
     ),
+    "train2005": Reference(
+        "Train & Weeks",
+        2005,
+        "Train, K., & Weeks, M. (2005). Discrete choice models in preference space and willingness-to-pay space. In "
+        "R. Scarpa & A. Alberini (Eds.), Applications of simulation methods in environmental and resource economics "
+        "(pp. 1–16). Springer.",
+    ),
     "tversky1972": Reference(
         "Tversky",
         1972,

@@ -369,6 +369,9 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     "multinomial-logit, nests": Smallest(
         partial(th.MultinomialLogit, nests={"sides": ["1", "3"]}), _experiments, {}, _first_tasks
     ),
+    "multinomial-logit, amounts": Smallest(
+        partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"), _experiments, {}, _first_tasks
+    ),
     "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
     "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
     "latent-class-logit, columns of people": Smallest(

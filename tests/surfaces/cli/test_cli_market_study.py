@@ -59,6 +59,18 @@ def test_nests(done, refused):
         assert sentence in refused("fit", "sim.csv", *words)
 
 
+def test_amounts_as_coefficients(done, refused):
+    """In willingness-to-pay space; a price with a coefficient for each level has no scale."""
+    space = ["--space", "willingness-to-pay"]
+    done("fit", "sim.csv", "--model", "MNL", "--linear", "price", *space, "--out", "found")
+    summary = pd.read_csv("found/summary.csv", index_col=0)
+    pay = pd.read_csv("found/willingness_to_pay.csv").set_index("level")["wtp"]
+    assert summary.loc["scale[price]", "coef"] > 0
+    assert summary.loc["zoom[yes]", "coef"] == pytest.approx(pay["yes"])
+    sentence = "--space willingness-to-pay needs one slope of 'price'; set --linear price"
+    assert sentence in refused("fit", "sim.csv", "--model", "MNL", *space)
+
+
 def test_a_second_answer(done, refused):
     """Whether the product would be bought: nothing is an alternative then."""
     rows = simulated(people=12)

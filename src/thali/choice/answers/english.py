@@ -53,6 +53,7 @@ ENGLISH = {
     "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum likelihood; standard"
     " errors are those of the observed information.",
     "logit.nested": "Alternatives share unexplained parts of utility in nests {source}: {named}.",
+    "logit.money": "Utility was in willingness-to-pay space {source}: coefficients are amounts in units of {price}.",
     "nests.title": "Nests of alternatives: dissimilarity (1: no nest), correlation of what no attribute explains",
     "nests": "The alternatives of {nest} are closer substitutes than their attributes say: dissimilarity {value}"
     " ({interval} {low} to {high}; 1 would be no nest). {test}",

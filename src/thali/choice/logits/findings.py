@@ -73,12 +73,14 @@ def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
 
 def _multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
     """How a paper says it of the multinomial logit."""
-    sentences = (phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974")),)
-    if model.nests is None:
-        return sentences
-    table = model.nest_table()
-    named = listed([f"{name} ({members})" for name, members in table["alternatives"].items()])
-    return *sentences, phrase(ENGLISH, "logit.nested", source=Cite("mcfadden1978"), named=named)
+    sentences = [phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974"))]
+    if model.nests is not None:
+        named = listed([f"{name} ({members})" for name, members in model.nest_table()["alternatives"].items()])
+        sentences.append(phrase(ENGLISH, "logit.nested", source=Cite("mcfadden1978"), named=named))
+    if model._price_ is not None:
+        price = model._coding_.names[model._price_]
+        sentences.append(phrase(ENGLISH, "logit.money", source=Cite("train2005"), price=price))
+    return tuple(sentences)
 
 
 def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:

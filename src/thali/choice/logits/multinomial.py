@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from thali._arguments import one_of
 from thali._described import Facts
 from thali._labels import shorten
 from thali.errors import (
@@ -14,6 +15,7 @@ from thali.errors import (
     DataWarning,
     EstimateWarning,
     ModelName,
+    Setting,
     ThaliWarning,
 )
 from thali.model.base import Job, Model
@@ -23,6 +25,7 @@ from thali.posterior.interval import INTERVAL
 
 from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
+from ..answers.pay import price_among
 from ..coding import Coding, coding_of, experiment, measured_facts, read_cells, refuse_many_levels, unseen_remarks
 
 if TYPE_CHECKING:
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 _STEPS = 7  # of Newton's method, usually
 _NESTED_STEPS = 40  # with nests, from both of their starts, each of about three times the work
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
+PREFERENCE, MONEY = SPACES = "preference", "willingness-to-pay"
 _OPEN = 1e-2  # a dissimilarity below it, or above its inverse, has no bound
 
 
@@ -57,6 +61,10 @@ class MultinomialLogit(LogitAnswers, Model):
 
     and an alternative without a nest is one by itself, with λ = 1. With all λ = 1 it is the multinomial logit.
 
+    In willingness-to-pay space the coefficients are amounts of money, and the price p has the scale of utility,
+
+    .. math:: u_j = s \, (x_j^T w - p_j), \qquad s = -\beta_p > 0, \quad w_k = -\beta_k / \beta_p.
+
     Parameters
     ----------
     linear : attribute or list of attributes
@@ -73,11 +81,15 @@ class MultinomialLogit(LogitAnswers, Model):
         Whether each alternative has a constant of its own, by its label (a means of transport, a place on the screen).
     nests : dict of lists, optional
         Name -> labels of the alternatives of the nest, two or more, such as {"public": ["train", "bus"]}.
+    space : {"preference", "willingness-to-pay"}
+        What coefficients are: utilities, or amounts in units of the attribute that is called a price, a cost, a fee or
+        a fare. That must be taken as a number (`linear`) and has no interaction.
 
     Attributes
     ----------
     coef_ : pandas.Series (p,)
-        NaN where the data cannot tell a coefficient from those before it.
+        NaN where the data cannot tell a coefficient from those before it. In willingness-to-pay space the scale s
+        stands in place of the price, as "scale[price]".
     dissimilarity_ : pandas.Series (nests,) or None
         λ of every nest, above 0; None without nests.
     covariance_ : pandas.DataFrame (p, p), (p + nests, p + nests)
@@ -98,10 +110,12 @@ class MultinomialLogit(LogitAnswers, Model):
     ------
     DataError
         If the data are no choice experiment, no attribute differs within a task, one that is not taken as a number has
-        more than 30 levels, which the data do not list, or no task shows how alike the alternatives of a nest are.
+        more than 30 levels, which the data do not list, or no task shows how alike the alternatives of a nest are; in
+        willingness-to-pay space also if demand does not fall with the price.
     ArgumentError
         If an argument names no attribute, or takes one as a number whose levels are none; if a nest has one
-        alternative, or one that does not exist or is in another nest; if alternatives have no labels.
+        alternative, or one that does not exist or is in another nest; if alternatives have no labels; in
+        willingness-to-pay space if there is no price, or it is no straight line.
 
     Warns
     -----
@@ -113,7 +127,8 @@ class MultinomialLogit(LogitAnswers, Model):
     References
     ----------
     McFadden (1974), Conditional logit analysis of qualitative choice behavior; McFadden (1978), Modelling the choice of
-    residential location; Train (2009), Discrete choice methods with simulation, section 4.2, of nests.
+    residential location; Train (2009), Discrete choice methods with simulation, section 4.2, of nests; Train & Weeks
+    (2005), Discrete choice models in preference space and willingness-to-pay space.
 
     Examples
     --------
@@ -142,15 +157,23 @@ class MultinomialLogit(LogitAnswers, Model):
     _coding_: "Coding"
     _data_: "ChoiceExperiment"
     _nesting_: "Nesting | None" = None
+    _price_: int | None = None  # the place of the scale in willingness-to-pay space
 
     def __init__(
-        self, linear: Any = (), knots: Any = None, interactions: Any = (), constants: bool = False, nests: Any = None
+        self,
+        linear: Any = (),
+        knots: Any = None,
+        interactions: Any = (),
+        constants: bool = False,
+        nests: Any = None,
+        space: str = PREFERENCE,
     ) -> None:
         self.linear = linear
         self.knots = knots
         self.interactions = interactions
         self.constants = constants
         self.nests = nests
+        self.space = space
 
     def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "MultinomialLogit":
         """Fit to a choice experiment.
@@ -180,6 +203,7 @@ class MultinomialLogit(LogitAnswers, Model):
 
         coding = coding_of(data, self.linear, self.knots, self.interactions, self.constants)
         nesting = None if self.nests is None else nesting_of(self.nests, data)
+        price = price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
         refuse_many_levels(data, coding.linear)
         tasks = tasks_of(data, coding)
         kept = independent_columns(tasks)
@@ -202,10 +226,13 @@ class MultinomialLogit(LogitAnswers, Model):
             covariance = np.full((len(every), len(every)), np.nan)
             covariance[np.ix_(known, known)] = end.covariance / np.outer(units, units)
             free = int(known.sum())
-            index = names if nesting is None else pd.Index(every, name="coefficient")
+            if price is not None:
+                beta, covariance = in_money(beta, covariance, every.index(price), price)
+                every[every.index(price)] = f"scale[{price}]"
+            index = pd.Index(every, name="coefficient")
             is_open = (end.dissimilarity < _OPEN) | (end.dissimilarity > 1.0 / _OPEN)
             return {
-                "coef_": pd.Series(beta, names, name="coef"),
+                "coef_": pd.Series(beta, index[: len(names)], name="coef"),
                 "covariance_": pd.DataFrame(covariance, index, index),
                 "dissimilarity_": None
                 if nesting is None
@@ -216,11 +243,12 @@ class MultinomialLogit(LogitAnswers, Model):
                 "aic_": 2.0 * free - 2.0 * end.log_likelihood,
                 "bic_": float(np.log(data.n_tasks)) * free - 2.0 * end.log_likelihood,
                 "converged_": end.converged,
-                "unbounded_": (*names[kept][separating], *index[len(names) :][is_open]),
+                "unbounded_": (*index[: len(names)][kept][separating], *index[len(names) :][is_open]),
                 "scheme_": data.scheme,
                 "_coding_": coding,
                 "_data_": data,
                 "_nesting_": nesting,
+                "_price_": None if price is None else coding.names.index(price),
             }
 
         seconds = (_STEPS if nesting is None else _NESTED_STEPS * 3) * A_CELL * scaled.matrix.size
@@ -342,6 +370,11 @@ class MultinomialLogit(LogitAnswers, Model):
         table.attrs.update(interval=ci, statistic=statistic, df=len(value), p=p)
         return table
 
+    def _tastes(self) -> np.ndarray:
+        """The coefficients of utility, 0 for those that the data cannot tell."""
+        coef = np.nan_to_num(self.coef_.to_numpy())
+        return coef if self._price_ is None else in_utility(coef, self._price_)
+
     def _dissimilarity(self) -> np.ndarray:
         """Those of the nests; empty where there are none."""
         return np.empty(0) if self.dissimilarity_ is None else self.dissimilarity_.to_numpy()
@@ -371,7 +404,7 @@ class MultinomialLogit(LogitAnswers, Model):
 
         self._require_fitted()
         cells, encoded = read_cells(self._coding_, self.scheme_, new)
-        utility = self._coding_.rows(cells) @ np.nan_to_num(self.coef_.to_numpy())
+        utility = self._coding_.rows(cells) @ self._tastes()
         if self._nesting_ is not None:
             utility = nested_rows(utility, encoded.task_of_row, self._nesting_.of(cells), self._dissimilarity())
         return probabilities(utility, encoded.task_of_row)
@@ -385,10 +418,16 @@ class MultinomialLogit(LogitAnswers, Model):
         dissimilarity = self._dissimilarity()
         coef = np.append(np.nan_to_num(self.coef_.to_numpy()), np.log(dissimilarity))
         units = np.append(np.ones(len(self.coef_)), dissimilarity)
+        if self._price_ is not None:  # as that of the scale, so that the price has a log-normal coefficient
+            units[self._price_] = coef[self._price_]
+            coef[self._price_] = np.log(coef[self._price_])
         covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(units, units)
         noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
         values, vectors = np.linalg.eigh(covariance)
         tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        if self._price_ is not None:
+            coef, tastes = (from_logarithm(each, self._price_, len(self.coef_)) for each in (coef, tastes))
+            covariance = covariance_in_utility(covariance, coef, self._price_, len(self.coef_))
         people = np.ones((len(self._data_.respondents), 1))
         return LogitChooser(
             self._coding_,
@@ -399,6 +438,76 @@ class MultinomialLogit(LogitAnswers, Model):
             covariance=covariance,
             nesting=self._nesting_,
         )
+
+
+# Willingness-to-pay space: coefficients as amounts of money, beside the scale of utility ------------------------------
+
+
+def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
+    """The attribute of money, whose coefficient is the scale."""
+    setting = Setting("space", MONEY)
+    price = price_among(data.scheme)
+    if price is None:
+        raise ArgumentError(
+            setting,
+            f" needs a price beside other attributes ({shorten(data.attributes, 8)}): call the column of amounts "
+            "'price', 'cost', 'fee' or 'fare'.",
+        )
+    part = coding.parts[data.attributes.index(price)]
+    if part.numbers is None or part.knots:
+        raise ArgumentError(setting, f" needs one slope of {price!r}; set ", Setting("linear", price), ".")
+    if crossed := [name for name in coding.names if price in name.split(":") and name != price]:
+        raise ArgumentError(
+            setting, f" needs one slope of {price!r}, and it has {shorten(crossed, 4)}; leave out its interactions."
+        )
+    return price
+
+
+def in_money(beta: np.ndarray, covariance: np.ndarray, place: int, price: str) -> tuple[np.ndarray, np.ndarray]:
+    """The scale and the amounts, and their covariance by the delta method, which is exact at a maximum."""
+    value, error = beta[place], np.sqrt(covariance[place, place])
+    if not value < 0.0:
+        raise DataError(
+            f"Demand does not fall with {price!r} (coefficient {value:.3g}, z = {value / error:.1f}), so that nothing "
+            "is an amount of money; check how it was read, or set ",
+            Setting("space", PREFERENCE),
+            ".",
+        )
+    slopes = np.eye(len(covariance))
+    slopes[: len(beta)] /= -value
+    slopes[: len(beta), place] = beta / value**2
+    slopes[place] = 0.0
+    slopes[place, place] = -1.0
+    known = ~np.isnan(np.diag(covariance))
+    found = np.full_like(covariance, np.nan)
+    own = slopes[np.ix_(known, known)]
+    found[np.ix_(known, known)] = own @ covariance[np.ix_(known, known)] @ own.T
+    amounts = -beta / value
+    amounts[place] = -value
+    return amounts, found
+
+
+def in_utility(coef: np.ndarray, place: int) -> np.ndarray:
+    """The coefficients of utility (..., p) by the scale and the amounts."""
+    found = coef * coef[..., place : place + 1]
+    found[..., place] = -coef[..., place]
+    return found
+
+
+def from_logarithm(values: np.ndarray, place: int, p: int) -> np.ndarray:
+    """The coefficients of utility by the logarithm of the scale and the amounts; what follows these stays."""
+    found = values.copy()
+    found[..., place] = np.exp(found[..., place])
+    found[..., :p] = in_utility(found[..., :p], place)
+    return found
+
+
+def covariance_in_utility(covariance: np.ndarray, beta: np.ndarray, place: int, p: int) -> np.ndarray:
+    """The covariance of coefficients of utility by that of the logarithm of the scale and the amounts."""
+    slopes = np.eye(len(covariance))
+    slopes[:p, :p] *= -beta[place]
+    slopes[:p, place] = beta[:p]
+    return slopes @ covariance @ slopes.T
 
 
 class _End(NamedTuple):

@@ -17,6 +17,7 @@ from thali.model.options import (
     SEED,
     SEGMENTS,
     SIGNS,
+    SPACE,
     THIN,
     TUNE,
 )
@@ -30,7 +31,7 @@ MULTINOMIAL = ModelSpec(
     data=(EXPERIMENTS,),
     answers="one utility for everybody, by maximum likelihood",
     papers=("mcfadden1974", "mcfadden1978"),
-    options=(*CODING, NESTS, *EXPERIMENT, *MARKET_STUDY),
+    options=(*CODING, NESTS, SPACE, *EXPERIMENT, *MARKET_STUDY),
     aliases_need={"nested-logit": "nest"},
 )
 HIERARCHICAL = ModelSpec(
