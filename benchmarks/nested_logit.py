@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,7 @@ def show(title: str, published: dict[str, float], found: dict[str, float], secon
 def greene(folder: Path) -> None:
     """Air, a nest by itself, has a parameter there that multiplies its utility without the income."""
     rows = pd.read_csv(folder / "choice_travelmode/travelmode.csv")
-    rows["mode"] = rows["mode"].map({1: "air", 2: "train", 3: "bus", 4: "car"})
+    rows["mode"] = np.array(["", "air", "train", "bus", "car"])[rows["mode"]]
     rows["income"] = rows["hinc"] * (rows["mode"] == "air")
     names = ["gc", "ttme", "income", "air", "bus", "train"]
 
@@ -67,9 +68,9 @@ def greene(folder: Path) -> None:
         return th.MultinomialLogit(linear=names, nests={"ground": ["train", "bus", "car"]}).fit(data)
 
     start = time.process_time()
-    best = minimize_scalar(lambda ratio: -fit(ratio).log_likelihood_, bracket=(1.4, 1.6), tol=1e-6)
+    best: Any = minimize_scalar(lambda ratio: -fit(ratio).log_likelihood_, bracket=(1.4, 1.6), tol=1e-6)
     model = fit(best.x)
-    tau = float(model.dissimilarity_["ground"])
+    tau = model._nests()["ground"]
     found = {name: float(model.coef_[name]) / (1.0 if name == "income" else tau) for name in names}
     found |= {"tau of air": tau * best.x, "tau of the ground": tau, "log-likelihood": model.log_likelihood_}
     show("Travel mode: Greene", GREENE, found, time.process_time() - start)
@@ -86,13 +87,13 @@ def japanese(file: str) -> None:
     )
     start = time.process_time()
     model = th.MultinomialLogit(linear=names, nests={k: own for k, own in regions.items() if len(own) > 1}).fit(data)
-    found = {**model.coef_, **model.dissimilarity_, "likelihood ratio": model.nest_table().attrs["statistic"]}
+    found = {**model.coef_.to_dict(), **model._nests(), "likelihood ratio": model.nest_table().attrs["statistic"]}
     show("Japanese firms: mlogit", FDI, found, time.process_time() - start)
 
 
 def cooling(file: str) -> None:
     """Systems of heating and cooling, in a nest each with and without cooling."""
-    wide, rows = pd.read_csv(file), []
+    wide, rows, names = pd.read_csv(file), [], ["ich", "och", "icca", "occa", "room", "cool", "cooling"]
     for house, row in wide.iterrows():
         for system in ("gcc", "ecc", "erc", "hpc", "gc", "ec", "er"):
             cools, room = system in ("gcc", "ecc", "erc", "hpc"), system in ("erc", "er")
@@ -100,12 +101,11 @@ def cooling(file: str) -> None:
             own |= {"occa": cools * row["occa"], "room": room * row["income"], "cool": cools * row["income"]}
             chosen = int(system == row["depvar"])
             rows.append({"id": house, "task": 1, "alt": system, "choice": chosen, **own, "cooling": int(cools)})
-    names = [*own, "cooling"]
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows), attributes=names)
     nests = {"cooling": ["gcc", "ecc", "erc", "hpc"], "other": ["gc", "ec", "er"]}
     start = time.process_time()
     model = th.MultinomialLogit(linear=names, nests=nests).fit(data)
-    found = dict(model.dissimilarity_) | {list(HC)[-1]: 2 * (model.log_likelihood_ - ONE)}
+    found = model._nests() | {list(HC)[-1]: 2 * (model.log_likelihood_ - ONE)}
     show("Heating and cooling: mlogit", HC, found, time.process_time() - start)
 
 

@@ -158,7 +158,7 @@ def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
     """A column of numbers of new people."""
     import pandas as pd
 
-    found = pd.to_numeric(column, errors="coerce").to_numpy(float)
+    found = np.asarray(pd.to_numeric(column, errors="coerce"), float)
     if not np.isfinite(found).all():
         bad = column.iloc[int(np.argmin(np.isfinite(found)))]
         raise DataError(f"Column {name!r} of new people holds {str(bad)!r}, and the respondents have numbers there.")

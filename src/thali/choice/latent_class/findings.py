@@ -46,11 +46,11 @@ def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     if model.membership_coef_ is None or model.n_classes_ < 2:
         return None
     table = model.class_odds(ci=settings.ci)
-    sure = table[(table["low"] > 1.0) | (table["high"] < 1.0)].sort_values("p", kind="stable")
+    sure = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
     interval = interval_name(settings.ci)
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
-    if len(sure):
-        row = sure.iloc[0]
+    if sure:
+        row = min(sure, key=lambda each: each["p"])
         ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
         named = {"column": row["column"], "label": row["class"], "interval": interval}
         sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
@@ -72,7 +72,7 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
         return None
     table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed)
     told = []
-    for classes, row in table.iterrows():
+    for classes, row in table.to_dict("index").items():
         facts = {"fewer": classes, "more": int(row["against"]), "p": probability(row["p"])}
         told.append(str(phrase(ENGLISH, "latent.rejected" if row["p"] <= 0.05 else "latent.enough", **facts)))
     note = phrase(ENGLISH, "latent.replicates", replicates=settings.bootstrap)

@@ -114,7 +114,7 @@ def derivatives(panel: Panel, where: Point) -> tuple[np.ndarray, np.ndarray]:
     weight_of_row = np.repeat(np.repeat(r, np.diff(panel.first_task), axis=0), np.diff(panel.tasks.first_row), axis=0)
     mean = np.hstack([classes.scores(r), *(r[:, [k]] * scores[k] for k in range(number))])  # s̄ of everybody
     curve = mean.T @ mean
-    odds = slice(0, classes.count)
+    odds = slice(0, classes.coordinates)
     classes.add_information(curve[odds, odds], r)
     for k in range(number):
         own = slice(odds.stop + k * p, odds.stop + (k + 1) * p)
@@ -192,7 +192,7 @@ class _Classes(Target[Point]):
 
 def stepped(here: Point, change: np.ndarray) -> tuple[Membership, np.ndarray]:
     """Classes and tastes after a change of their coordinates."""
-    count = here.classes.count
+    count = here.classes.coordinates
     return here.classes.moved(change[:count]), here.tastes + change[count:].reshape(here.tastes.shape)
 
 
@@ -389,7 +389,7 @@ def fits(
         if choose == HELD_OUT:
             of_fold = partial(_left_out, panel, number=number, starts=starts, seed=seeds[number], done=done)
             held_out = sum(of_fold(by_fold == fold) for fold in range(FOLDS))
-        parameters = best.summit.where.classes.count + best.summit.where.tastes.size
+        parameters = best.summit.where.classes.coordinates + best.summit.where.tastes.size
         found[number] = Fit(best, parameters, held_out)
     return found
 

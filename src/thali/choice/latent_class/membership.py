@@ -16,8 +16,8 @@ class Sizes(NamedTuple):
     sizes: np.ndarray  # (K,)
 
     @property
-    def count(self) -> int:
-        """Coordinates."""
+    def coordinates(self) -> int:
+        """Their number."""
         return len(self.sizes) - 1
 
     @property
@@ -75,8 +75,8 @@ class ByColumns(NamedTuple):
     people: np.ndarray  # (people, q) covariates, the first 1
 
     @property
-    def count(self) -> int:
-        """Coordinates."""
+    def coordinates(self) -> int:
+        """Their number."""
         return self.odds[1:].size
 
     @property

@@ -442,7 +442,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
-            covariates = covariates_for(people[strange], self.respondents, self._data_)
+            covariates = covariates_for(people.loc[strange], self.respondents, self._data_)
             classes[strange] = ByColumns(self._odds(), covariates).expected
         return (of_classes * classes).sum(axis=1)
 

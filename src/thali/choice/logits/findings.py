@@ -53,14 +53,14 @@ def nests(model: "MultinomialLogit", settings: Settings) -> Finding | None:
         df=figures["df"],
         p=number(figures["p"]),
     )
-    sure = table[table["high"] < 1.0].sort_values("dissimilarity", kind="stable")
-    if len(sure):
-        row = sure.iloc[0]
+    sure = [(str(nest), row) for nest, row in table.to_dict("index").items() if row["high"] < 1.0]
+    if sure:
+        nest, row = min(sure, key=lambda each: each[1]["dissimilarity"])
         ends = {"value": number(row["dissimilarity"]), "low": number(row["low"]), "high": number(row["high"])}
-        sentence = phrase(ENGLISH, "nests", nest=sure.index[0], interval=interval, test=test, **ends)
+        sentence = phrase(ENGLISH, "nests", nest=nest, interval=interval, test=test, **ends)
     else:
         sentence = phrase(ENGLISH, "nests.none", interval=interval, test=test)
-    above = list(table.index[table["dissimilarity"] > 1.0])
+    above = [nest for nest, value in model._nests().items() if value > 1.0]
     notes = (phrase(ENGLISH, "nests.above", named=listed(above)),) if above else ()
     return Finding(sentence, title=ENGLISH["nests.title"], table=table, rows=None, notes=notes)
 

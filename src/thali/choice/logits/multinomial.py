@@ -273,8 +273,9 @@ class MultinomialLogit(LogitAnswers, Model):
                 "determine each other."
             )
 
-        if self.dissimilarity_ is not None and len(above := self.dissimilarity_[self.dissimilarity_ > 1.0]):
-            named = listed([f"{name!r} ({value:.3g})" for name, value in above.items()])
+        above = [f"{name!r} ({value:.3g})" for name, value in self._nests().items() if value > 1.0]
+        if above:
+            named = listed(above)
             yield EstimateWarning(
                 f"The dissimilarity of {named} is above 1: alternatives of the nest take less from each other than "
                 "from the rest, which agrees with people who choose what they like best for some products at most; try "
@@ -283,8 +284,8 @@ class MultinomialLogit(LogitAnswers, Model):
 
     def _answers(self) -> Facts:
         found = ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"), ("AIC", f"{self.aic_:,.2f}")
-        if self.dissimilarity_ is not None:
-            values = ", ".join(f"{name} {value:.3g}" for name, value in self.dissimilarity_.items())
+        if nests := self._nests():
+            values = ", ".join(f"{name} {value:.3g}" for name, value in nests.items())
             found = *found, ("dissimilarity", f"{values} (1: no nest)")
         return *found, *measured_facts(self._coding_, self.scheme_)
 
@@ -374,6 +375,11 @@ class MultinomialLogit(LogitAnswers, Model):
         """The coefficients of utility, 0 for those that the data cannot tell."""
         coef = np.nan_to_num(self.coef_.to_numpy())
         return coef if self._price_ is None else in_utility(coef, self._price_)
+
+    def _nests(self) -> dict[str, float]:
+        """The dissimilarity of each nest."""
+        names = () if self._nesting_ is None else self._nesting_.names
+        return dict(zip(names, self._dissimilarity().tolist(), strict=True))
 
     def _dissimilarity(self) -> np.ndarray:
         """Those of the nests; empty where there are none."""

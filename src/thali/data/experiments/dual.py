@@ -59,7 +59,7 @@ def with_nothing(
         place = pd.Series(task).groupby(task).cumcount() + 1
         frame = frame.assign(**{alternative: place.to_numpy()})
     labels = frame[alternative].map(as_label)
-    if (labels == NOTHING).any():
+    if NOTHING in set(labels):
         raise DataError(f"An alternative is called {NOTHING!r} already, beside ", Argument("bought"), "; rename it.")
     tasks = frame[name].map(as_label)
     frame = frame.drop(columns=bought).assign(**{alternative: labels, name: tasks, chosen: (picked & is_bought) * 1})
