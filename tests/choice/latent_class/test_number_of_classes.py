@@ -57,6 +57,7 @@ def test_choices_are_drawn_by_class():
     assert rows.sum() == 400 * len(panel.tasks.chosen_row)
 
 
+@pytest.mark.fit  # for its time
 def test_a_job_goes_on_with_more_replicates(tmp_path):
     model, job = fitted(), tmp_path / "job"
     first = test(model, 2, job=job, random_seed=3)

@@ -187,9 +187,9 @@ class Scheme:
                 raise DataError(f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in.")
         nobody = np.zeros(len(frame), dtype=np.int64)
         task_of_row = _first_appearance(nobody if person is None else person, nobody if task is None else task)
-        is_said = self.alternative is not None and self.alternative in frame.columns
-        if is_said and self.alternative not in self.names:  # an attribute: several products may share a label
-            refuse_twice(row_texts(column(frame, self.alternative)), task_of_row, where)
+        label = None if self.alternative in self.names else self.alternative  # of an attribute some may share one
+        if label is not None and label in frame.columns:
+            refuse_twice(row_texts(column(frame, label)), task_of_row, where)
         known = {label: number for number, label in enumerate(respondents)}
         numbers = nobody - 1 if person is None else np.array([known.get(label, -1) for label in person], np.int64)
         return Encoded(task_of_row, numbers, self.products(frame, where))
