@@ -58,8 +58,11 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "latent-feature-model": {},
     "product-classes": {"bad_run": {"sweeps": 0}, "keeps_beginning": False},
     "multinomial-logit": {"bad_run": {}, "has_chains": False},
+    "multinomial-logit, nests": {"bad_run": {}, "has_chains": False},
+    "multinomial-logit, amounts": {"bad_run": {}, "has_chains": False},
     "hierarchical-logit": {},
     "latent-class-logit": {"bad_run": {}, "has_chains": False},
+    "latent-class-logit, columns of people": {"bad_run": {}, "has_chains": False},
     "plackett-luce": {"bad_data": (None, None)},
     "sparse-logit": {"bad_data": (None, None)},
 }

@@ -346,6 +346,14 @@ EXPERIMENT = (
         metavar="LABEL|COLUMN|COLUMN=VALUE",
     ),
     Option(
+        "bought",
+        "The column of a second answer to each task, 1 or 0: whether the product chosen would be bought at all"
+        " (dual-response none). Buying nothing is then an alternative.",
+        to=DATA,
+        default="there is none",
+        metavar="COLUMN",
+    ),
+    Option(
         "bins",
         "Put an attribute of many numbers into K bins, or cut it at A, B, ...",
         CUTS,
@@ -366,6 +374,21 @@ INTERACTIONS = Option(
     metavar="NAME=A,B,...",
 )
 CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
+NESTS = Option(
+    "nests",
+    "A nest of alternatives that share what no attribute says, by their labels, such as public=train,bus; may be given"
+    " several times.",
+    LISTS,
+    typed="nest",
+    default="there are none",
+    metavar="NAME=A,B,...",
+)
+SPACE = Option(
+    "space",
+    "What coefficients are: utilities, or amounts in units of the attribute that is called price, cost, fee or fare.",
+    default="preference",
+    words={name: name for name in ("preference", "willingness-to-pay")},
+)
 CI = Option(
     "ci",
     "Probability of the intervals of the tables.",

@@ -39,6 +39,12 @@ REFERENCES = {
         "Daviet, R., & McCausland, W. (2017). Bayesian non-parametric inference with monotonicity restrictions for "
         "discrete choice experiments. Unpublished draft.",
     ),
+    "dayton1988": Reference(
+        "Dayton & Macready",
+        1988,
+        "Dayton, C. M., & Macready, G. B. (1988). Concomitant-variable latent-class models. Journal of the American "
+        "Statistical Association, 83, 173–178.",
+    ),
     "gorur2006": Reference(
         "Görür, Jäkel & Rasmussen",
         2006,
@@ -84,6 +90,13 @@ REFERENCES = {
         1974,
         "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (Ed.), "
         "Frontiers in econometrics (pp. 105–142). Academic Press.",
+    ),
+    "mcfadden1978": Reference(
+        "McFadden",
+        1978,
+        "McFadden, D. (1978). Modelling the choice of residential location. In A. Karlqvist, L. Lundqvist, "
+        "F. Snickars, & J. W. Weibull (Eds.), Spatial interaction theory and planning models (pp. 75–96). "
+        "North-Holland.",
     ),
     "miaoulis1990": Reference(
         "Miaoulis, Free & Parsons",
@@ -167,6 +180,13 @@ REFERENCES = {
         2000,
         "Stephens, M. (2000). Dealing with label switching in mixture models. Journal of the Royal Statistical "
         "Society B, 62, 795–809.",
+    ),
+    "train2005": Reference(
+        "Train & Weeks",
+        2005,
+        "Train, K., & Weeks, M. (2005). Discrete choice models in preference space and willingness-to-pay space. In "
+        "R. Scarpa & A. Alberini (Eds.), Applications of simulation methods in environmental and resource economics "
+        "(pp. 1–16). Springer.",
     ),
     "tversky1972": Reference(
         "Tversky",

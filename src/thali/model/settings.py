@@ -43,6 +43,8 @@ class Settings:
         The estimate of similarities.
     folds : int
         Parts of the cross-validation; 0: none.
+    bootstrap : int
+        Replicates of the test of the number of classes; 0: there is none.
     rows : (X, y), optional
         Of the fit of a classifier: for its cross-validation, and for pictures of its covariates.
     """
@@ -57,6 +59,7 @@ class Settings:
     similar: float | None = None
     kind: str = "expectation"
     folds: int = 0
+    bootstrap: int = 0
     rows: Any = None
 
     def given(self, *names: str) -> dict[str, Any]:

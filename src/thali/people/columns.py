@@ -103,7 +103,7 @@ class Covariates(NamedTuple):
 def covariates_of(respondents: Any, data: "ChoiceExperiment") -> Covariates:
     """The columns of `data.people` that are named: numbers as they are, of labels a column for each but the first."""
     names, columns = [], []
-    for name in _names(respondents):
+    for name in names_of(respondents):
         if data.people is None:
             raise DataError(
                 "The data say nothing of people, so that ",
@@ -132,7 +132,40 @@ def covariates_of(respondents: Any, data: "ChoiceExperiment") -> Covariates:
     return Covariates(tuple(names), np.column_stack([np.ones(people), standard]), sd)
 
 
-def _names(respondents: Any) -> tuple[str, ...]:
+def covariates_for(table: "pandas.DataFrame", respondents: Any, data: "ChoiceExperiment") -> np.ndarray:
+    """The covariates of other people, (rows, q), in the units of those of the respondents."""
+    columns = []
+    for name in names_of(respondents):
+        given, known = table.loc[:, name], data.people.loc[:, name]  # pyright: ignore[reportOptionalMemberAccess]
+        if given.isna().any():
+            raise DataError(f"Column {name!r} of new people is missing in {plural(int(given.isna().sum()), 'row')}.")
+        for label, values in _columns(name, known):
+            if label == name:
+                numbers = _numbers(name, given)
+            else:
+                numbers = (given.astype(str) == label[len(name) + 1 : -1]).to_numpy(float)
+            columns.append((numbers - values.mean()) / values.std())
+        labels = None if _is_number(known) else {str(each) for each in known}
+        if labels and (strange := [each for each in map(str, given) if each not in labels]):
+            raise DataError(
+                f"Column {name!r} of new people holds {strange[0]!r}, and the respondents have "
+                f"{shorten(sorted(labels))}, so that nothing is known of it."
+            )
+    return np.column_stack([np.ones(len(table)), *columns])
+
+
+def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
+    """A column of numbers of new people."""
+    import pandas as pd
+
+    found = np.asarray(pd.to_numeric(column, errors="coerce"), float)
+    if not np.isfinite(found).all():
+        bad = column.iloc[int(np.argmin(np.isfinite(found)))]
+        raise DataError(f"Column {name!r} of new people holds {str(bad)!r}, and the respondents have numbers there.")
+    return found
+
+
+def names_of(respondents: Any) -> tuple[str, ...]:
     """The argument `respondents` as names of columns."""
     if respondents is None:
         return ()
@@ -147,8 +180,6 @@ def _names(respondents: Any) -> tuple[str, ...]:
 
 def _columns(name: str, column: "pandas.Series") -> list[tuple[str, np.ndarray]]:
     """The covariates of a column of people, with their names."""
-    import pandas as pd
-
     gaps = int(column.isna().sum())
     if gaps:
         raise DataError(
@@ -161,7 +192,14 @@ def _columns(name: str, column: "pandas.Series") -> list[tuple[str, np.ndarray]]
             Argument("respondents"),
             f": {name!r} is {str(column.iloc[0])!r} for everybody, which explains nothing; leave it out.",
         )
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+    if _is_number(column):
         return [(name, column.to_numpy(float))]
     labels = sorted({str(label) for label in column})
     return [(f"{name}[{label}]", (column.astype(str) == label).to_numpy(float)) for label in labels[1:]]
+
+
+def _is_number(column: "pandas.Series") -> bool:
+    """Whether a column holds numbers, and not truths or labels."""
+    import pandas as pd
+
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)

@@ -246,6 +246,13 @@ def _experiments():
     return (_experiment(),)
 
 
+def _aged_experiments():
+    """Choices of people whose age is known."""
+    rows = _experiment().to_frame()
+    age = 20 + 10 * rows["id"].astype("category").cat.codes
+    return (th.ChoiceExperiment.from_frame(rows.assign(age=age), attributes=["price", "brand", "zoom"]),)
+
+
 def _on_a_tree(model, data):
     """Made with the tree of the options of these data."""
     return lambda: model(_tree(data()))
@@ -359,8 +366,20 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _first_tasks,
     ),
     "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),
+    "multinomial-logit, nests": Smallest(
+        partial(th.MultinomialLogit, nests={"sides": ["1", "3"]}), _experiments, {}, _first_tasks
+    ),
+    "multinomial-logit, amounts": Smallest(
+        partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"), _experiments, {}, _first_tasks
+    ),
     "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
     "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
+    "latent-class-logit, columns of people": Smallest(
+        partial(th.LatentClassLogit, classes=2, linear="price", respondents="age"),
+        _aged_experiments,
+        _ONCE,
+        _first_tasks,
+    ),
     "plackett-luce": Smallest(th.PlackettLuceRegression, _rows, _CHAINS, _first_rows, is_run_made=True),
     "plackett-luce, map": Smallest(
         partial(th.PlackettLuceRegression, method="map", a=1.1), _rows, _ONCE, _first_rows, is_run_made=True

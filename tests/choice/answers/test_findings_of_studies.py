@@ -100,7 +100,7 @@ def test_settings_are_used(logit, classes):
         ({"market": MARKET.assign(brand="Z")}, DataError, "'Z'"),
         ({"market": MARKET.iloc[:1]}, DataError, "A market needs two products or more"),
         ({"segments": 99}, DataError, "99 segments are more than the 8 respondents"),
-        ({"similar": 0.5}, ArgumentError, "no setting 'similar'; it has ci, segments, market, price"),
+        ({"similar": 0.5}, ArgumentError, "no setting 'similar'; it has ci, bootstrap, segments, market, price"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_at_once(classes, given, kind, said):

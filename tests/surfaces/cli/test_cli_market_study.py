@@ -44,6 +44,44 @@ def test_the_study_of_an_estimate(done):
     assert re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE) and "The maximum was found." in result.out
 
 
+def test_nests(done, refused):
+    """An alias asks for them; each is typed by itself."""
+    done("fit", "sim.csv", "--model", "nested-logit", "--nest", "sides=1,3", "--linear", "price", "--out", "found")
+    model = th.load("found/model.nc")
+    assert {name: list(members) for name, members in model.nests.items()} == {"sides": ["1", "3"]}
+    table = pd.read_csv("found/nests.csv", index_col="nest")
+    pd.testing.assert_frame_equal(table, model.nest_table(), check_frame_type=False)
+    for words, sentence in (
+        (["--model", "nested-logit"], "nested-logit is multinomial-logit with --nest; name it"),
+        (["--model", "MNL", "--nest", "sides=1"], "--nest: 'sides' has 1 alternative"),
+        (["--model", "HB", "--nest", "sides=1,3"], "--nest belongs to multinomial-logit, not to hierarchical-logit"),
+    ):
+        assert sentence in refused("fit", "sim.csv", *words)
+
+
+def test_amounts_as_coefficients(done, refused):
+    """In willingness-to-pay space; a price with a coefficient for each level has no scale."""
+    space = ["--space", "willingness-to-pay"]
+    done("fit", "sim.csv", "--model", "MNL", "--linear", "price", *space, "--out", "found")
+    summary = pd.read_csv("found/summary.csv", index_col=0)
+    pay = pd.read_csv("found/willingness_to_pay.csv").set_index("level")["wtp"]
+    assert summary.loc["scale[price]", "coef"] > 0
+    assert summary.loc["zoom[yes]", "coef"] == pytest.approx(pay["yes"])
+    sentence = "--space willingness-to-pay needs one slope of 'price'; set --linear price"
+    assert sentence in refused("fit", "sim.csv", "--model", "MNL", *space)
+
+
+def test_a_second_answer(done, refused):
+    """Whether the product would be bought: nothing is an alternative then."""
+    rows = simulated(people=12)
+    rows.assign(buy=[int(n // 3 % 4 > 0) for n in range(len(rows))]).to_csv("dual.csv", index=False)
+    done("fit", "dual.csv", "--model", "MNL", "--linear", "price", "--bought", "buy", "--out", "found")
+    model = th.load("found/model.nc")
+    assert list(model.coef_.index)[0] == "inside" and model.n_tasks_ > len(rows) // 3
+    sentence = "--bought says itself where nothing would be bought; leave out --none"
+    assert sentence in refused("fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3")
+
+
 def test_the_study_of_a_posterior(done):
     quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
     result = done("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found")

@@ -26,7 +26,9 @@ CASES = {  # by the name of the spec, with what is special behind a comma; other
     ],
     "multinomial-logit": ["study.csv", *STUDY],
     "hierarchical-logit": ["study.csv", *STUDY, *RUN, "--segments", "2"],
-    "latent-class-logit": ["study.csv", *STUDY, "--classes", "3", "--starts", 2, "--seed", 7, "--segments", "2"],
+    "latent-class-logit": [
+        *("study.csv", *STUDY, "--classes", "3", "--starts", 2, "--seed", 7, "--segments", "2", "--bootstrap", 2)
+    ],
     "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
     "sparse-logit": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
 }

@@ -147,7 +147,7 @@ def range_shares(chooser: "Chooser") -> np.ndarray:
         ranges = np.full((*block.shape[:2], len(cells)), np.nan)
         for i, first, last in zip(places, ends, ends[1:], strict=False):
             own = u[:, :, first:last]
-            ranges[:, :, i] = (own.max(axis=2) - own.min(axis=2)).mean(axis=2)
+            ranges[:, :, i] = (own.max(axis=2) - own.min(axis=2)).mean(axis=2) if last > first else 0.0
         total = np.nansum(ranges, axis=2, keepdims=True)
         found.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
     return np.concatenate(found)

@@ -52,6 +52,15 @@ ENGLISH = {
     "logit.individuals": "Posterior mean tastes of each respondent",
     "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum likelihood; standard"
     " errors are those of the observed information.",
+    "logit.nested": "Alternatives share unexplained parts of utility in nests {source}: {named}.",
+    "logit.money": "Utility was in willingness-to-pay space {source}: coefficients are amounts in units of {price}.",
+    "nests.title": "Nests of alternatives: dissimilarity (1: no nest), correlation of what no attribute explains",
+    "nests": "The alternatives of {nest} are closer substitutes than their attributes say: dissimilarity {value}"
+    " ({interval} {low} to {high}; 1 would be no nest). {test}",
+    "nests.none": "No nest is told from the plain logit: every {interval} of a dissimilarity holds 1. {test}",
+    "nests.test": "Likelihood ratio of all nests against the plain logit: {statistic} (chi-squared, df {df}, p = {p}).",
+    "nests.above": "The dissimilarity of {named} is above 1: alternatives of the nest take less from each other than"
+    " from the rest, which agrees with people who choose what they like best for some products at most.",
     "hierarchical.methods": "Choices were modelled by a hierarchical multinomial logit {source}: the tastes of the"
     " respondents are normally distributed.",
     "hierarchical.signs": "Utility was constrained to be monotone in {named}: these tastes are exponentials.",
@@ -70,6 +79,16 @@ ENGLISH = {
     " {bic}; people count) was found by {found} of {starts} starts.",
     "latent.entropy": "Entropy R²: {entropy} (1: everybody belongs to one class for certain).",
     "latent.classes": "Classes of people, the largest first: sizes and coefficients",
+    "latent.odds": "A unit more of {column} multiplies the odds of class {label} against class 1 by {odds} ({interval}"
+    " {low} to {high}).",
+    "latent.odds.none": "No column of people tells the classes apart: every {interval} of a factor of their odds holds"
+    " 1.",
+    "latent.odds.title": "Factor of the odds of each class against class 1 for a unit more of a column of people",
+    "latent.by_columns": "The class of a person depended on {named} by a multinomial logit {source}.",
+    "latent.tests": "Likelihood-ratio tests of numbers of classes, by the bootstrap",
+    "latent.rejected": "{more} classes fit better than {fewer} would by chance (p = {p}).",
+    "latent.enough": "{more} classes fit no better than {fewer} would by chance (p = {p}).",
+    "latent.replicates": "By {replicates} data sets simulated by the fit with fewer classes.",
     "latent.numbers": "Numbers of classes that were tried",
     "latent.membership": "Probability of each respondent's class",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum likelihood over all"

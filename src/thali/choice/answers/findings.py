@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS, with_constants
+from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
@@ -16,6 +16,7 @@ from thali.people.segments import numbers_of_segments
 from thali.posterior.interval import interval_name
 
 from ..coding import knots_by_name, linear_names
+from ..nests import labelled
 from .check import check_sentence
 from .english import ENGLISH
 from .market import markets_of
@@ -41,7 +42,8 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     if settings.market is not None:
         asked = (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")))
         numbers = (*asked, *data.scheme.measured)
-        _check_market(settings.market, with_constants(data) if given.get("constants") else data, numbers)
+        of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
+        _check_market(settings.market, of_labels, numbers)
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
     return replace(settings, price=settings.price if settings.price is not None else price_among(data.scheme))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
 
     from ..coding import Coding
+    from ..nests import Nesting
 
 _BLOCK = 2**21  # utilities computed at a time
 _NEW = 1_024  # about so many new people are drawn in each draw
@@ -51,6 +52,8 @@ class LogitChooser(Chooser):
     r"""People of K kinds, whose tastes are known in each of D draws.
 
     .. math:: P_d(j \mid X) = \sum_k m_k \frac{e^{x_j^T \beta_{dk}}}{\sum_{j' \in X} e^{x_{j'}^T \beta_{dk}}}
+
+    Where alternatives have nests, the logarithms of dissimilarities follow the tastes of each draw.
     """
 
     coding: "Coding"
@@ -75,10 +78,11 @@ class LogitChooser(Chooser):
         covariance: np.ndarray | None = None,  # (K p, K p) of the estimate, the first draw; None: of a posterior
         kinds: np.ndarray | None = None,  # (D, respondents) of an estimate, but for the first draw; None: membership
         directions: np.ndarray | None = None,  # (attributes,) which order of levels each was made to keep
+        nesting: "Nesting | None" = None,
     ) -> None:
         self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
         self.membership, self.population, self.covariance = membership, population, covariance
-        self.kinds = kinds
+        self.kinds, self.nesting = kinds, nesting
         self.is_estimate = covariance is not None
         self.people: pandas.DataFrame | None = data.people
         self.directions = np.zeros(len(data.attributes), np.int64) if directions is None else directions
@@ -95,6 +99,9 @@ class LogitChooser(Chooser):
         for name, part, seen in zip(self.data.levels, self.coding.parts, self.coding.seen, strict=True):
             own = np.arange(len(seen) - 1, dtype=float) if part.numbers is None else part.numbers
             cells = np.full(len(own), np.nan)
+            if self.nesting is not None and not part.table.shape[1]:  # labels that only say the nest
+                found.append(cells)
+                continue
             known = self.data.scheme.compared(name, np.flatnonzero(seen[:-1]))
             cells[known] = own[known]
             found.append(cells)
@@ -172,13 +179,13 @@ class LogitChooser(Chooser):
         several = rule.name == RANDOMISED
         errors = self._errors_of_products(cells, kinds, random_seed) if several else np.zeros((1, 1, len(cells)))
         for draws, tastes, weight in self._tastes_by(weights, len(matrix) * errors.shape[1], random_seed):
-            utility = (matrix @ tastes.reshape(-1, tastes.shape[2]).T).reshape(len(matrix), *tastes.shape[:2])
+            utility = (matrix @ self._slopes(tastes).T).reshape(len(matrix), *tastes.shape[:2])
             for place, (first, last) in enumerate(pairwise(ends)):
                 own = utility[first:last]
                 if rule.constants:
                     own = own + rule.constants[place][draws].T[:, :, None]
                 if rule.name == LOGIT:
-                    p = softmax(own, axis=0)
+                    p = softmax(self._nested(own, cells[first:last], tastes), axis=0)
                 else:
                     of_people = _of_people(errors, own.shape[2])[:, :, first:last].transpose(2, 0, 1)
                     p = _best(own[..., None] + of_people[:, None]).mean(axis=-1)
@@ -228,7 +235,7 @@ class LogitChooser(Chooser):
         matrix = self.coding.rows(products)
         people = self.tastes.shape[1] if self.membership is None else len(self.membership)
         for draws in _blocks(len(self.tastes), people * len(matrix)):
-            utility = self.tastes[draws] @ matrix.T
+            utility = self.tastes[draws, :, : matrix.shape[1]] @ matrix.T
             if self.membership is None or not self.has_individuals:
                 yield utility
                 continue
@@ -239,17 +246,39 @@ class LogitChooser(Chooser):
                 mixed[later] = np.take_along_axis(utility[later], own[:, :, None], axis=1)
             yield mixed
 
+    def _slopes(self, tastes: np.ndarray) -> np.ndarray:
+        """The tastes (..., p) of draws and people, one below the other."""
+        return tastes[..., : len(self.coding.names)].reshape(-1, len(self.coding.names))
+
+    def _nested(self, utility: np.ndarray, cells: np.ndarray, tastes: np.ndarray) -> np.ndarray:
+        """Utilities (products, ...) whose odds are the choices, by tastes (..., p and more) of the same people."""
+        if self.nesting is None:
+            return utility
+        from ..nests import nested_utilities
+
+        return nested_utilities(utility, self.nesting.of(cells), np.exp(tastes[..., len(self.coding.names) :]))
+
+    def constants_step(self) -> np.ndarray:
+        if self.nesting is None:
+            return super().constants_step()
+        return np.minimum(np.exp(self.tastes[..., len(self.coding.names) :]).min(axis=(1, 2)), 1.0)[:, None]
+
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._weights_of_kinds(np.full(people, 1.0 / people))
         found = list(self._differences(pairs))
-        rows = np.concatenate([differences for differences, _ in found])
-        weight = np.concatenate([own for _, own in found])[:, None]
-        first = np.cumsum([0, *(len(own) for _, own in found[:-1])])
+        rows = np.concatenate([differences for differences, _, _ in found])
+        weight = np.concatenate([own for _, own, _ in found])[:, None]
+        nests = np.concatenate([nest for _, _, nest in found])
+        first = np.cumsum([0, *(len(own) for _, own, _ in found[:-1])])
         whole, of_draws = np.zeros((len(pairs), kinds)), np.empty((number, len(pairs)))
         for draws in _blocks(number, kinds * len(rows)):
             tastes = self.tastes[draws]
-            odds = rows @ tastes.reshape(-1, tastes.shape[2]).T  # one matrix for all pairs
+            slopes = self._slopes(tastes)
+            odds = rows @ slopes.T  # one matrix for all pairs
+            if self.nesting is not None:
+                within = nests >= 0
+                odds[within] /= np.exp(tastes.reshape(len(slopes), -1)[:, slopes.shape[1] + nests[within]]).T
             with np.errstate(over="ignore"):
                 np.exp(np.negative(odds, out=odds), out=odds)  # against it; a fifth of the time of SciPy's expit
             preferred = weight / (1.0 + odds)
@@ -261,8 +290,10 @@ class LogitChooser(Chooser):
                 whole = by_pair[:, 0]
         return Effects(whole.T if self.membership is None else self.membership @ whole.T, of_draws, self.chain)
 
-    def _differences(self, pairs: Sequence[tuple[int, int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Of each pair the columns of the one less those of the other, all else as in the data, and their weights."""
+    def _differences(
+        self, pairs: Sequence[tuple[int, int, int]]
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of each pair the columns of the one less those of the other, all else as in the data, weights and nests."""
         products, counts = self.coding.cells(self.data.products), np.bincount(self.data.row_product)
         cells = self.level_cells()
         for attribute, other, level in pairs:
@@ -272,9 +303,13 @@ class LogitChooser(Chooser):
             one[:, attribute], two[:, attribute] = cells[attribute][level], cells[attribute][other]
             if inside:  # the no-choice option lacks all else
                 (one if level == 0 else two)[:, 1:] = np.nan
-            rows, place = np.unique(self.coding.rows(one) - self.coding.rows(two), axis=0, return_inverse=True)
+            nest = np.full(len(one), -1)
+            if self.nesting is not None:
+                nest = np.where(self.nesting.of(one) == self.nesting.of(two), self.nesting.of(one), -1)
+            change = np.column_stack([self.coding.rows(one) - self.coding.rows(two), nest])
+            rows, place = np.unique(change, axis=0, return_inverse=True)
             weight = np.bincount(place.ravel(), counts[there])
-            yield rows, weight / weight.sum()
+            yield rows[:, :-1], weight / weight.sum(), rows[:, -1].astype(np.int64)
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
         fewer = self.thinned(max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents))))
@@ -310,7 +345,12 @@ class LogitChooser(Chooser):
         matrix = self.coding.rows(np.concatenate(every))
         tastes, mix = self._tastes_of(person)
         # draws last, whose sums are quick
-        u = (matrix @ tastes.reshape(-1, matrix.shape[1]).T).reshape(len(every), len(rows), -1)
+        u = (matrix @ self._slopes(tastes).T).reshape(len(every), len(rows), -1)
+        if self.nesting is not None:
+            of_draws = tastes.reshape(u.shape[2], -1)
+            for k, products in enumerate(every):
+                for a, b in pairwise(first_row):
+                    u[k, a:b] = self._nested(u[k, a:b], products[a:b], of_draws)
         p = np.concatenate([softmax(u[:, a:b], axis=1) for a, b in pairwise(first_row)], axis=1)
         if mix.shape[1] > 1:
             p = np.einsum("vrdk,dk->vrd", p.reshape(*p.shape[:2], *mix.shape), mix)
@@ -394,7 +434,7 @@ MAX_TASTES = 400_000  # coefficients of all people in all draws: two bytes each;
 
 def market_draws(chooser: "LogitChooser") -> MarketDraws:
     """Evenly spaced draws with everybody, or, of many people, fewer draws with some people each."""
-    everybody, (number, p) = len(chooser.data.respondents), chooser.tastes.shape[1:]
+    everybody, number, p = len(chooser.data.respondents), chooser.tastes.shape[1], len(chooser.coding.names)
     each = number * p + (0 if chooser.kinds is None else everybody // 2)
     fewer = chooser.thinned(int(np.clip(MAX_TASTES // each, MIN_DRAWS, MAX_DRAWS)))
     tastes, draws, kinds = fewer.tastes, len(fewer.tastes), None
@@ -408,6 +448,12 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     elif chooser.has_individuals:
         assert fewer.kinds is not None
         kinds = Kinds(chooser.membership.astype(np.float32), fewer.kinds[1:])
+    nests = None
+    if chooser.nesting is not None:
+        seen = chooser.coding.seen[chooser.nesting.place]
+        of_level = np.array(chooser.nesting.of_label)[np.append(seen[:-1], True)]
+        dissimilarity = np.exp(tastes[:, :, p:]).astype(np.float32)
+        nests = Nests(chooser.nesting.place, tuple(of_level.tolist()), dissimilarity)
     of = "the sampling distribution of the estimate" if chooser.is_estimate else "the posterior"
     columns = tuple(
         Columns(part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots)
@@ -415,7 +461,9 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     )
     return MarketDraws(
         _attributes(chooser),
-        logit_tastes(columns, tastes, chooser.coding.crossed, number if kinds is None else everybody, kinds),
+        logit_tastes(
+            columns, tastes[:, :, :p], chooser.coding.crossed, number if kinds is None else everybody, kinds, nests
+        ),
         0.0,
         none_of(chooser.data),
         _first_task(chooser),
@@ -500,6 +548,19 @@ class Kinds(NamedTuple):
         return np.vstack([weights @ self.membership.astype(float), later])
 
 
+class Nests(NamedTuple):
+    """Which products share an unexplained part of utility."""
+
+    place: int  # of the attribute that says it
+    of_level: tuple[int, ...]  # (levels + 1,) the nest of each level, -1: none; the last: the attribute is missing
+    dissimilarity: np.ndarray  # (D, P, nests) float32
+
+    def of(self, market: Sequence[Product]) -> np.ndarray:
+        """The nest of each product, -1: none."""
+        levels = (product[self.place] for product in market)
+        return np.array([self.of_level[-1 if level is None else int(level)] for level in levels])
+
+
 class LogitTastes(NamedTuple):
     """Tastes of P people, or kinds of people, in D draws, as whole multiples of a step for each coefficient."""
 
@@ -509,11 +570,21 @@ class LogitTastes(NamedTuple):
     crossed: tuple[tuple[int, int], ...]  # further columns: the products of two of those above
     respondents: int
     kinds: Kinds | None = None  # None: each of the P is a respondent
+    nests: Nests | None = None
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
         tastes, weight = self.codes * self.steps, self._weights(weights)[:, None]
-        return [(weight @ softmax(tastes @ self.matrix(market).T))[:, 0] for market in markets]
+        return [(weight @ self._chosen(tastes @ self.matrix(market).T, market))[:, 0] for market in markets]
+
+    def _chosen(self, utility: np.ndarray, market: Sequence[Product]) -> np.ndarray:
+        """The choices among the products of a market by their utilities, both (D, P, products)."""
+        if self.nests is not None:
+            from ..nests import nested_utilities
+
+            first = nested_utilities(np.moveaxis(utility, -1, 0), self.nests.of(market), self.nests.dissimilarity)
+            utility = np.moveaxis(first, 0, -1)
+        return softmax(utility)
 
     def _weights(self, weights: np.ndarray | None) -> np.ndarray:
         """The part of each of the P in each draw; NaN in a draw that holds nobody with a weight."""
@@ -543,6 +614,9 @@ class LogitTastes(NamedTuple):
                 for part in self.columns
             ],
             "crossed": self.crossed,
+            "nests": None
+            if self.nests is None
+            else {**self.nests._asdict(), "dissimilarity": packed(self.nests.dissimilarity)},
             "codes": packed(self.codes),
             "steps": self.steps.tolist(),
         }
@@ -554,12 +628,13 @@ def logit_tastes(
     crossed: Sequence[tuple[int, int]] = (),
     respondents: int | None = None,
     kinds: Kinds | None = None,
+    nests: Nests | None = None,
 ) -> LogitTastes:
     """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its largest."""
     largest = np.abs(tastes).max(axis=(0, 1))
     steps = np.where(largest > 0.0, largest, 1.0) / _LARGEST
     codes = np.rint(tastes / steps).astype(np.int16)
-    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds)
+    return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds, nests)
 
 
 def _row(part: Columns, level: float | None) -> np.ndarray:

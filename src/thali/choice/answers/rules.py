@@ -105,10 +105,10 @@ class How(NamedTuple):
         if self.actual is None:
             return of(offered, None)
         wanted = np.log([self.actual[label] for label in markets[0].labels])
-        constants = np.zeros((len(chooser.chain), len(wanted)))
+        constants, step = np.zeros((len(chooser.chain), len(wanted))), chooser.constants_step()
         for _ in range(_STEPS):
             missing = wanted - np.log(of(offered[:1], constants)[0])
-            constants += missing
+            constants += step * missing
             if np.abs(missing).max() < _CLOSE:
                 break
         else:

@@ -6,7 +6,8 @@ from thali.model.common_findings import asked, data, levels, methods, summary, v
 from thali.model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, phrase
+from thali.model.wording import listed, number, phrase, probability
+from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, check, segments_of
@@ -39,12 +40,43 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     return Finding(sentence, title=ENGLISH["latent.classes"], table=table, rows=None, notes=tuple(notes))
 
 
+@finding("class_odds", "Who is of which class?")
+def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+    """How columns of people change the odds of classes."""
+    if model.membership_coef_ is None or model.n_classes_ < 2:
+        return None
+    table = model.class_odds(ci=settings.ci)
+    sure = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
+    interval = interval_name(settings.ci)
+    sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
+    if sure:
+        row = min(sure, key=lambda each: each["p"])
+        ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
+        named = {"column": row["column"], "label": row["class"], "interval": interval}
+        sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
+    return Finding(sentence, title=ENGLISH["latent.odds.title"], table=table, rows=None)
+
+
 @finding("numbers_of_classes", "How many classes are there?")
 def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """The numbers of classes that were tried."""
     tried = model.choice_
     shown = tried.dropna(axis=1, how="all")
     return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, rows=None if len(tried) > 1 else 0)
+
+
+@finding("bootstrap_test", "Are so many classes needed, or more?")
+def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+    """Tests of one class fewer, and of one more."""
+    if not settings.bootstrap:
+        return None
+    table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed)
+    told = []
+    for classes, row in table.to_dict("index").items():
+        facts = {"fewer": classes, "more": int(row["against"]), "p": probability(row["p"])}
+        told.append(str(phrase(ENGLISH, "latent.rejected" if row["p"] <= 0.05 else "latent.enough", **facts)))
+    note = phrase(ENGLISH, "latent.replicates", replicates=settings.bootstrap)
+    return Finding(" ".join(told), title=ENGLISH["latent.tests"], table=table, rows=None, notes=(note,))
 
 
 @finding("membership", "Of which class is everybody?", FULL)
@@ -63,11 +95,15 @@ def estimates(model: "LatentClassLogit", settings: Settings) -> Finding | None:
 def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
     """How a paper says it."""
     sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
-    if len(model.choice_) < 2:
-        return (sentence,)
-    criterion = "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
-    return sentence, phrase(ENGLISH, "latent.chosen", criterion=criterion)
+    sentences = [sentence]
+    if model.membership_coef_ is not None:
+        named = listed(list(model.membership_coef_.columns[1:]))
+        sentences.append(phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=named))
+    if len(model.choice_) > 1:
+        criterion = "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
+        sentences.append(phrase(ENGLISH, "latent.chosen", criterion=criterion))
+    return tuple(sentences)
 
 
-_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, numbers_of_classes, *FIRST)
+_FIRST = (asked(lambda model: ENGLISH["latent.asked"]), classes, class_odds, numbers_of_classes, bootstrap_test, *FIRST)
 _LAST = (check, estimates, data, levels, membership, *OF_PEOPLE, methods(modelled), verdict)

@@ -18,9 +18,11 @@ from thali.model.bound import BUDGET
 from thali.model.engine import Forecast
 
 from ..logit import A_CELL, Local, Tasks, ascend, information, local, tasks_of
+from .membership import Membership, alike
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
+    from thali.people.columns import Covariates
 
     from ..coding import Coding
 
@@ -30,6 +32,7 @@ class Panel(NamedTuple):
 
     tasks: Tasks
     first_task: np.ndarray  # (people + 1,)
+    covariates: np.ndarray  # (people, q) of people, on which their class depends; the first is 1
 
     @property
     def people(self) -> int:
@@ -45,44 +48,59 @@ class Panel(NamedTuple):
         chosen = self.tasks.chosen_row - self.tasks.first_row[:-1]
         first_row = np.concatenate([[0], np.cumsum(sizes[in_tasks])])
         tasks = Tasks(self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks])
-        return Panel(tasks, np.concatenate([[0], np.cumsum(counts[wanted])]))
+        return Panel(tasks, np.concatenate([[0], np.cumsum(counts[wanted])]), self.covariates[wanted])
 
 
 class Point(NamedTuple):
     """Parameters of K classes, and the likelihood there."""
 
-    sizes: np.ndarray  # (K,)
+    classes: Membership  # before the choices
     tastes: np.ndarray  # (K, p)
     value: float  # the log-likelihood of all choices
     membership: np.ndarray  # (people, K)
     at: tuple[Local, ...]  # of each class
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """The share of people in each class (K,)."""
+        return self.classes.sizes
 
-def panel_of(data: "ChoiceExperiment", coding: "Coding") -> Panel:
+
+def panel_of(data: "ChoiceExperiment", coding: "Coding", covariates: np.ndarray | None = None) -> Panel:
     """The choices of the data in the columns of a coding."""
-    return Panel(tasks_of(data, coding), data.first_task)
+    people = np.ones((data.n_respondents, 1)) if covariates is None else covariates
+    return Panel(tasks_of(data, coding), data.first_task, people)
 
 
-def point(panel: Panel, sizes: np.ndarray, tastes: np.ndarray) -> Point:
+def scaled(panel: Panel, kept: np.ndarray) -> tuple[Panel, np.ndarray]:
+    """The choices by some of the columns, each of which has 1 as its largest number; and what they were divided by."""
+    matrix = panel.tasks.matrix[:, kept]
+    scale = np.abs(matrix).max(axis=0)
+    return panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale)), scale
+
+
+def point(panel: Panel, classes: Membership, tastes: np.ndarray) -> Point:
     r"""The likelihood at these parameters, and the posterior probability of everybody's classes.
 
     .. math::
-        \ell = \sum_n \ln \sum_k \pi_k \prod_t p_{tk}(x^*_t), \qquad r_{nk} \propto \pi_k \prod_t p_{tk}(x^*_t)
+        \ell = \sum_n \ln \sum_k \pi_{nk} \prod_t p_{tk}(x^*_t), \qquad
+        r_{nk} \propto \pi_{nk} \prod_t p_{tk}(x^*_t)
     """
     at = tuple(local(panel.tasks, beta) for beta in tastes)
     logs = np.stack([np.add.reduceat(each.log_chosen, panel.first_task[:-1]) for each in at], axis=1)
     with np.errstate(divide="ignore"):
-        logs = logs + np.log(sizes)
+        logs = logs + np.log(classes.expected)
     top = logs.max(axis=1, keepdims=True)
     parts = np.exp(logs - top)
     total = parts.sum(axis=1, keepdims=True)
-    return Point(sizes, tastes, float((top + np.log(total)).sum()), parts / total, at)
+    return Point(classes, tastes, float((top + np.log(total)).sum()), parts / total, at)
 
 
 def derivatives(panel: Panel, where: Point) -> tuple[np.ndarray, np.ndarray]:
-    r"""Gradient and information of the log odds of sizes (all but the first class) and of the tastes, class by class.
+    r"""Gradient and information of the log odds (of all but the first class) and of the tastes, class by class.
 
-    With s_nk the score of the choices of person n as if of class k, and I_nk their information (Louis 1982)
+    With s_nk the score of the class and the choices of person n as if of class k, and I_nk their information (Louis
+    1982)
 
     .. math::
         \nabla \ell = \sum_n \sum_k r_{nk} s_{nk}, \qquad
@@ -90,24 +108,21 @@ def derivatives(panel: Panel, where: Point) -> tuple[np.ndarray, np.ndarray]:
         \bar s_n = \sum_k r_{nk} s_{nk}
     """
     number, p = where.tastes.shape
-    r, sizes = where.membership, where.sizes
+    r, classes = where.membership, where.classes
     begin = panel.first_task[:-1]
     scores = [np.add.reduceat(each.score, begin) for each in where.at]
     weight_of_row = np.repeat(np.repeat(r, np.diff(panel.first_task), axis=0), np.diff(panel.tasks.first_row), axis=0)
-    of_sizes = r[:, 1:] - sizes[1:]
-    mean = np.hstack([of_sizes, *(r[:, [k]] * scores[k] for k in range(number))])  # s̄ of everybody
+    mean = np.hstack([classes.scores(r), *(r[:, [k]] * scores[k] for k in range(number))])  # s̄ of everybody
     curve = mean.T @ mean
-    log_odds = slice(0, number - 1)
-    curve[log_odds, log_odds] += panel.people * (np.diag(sizes[1:]) - np.outer(sizes[1:], sizes[1:]))
+    odds = slice(0, classes.coordinates)
+    classes.add_information(curve[odds, odds], r)
     for k in range(number):
-        own = slice(number - 1 + k * p, number - 1 + (k + 1) * p)
+        own = slice(odds.stop + k * p, odds.stop + (k + 1) * p)
         weighted = r[:, [k]] * scores[k]
-        odds = np.eye(number)[k, 1:] - sizes[1:]  # the score of the log odds in class k
         curve[own, own] += information(where.at[k], weight_of_row[:, k]) - weighted.T @ scores[k]
-        curve[log_odds, log_odds] -= r[:, k].sum() * np.outer(odds, odds)
-        cross = np.outer(odds, weighted.sum(axis=0))
-        curve[log_odds, own] -= cross
-        curve[own, log_odds] -= cross.T
+        cross = classes.cross(k, weighted)
+        curve[odds, own] -= cross
+        curve[own, odds] -= cross.T
     return mean.sum(axis=0), curve
 
 
@@ -124,14 +139,18 @@ class Summit(NamedTuple):
     """The end point of a climb."""
 
     where: Point
-    gradient: np.ndarray  # of the log odds of sizes, and of the tastes
+    gradient: np.ndarray  # of the log odds, and of the tastes
     information: np.ndarray
     converged: bool
 
 
-def climb(panel: Panel, tastes: np.ndarray) -> Summit:
-    """Climb from tastes (K, p) of classes of equal size."""
-    here = point(panel, np.full(len(tastes), 1.0 / len(tastes)), tastes)
+def equal_classes(panel: Panel, tastes: np.ndarray) -> Point:
+    """Classes of equal size with these tastes (K, p)."""
+    return point(panel, alike(len(tastes), panel.covariates), tastes)
+
+
+def climb(panel: Panel, here: Point) -> Summit:
+    """Climb from some classes."""
     for _ in range(_MAX_PASSES):
         before, here = here.value, expect_and_maximise(panel, here)
         if here.value - before < _ROUGH * panel.people:
@@ -140,37 +159,41 @@ def climb(panel: Panel, tastes: np.ndarray) -> Summit:
 
 
 def expect_and_maximise(panel: Panel, here: Point) -> Point:
-    """New sizes, and one Newton step of the tastes of each class, shortened until the likelihood does not fall."""
+    """New sizes or log odds, and a Newton step of the tastes, shortened until the likelihood does not fall."""
     in_tasks = np.repeat(here.membership, np.diff(panel.first_task), axis=0)
     in_rows = np.repeat(in_tasks, np.diff(panel.tasks.first_row), axis=0)
     steps = np.zeros_like(here.tastes)
     for k, at in enumerate(here.at):
         curve = information(at, in_rows[:, k])
         steps[k] = np.linalg.lstsq(curve, in_tasks[:, k] @ at.score, rcond=1e-10)[0]
-    sizes, length = here.membership.mean(axis=0), 1.0
+    classes, length = here.classes.towards(here.membership), 1.0
     while length > 1e-3:
-        there = point(panel, sizes, here.tastes + length * steps)
+        there = point(panel, classes(length), here.tastes + length * steps)
         if there.value >= here.value:
             return there
         length *= 0.5
-    return point(panel, sizes, here.tastes)
+    return point(panel, classes(length), here.tastes)
 
 
 class _Classes(Target[Point]):
-    """The likelihood by the log odds of sizes and the tastes, class by class."""
+    """The likelihood by the log odds and the tastes, class by class."""
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
 
     def moved(self, here: Point, change: np.ndarray) -> Point:
-        number, p = here.tastes.shape
-        odds = here.sizes * np.exp(np.concatenate([[0.0], change[: number - 1]]))
-        return point(self._panel, odds / odds.sum(), here.tastes + change[number - 1 :].reshape(number, p))
+        return point(self._panel, *stepped(here, change))
 
     def slope(self, here: Point) -> Slope:
         gradient, curve = derivatives(self._panel, here)
         metric = np.abs(np.diag(curve))
         return Slope(gradient, curve, metric + 1e-8 * metric.max())
+
+
+def stepped(here: Point, change: np.ndarray) -> tuple[Membership, np.ndarray]:
+    """Classes and tastes after a change of their coordinates."""
+    count = here.classes.coordinates
+    return here.classes.moved(change[:count]), here.tastes + change[count:].reshape(here.tastes.shape)
 
 
 def to_summit(panel: Panel, here: Point) -> Summit:
@@ -182,7 +205,7 @@ def to_summit(panel: Panel, here: Point) -> Summit:
 def by_size(panel: Panel, summit: Summit) -> Summit:
     """The same maximum with the largest class first."""
     order = np.argsort(-summit.where.sizes, kind="stable")
-    where = point(panel, summit.where.sizes[order], summit.where.tastes[order])
+    where = point(panel, summit.where.classes.in_order(order), summit.where.tastes[order])
     return Summit(where, *derivatives(panel, where), summit.converged)
 
 
@@ -192,7 +215,7 @@ def by_size(panel: Panel, summit: Summit) -> Summit:
 SAME = 0.01  # log-likelihoods closer than this are one maximum
 TIMES_FOUND = 3  # times that the best maximum is to be found
 _MIN_STARTS, MAX_STARTS = 4, 40  # starts for each class at least, and in all at most, where their number is not given
-_RIDGE = 1.0  # precision of the tastes of the one person at whom a class begins
+RIDGE = 1.0  # precision of the tastes of the one person at whom a class begins
 
 
 class Best(NamedTuple):
@@ -219,12 +242,12 @@ def best_of_starts(
 ) -> Best:
     """The best maximum with so many classes; `done` is called after each start."""
     if number == 1:
-        best = climb(panel, np.zeros((1, panel.tasks.matrix.shape[1])))
+        best = climb(panel, equal_classes(panel, np.zeros((1, panel.tasks.matrix.shape[1]))))
         done()
         return Best(best, 1, 1)
     best, values = None, []
     for rng in streams(random_seed, starts.asked or starts.most):
-        found = climb(panel, _start(panel, number, rng))
+        found = climb(panel, equal_classes(panel, _start(panel, number, rng)))
         done()
         values.append(found.where.value)
         if best is None or found.where.value > best.where.value:
@@ -242,7 +265,7 @@ def _times_found(values: list[float]) -> int:
 def _start(panel: Panel, number: int, rng: np.random.Generator) -> np.ndarray:
     """The tastes of as many random people, shape (K, p)."""
     chosen = rng.choice(panel.people, number, replace=False)
-    return np.stack([ascend(panel.of(np.arange(panel.people) == person).tasks, _RIDGE).beta for person in chosen])
+    return np.stack([ascend(panel.of(np.arange(panel.people) == person).tasks, RIDGE).beta for person in chosen])
 
 
 # How long that takes, and how many starts keep within the budget ------------------------------------------------------
@@ -366,7 +389,7 @@ def fits(
         if choose == HELD_OUT:
             of_fold = partial(_left_out, panel, number=number, starts=starts, seed=seeds[number], done=done)
             held_out = sum(of_fold(by_fold == fold) for fold in range(FOLDS))
-        parameters = number - 1 + best.summit.where.tastes.size
+        parameters = best.summit.where.classes.coordinates + best.summit.where.tastes.size
         found[number] = Fit(best, parameters, held_out)
     return found
 
@@ -381,7 +404,8 @@ def chosen(found: dict[int, Fit], choose: str) -> int:
 def _left_out(panel: Panel, out: np.ndarray, number: int, starts: Starts, seed: Any, done: Callable[[], None]) -> float:
     """The log-likelihood of some people by a fit to the others."""
     where = best_of_starts(panel.of(~out), number, starts, seed, done).summit.where
-    return point(panel.of(out), where.sizes, where.tastes).value
+    left = panel.of(out)
+    return point(left, where.classes.of(left.covariates), where.tastes).value
 
 
 # What a fit leaves: estimates in the units of the attributes, with their covariance, and draws of them ----------------
@@ -394,22 +418,25 @@ def fitted_attributes(
     coding: "Coding",
     kept: np.ndarray,
     scale: np.ndarray,
+    covariates: "Covariates",
     seed: np.random.SeedSequence,
 ) -> dict[str, Any]:
-    """What a fit leaves, in the units of the attributes."""
+    """What a fit leaves, in the units of the attributes and of the columns of people."""
     import pandas as pd
 
     summit = fit.best.summit
-    where, number, p = summit.where, len(summit.where.sizes), len(kept)
+    where, number, p = summit.where, len(summit.where.tastes), len(kept)
+    columns = [CONSTANT, *covariates.names]
+    of_people = np.append(1.0, covariates.sd)
     labels = pd.Index(np.arange(1, number + 1), name="class")
     names = pd.Index(coding.names, name="coefficient")
     tastes = np.full((number, p), np.nan)
     tastes[:, kept] = where.tastes / scale
-    parameters = pd.Index(
-        [f"log odds of class {k}" for k in labels[1:]] + [f"class {k}: {name}" for k in labels for name in names]
-    )
-    free = np.concatenate([np.ones(number - 1, bool), np.tile(kept, number)])
-    units = np.concatenate([np.ones(number - 1), np.tile(scale, number)])
+    of_odds = ["", *(f": {name}" for name in covariates.names)]
+    odds = [f"log odds of class {k}{name}" for k in labels[1:] for name in of_odds]
+    parameters = pd.Index(odds + [f"class {k}: {name}" for k in labels for name in names])
+    free = np.concatenate([np.ones(len(odds), bool), np.tile(kept, number)])
+    units = np.concatenate([np.tile(of_people, number - 1), np.tile(scale, number)])
     covariance = np.full((len(free), len(free)), np.nan)
     covariance[np.ix_(free, free)] = np.linalg.pinv(summit.information, hermitian=True) / np.outer(units, units)
     drawn = class_draws(panel, summit, scale, streams(seed, 2)[1])
@@ -419,6 +446,9 @@ def fitted_attributes(
     return {
         "sizes_": pd.Series(where.sizes, labels, name="size"),
         "coef_": pd.DataFrame(tastes, labels, names),
+        "membership_coef_": pd.DataFrame(where.classes.odds / of_people, labels, pd.Index(columns, name="column"))
+        if covariates.names
+        else None,
         "covariance_": pd.DataFrame(covariance, parameters, parameters),
         "membership_": pd.DataFrame(where.membership, people, labels),
         "individual_": pd.DataFrame(where.membership @ tastes, people, names),
@@ -431,14 +461,28 @@ def fitted_attributes(
         "unbounded_": tuple(parameters[free][open_parameters(summit.information)]),
         "scheme_": data.scheme,
         "_coding_": coding,
+        "_covariates_": covariates if covariates.names else None,
+        "_expected_": where.classes.expected if covariates.names else None,
         "_draws_": ClassDraws(drawn.sizes, every, drawn.of_people),
         "_data_": data,
     }
 
 
+def drawn_choices(panel: Panel, where: Point, rng: np.random.Generator) -> Panel:
+    """The same tasks with choices of people whose class is drawn."""
+    expected = np.broadcast_to(where.classes.expected, (panel.people, len(where.tastes)))
+    own = (expected.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)
+    tasks, person = panel.tasks, np.repeat(np.arange(panel.people), np.diff(panel.first_task))
+    of_row = own[person][tasks.task_of_row]
+    utility = np.einsum("rp,rp->r", tasks.matrix, where.tastes[of_row]) + rng.gumbel(size=len(tasks.matrix))
+    best = np.maximum.reduceat(utility, tasks.first_row[:-1])
+    return panel._replace(tasks=tasks._replace(chosen_row=np.flatnonzero(utility == best[tasks.task_of_row])))
+
+
 # Draws of the estimates by their covariance, and the class of everybody in each ---------------------------------------
 
 
+CONSTANT = "constant"  # the log odds of people with average columns
 DRAWS = 200
 _MIN_INFORMATION = 1e-2  # information on a direction below which the data say nothing: it is held at its estimate
 
@@ -466,14 +510,12 @@ def open_parameters(information: np.ndarray) -> np.ndarray:
 
 def class_draws(panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.Generator) -> ClassDraws:
     """Draws from the normal distribution about the maximum, then classes from their probabilities given the choices."""
-    number, p = summit.where.tastes.shape
     root = root_of_covariance(summit.information)
     sizes, tastes, of_people = [], [], []
     for noise in rng.normal(size=(DRAWS, root.shape[1])):
-        step = root @ noise
-        odds = summit.where.sizes * np.exp(np.concatenate([[0.0], step[: number - 1]]))
-        sizes.append(odds / odds.sum())
-        tastes.append(summit.where.tastes + step[number - 1 :].reshape(number, p))
-        cumulated = point(panel, sizes[-1], tastes[-1]).membership.cumsum(axis=1)
+        there = point(panel, *stepped(summit.where, root @ noise))
+        sizes.append(there.sizes)
+        tastes.append(there.tastes)
+        cumulated = there.membership.cumsum(axis=1)
         of_people.append((cumulated[:, :-1] < rng.random((panel.people, 1))).sum(axis=1))
     return ClassDraws(np.array(sizes), np.array(tastes) / scale, np.array(of_people).astype(np.uint8))

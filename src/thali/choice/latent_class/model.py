@@ -1,6 +1,7 @@
 """`LatentClassLogit`: a few segments of people, each with tastes of its own; its tables."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,12 +10,25 @@ import numpy as np
 from thali._arguments import one_of, whole
 from thali._described import Facts
 from thali._labels import plural, shorten
-from thali.errors import Argument, DataError, DataWarning, EstimateWarning, ModelName, Setting, ThaliWarning
+from thali.data.experiments import ChoiceExperiment
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    DataError,
+    DataWarning,
+    EstimateWarning,
+    ModelName,
+    Setting,
+    ThaliWarning,
+)
 from thali.inference.seeds import root, seed_setting
 from thali.model.base import Job, Model
+from thali.people.columns import covariates_for, covariates_of, names_of
 from thali.people.segments import HasSegments, spaced_draws
+from thali.posterior.interval import INTERVAL
 
 from ..answers.check import HasChoiceCheck
+from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import compared_levels, of_tastes
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
@@ -25,20 +39,26 @@ from .fit import (
     HELD_OUT,
     ClassDraws,
     Fit,
+    Panel,
+    Point,
+    Starts,
     chosen,
     fits,
     fitted_attributes,
     forecast_of,
     numbers_of,
     panel_of,
+    point,
+    scaled,
     starts_within_budget,
 )
+from .membership import ByColumns, Sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali.data.experiments import ChoiceExperiment
     from thali.data.experiments.scheme import Scheme
+    from thali.people.columns import Covariates
     from thali.people.segments import Preferences
 
 CHOICES = (BIC, HELD_OUT)
@@ -53,7 +73,10 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     The likelihood is that of all tasks of a person together, since a person has one class. It has several maxima:
     expectation and maximisation (EM) begins at the tastes of random people, Newton's method ends it, and the best of
-    many starts is kept. Columns are coded as by `MultinomialLogit`.
+    many starts is kept. Columns are coded as by `MultinomialLogit`. With `respondents` the class of person n depends on
+    columns z of people, which have coefficients beside the constant of each class but the first,
+
+    .. math:: \pi_{nk} = e^{z_n^T \gamma_k} \Big/ \sum_l e^{z_n^T \gamma_l}, \qquad \gamma_1 = 0.
 
     Parameters
     ----------
@@ -63,6 +86,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Those whose number itself has a coefficient instead; predictions then take any number.
     knots, interactions, constants : optional
         As of `MultinomialLogit`.
+    respondents : column or list of columns, optional
+        Of `data.people`, such as ["age", "sex"], on which the class of a person depends; labels are columns of 0 and 1.
     choose : {"bic", "held-out"}
         By what K is chosen: BIC, whose observations are people, or the log-likelihood of people left out in five parts.
     starts : int, optional
@@ -76,8 +101,12 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Share of people in each class, the largest first.
     coef_ : pandas.DataFrame (K, p)
         NaN where the data cannot tell a coefficient from those before it.
-    covariance_ : pandas.DataFrame (K - 1 + K p, K - 1 + K p)
-        Inverse of the observed information (negative Hessian) of the log odds of sizes and of the coefficients.
+    membership_coef_ : pandas.DataFrame (K, 1 + columns) or None
+        Log odds of each class against the first: of people with average columns ("constant"), and their change with a
+        unit of each column; None without `respondents`.
+    covariance_ : pandas.DataFrame
+        Inverse of the observed information (negative Hessian) of the log odds of all classes but the first, with their
+        columns class by class, and of the K p coefficients.
     membership_ : pandas.DataFrame (respondents, K)
         Posterior probability of everybody's class.
     individual_ : pandas.DataFrame (respondents, p)
@@ -110,8 +139,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     References
     ----------
-    Kamakura & Russell (1989), A probabilistic choice model for market segmentation and elasticity structure; Louis
-    (1982), Finding the observed information matrix when using the EM algorithm.
+    Kamakura & Russell (1989), A probabilistic choice model for market segmentation and elasticity structure; Dayton &
+    Macready (1988), Concomitant-variable latent-class models, of `respondents`; Louis (1982), Finding the observed
+    information matrix when using the EM algorithm.
 
     Examples
     --------
@@ -133,6 +163,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     n_classes_: int
     sizes_: "pd.Series"
     coef_: "pd.DataFrame"
+    membership_coef_: "pd.DataFrame | None" = None  # files of models without columns of people hold none
     covariance_: "pd.DataFrame"
     membership_: "pd.DataFrame"
     individual_: "pd.DataFrame"
@@ -149,6 +180,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     _draws_: "ClassDraws"
     _data_: "ChoiceExperiment"
     _seed_: np.random.SeedSequence
+    _covariates_: "Covariates | None" = None
+    _expected_: np.ndarray | None = None  # (respondents, K) by their columns
 
     def __init__(
         self,
@@ -157,6 +190,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         knots: Any = None,
         interactions: Any = (),
         constants: bool = False,
+        respondents: Any = None,
         choose: str = "bic",
         starts: int | None = None,
     ) -> None:
@@ -165,6 +199,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         self.knots = knots
         self.interactions = interactions
         self.constants = constants
+        self.respondents = respondents
         self.choose = choose
         self.starts = starts
 
@@ -198,13 +233,12 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         seed = root(random_seed)
         coding = coding_of(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
-        panel = panel_of(data, coding)
+        covariates = covariates_of(self.respondents, data)
+        panel = panel_of(data, coding, covariates.matrix)
         kept = independent_columns(panel.tasks)
         if not kept.any():
             raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
-        matrix = panel.tasks.matrix[:, kept]
-        scale = np.abs(matrix).max(axis=0)
-        panel = panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale))
+        panel, scale = scaled(panel, kept)
 
         each = starts_within_budget(panel, numbers, choose, starts)
         total = sum(map(each.least, numbers)) * (1 + FOLDS * (choose == HELD_OUT))
@@ -216,7 +250,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 done = count(1)
                 found = fits(panel, numbers, choose, each, seed, lambda: progress.update(min(next(done), total)))
             number = chosen(found, choose)
-            fitted = fitted_attributes(found[number], panel, data, coding, kept, scale, seed)
+            fitted = fitted_attributes(found[number], panel, data, coding, kept, scale, covariates, seed)
             return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
 
         forecast = forecast_of(panel, numbers, choose, each)
@@ -286,7 +320,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         -------
         pandas.DataFrame
             coef, se (by the observed information), z (their ratio; none for a size) and p (two-sided, normal). Rows
-            "class 1: size", "class 1: price[150]" and so on, the largest class first.
+            "class 1: size", "class 1: price[150]" and so on, the largest class first. With `respondents` "log odds of
+            class 2", of people with average columns, "log odds of class 2: age" and so on come last.
 
         Raises
         ------
@@ -294,7 +329,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             Before `fit`.
         """
         self._require_fitted()
-        return summary_table(self.sizes_, self.coef_, self.covariance_)
+        odds = None if self.membership_coef_ is None else self.membership_coef_.to_numpy()[1:].ravel()
+        return summary_table(self.sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
 
     def class_table(self) -> "pd.DataFrame":
         """The classes beside each other.
@@ -310,7 +346,68 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             Before `fit`.
         """
         self._require_fitted()
-        return classes_table(self.sizes_, self.coef_, self.covariance_)
+        return classes_table(self.sizes_, self.coef_, self._size_errors())
+
+    def _size_errors(self) -> np.ndarray:
+        """Standard errors of the sizes."""
+        expected = self.sizes_.to_numpy()[None] if self._expected_ is None else self._expected_
+        people = np.ones((1, 1)) if self._covariates_ is None else self._covariates_.matrix
+        units = np.ones(1) if self._covariates_ is None else np.append(1.0, self._covariates_.sd)
+        parameters = (self.n_classes_ - 1) * people.shape[1]
+        units = np.tile(units, self.n_classes_ - 1)
+        covariance = self.covariance_.to_numpy()[:parameters, :parameters] * np.outer(units, units)
+        return size_errors(expected, people, covariance)
+
+    def class_odds(self, ci: float = INTERVAL) -> "pd.DataFrame":
+        r"""Who is of which class: how the columns of people change the odds of each class against the largest.
+
+        .. math:: \ln \frac{\pi_{nk}}{\pi_{n1}} = z_n^T \gamma_k
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a class but the first and a column of people: `class`, `column`; `odds`, by which a unit more of the
+            column multiplies the odds of the class against class 1, with its interval `low` to `high` (normal for the
+            logarithm); `log_odds` and its standard error `se`; `p` (two-sided, normal).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no columns of people.
+        """
+        from scipy.special import ndtr, ndtri
+
+        from thali._tables import Table
+
+        self._require_fitted()
+        if self.membership_coef_ is None:
+            raise ArgumentError(
+                "The model has no columns of people, on which classes depend; name them by ",
+                Argument("respondents"),
+                ".",
+            )
+        coef = self.membership_coef_
+        errors = np.sqrt(np.diag(self.covariance_))[: coef.iloc[1:].size].reshape(len(coef) - 1, coef.shape[1])
+        rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
+        value, error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
+        width = ndtri((1.0 + probability_of(ci)) / 2.0) * error
+        table = Table(rows, columns=["class", "column"]).assign(
+            odds=np.exp(value),
+            low=np.exp(value - width),
+            high=np.exp(value + width),
+            log_odds=value,
+            se=error,
+            p=2.0 * ndtr(-np.abs(value / error)),
+        )
+        table.attrs["interval"] = ci
+        return table
 
     def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
         r"""Probability that each alternative of new tasks is chosen.
@@ -321,7 +418,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         ----------
         new : DataFrame or ChoiceExperiment
             As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the
-            fit belongs to each class with her own probability, anybody else with that of the population.
+            fit belongs to each class with her own probability; anybody else with that of people with the same columns,
+            where the model has `respondents` and the new tasks have these columns, else with that of the population.
 
         Returns
         -------
@@ -333,7 +431,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         DataError
-            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+            As `ChoiceExperiment.encode`, if the tasks of the fit never show a level, or if a column of new people holds
+            what no respondent's does.
         """
         from ..logit import probabilities
 
@@ -341,7 +440,113 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
         of_classes = probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()).T, encoded.task_of_row)
         classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
+        strange = encoded.respondent_of_row < 0
+        if strange.any() and (people := self._columns_of_rows(new)) is not None:
+            covariates = covariates_for(people.loc[strange], self.respondents, self._data_)
+            classes[strange] = ByColumns(self._odds(), covariates).expected
         return (of_classes * classes).sum(axis=1)
+
+    def bootstrap_test(
+        self,
+        replicates: int = 99,
+        starts: int | None = None,
+        random_seed: Any = 0,
+        progressbar: bool = True,
+        job: Any = None,
+    ) -> "pd.DataFrame":
+        r"""Whether fewer classes would do, or more are needed: likelihood-ratio tests by the bootstrap.
+
+        .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
+
+        Choices are simulated B times by the fit with K classes, in the same tasks, and both numbers of classes are
+        fitted to each: K from what the simulation was made of, K + 1 from that and somebody's tastes, and from random
+        people.
+
+        Parameters
+        ----------
+        replicates : int
+            B.
+        starts : int, optional
+            Random starts of each fit with K + 1 classes; None: twice as many as classes. With too few, tests find too
+            many classes.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        progressbar : bool
+            Whether to show how far the run is.
+        job : str or path, optional
+            A folder that keeps finished replicates: the same call goes on from them, also with more `replicates`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a test, of K - 1 classes against the K of the fit, and of K against K + 1: `classes`, `against`, their
+            log-likelihoods, `statistic`, `p`, its standard error `p_se` by the number of `replicates`.
+            ``attrs["statistics"]`` has those of the replicates.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a number is not whole, or below 1.
+        DataError
+            If the job is of other data or another model, is damaged, or is running.
+
+        Warns
+        -----
+        InterruptedWarning
+            If Ctrl-C came: the table is then of the finished replicates.
+
+        References
+        ----------
+        McLachlan (1987), On bootstrapping the likelihood ratio test statistic for the number of components in a normal
+        mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number of classes in latent class analysis and
+        growth mixture modeling.
+        """
+        from thali.inference.parts import PartsFolder
+        from thali.model.saved import describe, digest_of
+
+        from .bootstrap import observed, tested
+
+        self._require_fitted()
+        replicates = whole("replicates", replicates, 1)
+        number = 2 * (self.n_classes_ + 1) if starts is None else whole("starts", starts, 1)
+        panel, known = self._panel_of_fit()
+        stamp = {
+            "kind": "test of classes",
+            "models": {"latent-class-logit": describe(self)},
+            "settings": {"starts": number, "classes": self.n_classes_},
+            "data": digest_of(self._data_),
+        }
+        with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
+            seeds = (root(random_seed) if folder is None else folder.seed).spawn(3)
+            tests = observed(panel, known, Starts(self.starts), seeds[1:])
+            return tested(panel, tests, replicates, number, seeds[0], folder, progressbar)
+
+    def _panel_of_fit(self) -> tuple["Panel", "Point"]:
+        """The choices of the fit in columns of size 1, and the classes there."""
+        people = None if self._covariates_ is None else self._covariates_.matrix
+        kept = ~self.coef_.isna().any().to_numpy()
+        panel, scale = scaled(panel_of(self._data_, self._coding_, people), kept)
+        classes = Sizes(self.sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
+        return panel, point(panel, classes, self.coef_.to_numpy()[:, kept] * scale)
+
+    def _odds(self) -> np.ndarray:
+        """Log odds of the classes by the standardised columns of people."""
+        assert self.membership_coef_ is not None and self._covariates_ is not None
+        return self.membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
+
+    def _columns_of_rows(self, new: "pd.DataFrame | ChoiceExperiment") -> "pd.DataFrame | None":
+        """The columns of people that classes depend on, in every row of new tasks; None where there are none."""
+        if self._covariates_ is None:
+            return None
+        names = list(names_of(self.respondents))
+        if isinstance(new, ChoiceExperiment):
+            if new.people is None or not set(names) <= set(map(str, new.people.columns)):
+                return None
+            person = np.repeat(new.respondent_of_task, np.diff(new.first_row))
+            return new.people.loc[:, names].iloc[person].reset_index(drop=True)
+        table = new.set_axis([str(name) for name in new.columns], axis=1)
+        return table.loc[:, names].reset_index(drop=True) if set(names) <= set(table.columns) else None
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
@@ -355,7 +560,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _chooser(self) -> "LogitChooser":
         self._require_fitted()
-        draws = self._draws_
+        draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
         sizes = np.vstack([self.sizes_, draws.sizes])
         return LogitChooser(
@@ -365,7 +570,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             np.zeros(DRAWS + 1, np.int64),
             self.membership_.to_numpy(),
             lambda kept, rng: (tastes[kept], sizes[kept]),
-            covariance=np.nan_to_num(self.covariance_.to_numpy()[self.n_classes_ - 1 :, self.n_classes_ - 1 :]),
+            covariance=np.nan_to_num(self.covariance_.to_numpy()[parameters:, parameters:]),
             kinds=np.concatenate([draws.of_people[:1], draws.of_people]),
         )
 
@@ -384,25 +589,32 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 # Tables of a fitted latent-class logit --------------------------------------------------------------------------------
 
 
-def size_errors(sizes: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    r"""Standard errors of sizes by the covariance of their log odds against the first class.
+def size_errors(expected: np.ndarray, people: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    r"""Standard errors of sizes by the covariance of the log odds of classes against the first, and their columns.
 
-    .. math:: \partial \pi_k / \partial \gamma_j = \pi_k (1[k = j] - \pi_j)
+    .. math:: \partial \pi_{nk} / \partial \gamma_j = \pi_{nk} (1[k = j] - \pi_{nj}) z_n
     """
-    slopes = (np.diag(sizes) - np.outer(sizes, sizes))[:, 1:]
+    number = expected.shape[1]
+    change = expected[:, :, None] * (np.eye(number) - expected[:, None])[:, :, 1:]  # (people, K, K - 1)
+    slopes = np.einsum("nkj,nq->kjq", change, people).reshape(number, -1) / len(expected)
     return np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0.0))
 
 
-def summary_table(sizes: "pd.Series", coef: "pd.DataFrame", covariance: "pd.DataFrame") -> "pd.DataFrame":
-    """Sizes and coefficients with their standard errors."""
+def summary_table(
+    sizes: "pd.Series",
+    coef: "pd.DataFrame",
+    covariance: "pd.DataFrame",
+    of_sizes: np.ndarray,
+    odds: np.ndarray | None,
+) -> "pd.DataFrame":
+    """Sizes, coefficients and log odds with their standard errors."""
     from scipy.special import ndtr
 
     from thali._tables import Table
 
-    number = len(sizes)
     with np.errstate(invalid="ignore"):
-        errors = np.sqrt(np.diag(covariance.to_numpy())[number - 1 :]).reshape(coef.shape)
-    of_sizes = size_errors(sizes.to_numpy(), covariance.to_numpy()[: number - 1, : number - 1])
+        every = np.sqrt(np.diag(covariance.to_numpy()))
+    errors = every[len(every) - coef.size :].reshape(coef.shape)
     rows = {}
     for k, label in enumerate(sizes.index):
         rows[f"class {label}: size"] = (sizes.iloc[k], of_sizes[k], np.nan)
@@ -410,15 +622,16 @@ def summary_table(sizes: "pd.Series", coef: "pd.DataFrame", covariance: "pd.Data
             value, error = coef.iloc[k, j], errors[k, j]
             with np.errstate(invalid="ignore", divide="ignore"):
                 rows[f"class {label}: {name}"] = (value, error, np.divide(value, error))
+    if odds is not None:
+        rows |= {name: (*pair, pair[0] / pair[1]) for name, *pair in zip(covariance.index, odds, every, strict=False)}
     table = Table.from_dict(rows, orient="index", columns=["coef", "se", "z"])
     return Table(table.assign(p=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
 
 
-def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", covariance: "pd.DataFrame") -> "pd.DataFrame":
+def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", errors: np.ndarray) -> "pd.DataFrame":
     """A column a class: its size, and what each coefficient is in it."""
     from thali._tables import Table
 
-    errors = size_errors(sizes.to_numpy(), covariance.to_numpy()[: len(sizes) - 1, : len(sizes) - 1])
     rows = np.vstack([sizes.to_numpy(), errors, coef.to_numpy().T])
     return Table(rows, ["size", "size_se", *coef.columns], [f"class {label}" for label in sizes.index])
 

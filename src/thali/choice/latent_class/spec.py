@@ -4,8 +4,8 @@ from functools import partial
 
 from thali._arguments import several_whole, whole
 from thali.data.kinds import EXPERIMENTS
-from thali.model.options import CONSTANTS, EXPERIMENT, INTERACTIONS, KNOTS, LINEAR, MARKET_STUDY, SEED, SEGMENTS
-from thali.model.spec import COUNTS, ModelSpec, Option
+from thali.model.options import CONSTANTS, EXPERIMENT, INTERACTIONS, KNOTS, LINEAR, MARKET_STUDY, PEOPLE, SEED, SEGMENTS
+from thali.model.spec import COUNTS, REPORT, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
     name="latent-class-logit",
@@ -27,6 +27,7 @@ LATENT_CLASS = ModelSpec(
         KNOTS,
         INTERACTIONS,
         CONSTANTS,
+        PEOPLE.but(help="Columns of who answered, such as age, on which the class of a person depends."),
         Option(
             "choose",
             "By what the number of classes is chosen. bic: people count; held-out: how well people are predicted whom"
@@ -40,6 +41,14 @@ LATENT_CLASS = ModelSpec(
             int,
             default="until three have found the best maximum",
             check=partial(whole, least=1),
+        ),
+        Option(
+            "bootstrap",
+            "Test fewer classes against more by so many simulated data sets, such as 99.",
+            int,
+            REPORT,
+            default="0, no test",
+            check=partial(whole, least=0),
         ),
         SEED,
         SEGMENTS,

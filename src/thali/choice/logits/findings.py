@@ -6,7 +6,8 @@ from thali.model.common_findings import asked, data, levels, methods, summary, v
 from thali.model.finding import FULL, MISSES, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, phrase
+from thali.model.wording import listed, number, phrase
+from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
@@ -21,7 +22,7 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
     if isinstance(model, HierarchicalLogit):
         people = (population, individuals, *segments_of(settings))
         return (*_HIERARCHICAL, *people, check, summary, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
-    return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), verdict)
+    return (*_MULTINOMIAL, nests, no_check, summary, data, levels, methods(_multinomial), verdict)
 
 
 @finding("population", "What do people want on average?", FULL)
@@ -38,6 +39,32 @@ def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
     return Finding(title=ENGLISH["logit.individuals"], table=table)
 
 
+@finding("nests", "Which alternatives take most from each other?")
+def nests(model: "MultinomialLogit", settings: Settings) -> Finding | None:
+    """How alike the alternatives of each nest are, beyond what their attributes say."""
+    if model.nests is None:
+        return None
+    table = model.nest_table(ci=settings.ci)
+    interval, figures = interval_name(settings.ci), table.attrs
+    test = phrase(
+        ENGLISH,
+        "nests.test",
+        statistic=number(figures["statistic"]),
+        df=figures["df"],
+        p=number(figures["p"]),
+    )
+    sure = [(str(nest), row) for nest, row in table.to_dict("index").items() if row["high"] < 1.0]
+    if sure:
+        nest, row = min(sure, key=lambda each: each[1]["dissimilarity"])
+        ends = {"value": number(row["dissimilarity"]), "low": number(row["low"]), "high": number(row["high"])}
+        sentence = phrase(ENGLISH, "nests", nest=nest, interval=interval, test=test, **ends)
+    else:
+        sentence = phrase(ENGLISH, "nests.none", interval=interval, test=test)
+    above = [nest for nest, value in model._nests().items() if value > 1.0]
+    notes = (phrase(ENGLISH, "nests.above", named=listed(above)),) if above else ()
+    return Finding(sentence, title=ENGLISH["nests.title"], table=table, rows=None, notes=notes)
+
+
 @finding("check", "Does the model describe the data?", FULL, chapter=MISSES)
 def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
     """Why an estimate is not checked."""
@@ -46,7 +73,14 @@ def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
 
 def _multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
     """How a paper says it of the multinomial logit."""
-    return (phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974")),)
+    sentences = [phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974"))]
+    if model.nests is not None:
+        named = listed([f"{name} ({members})" for name, members in model.nest_table()["alternatives"].items()])
+        sentences.append(phrase(ENGLISH, "logit.nested", source=Cite("mcfadden1978"), named=named))
+    if model._price_ is not None:
+        price = model._coding_.names[model._price_]
+        sentences.append(phrase(ENGLISH, "logit.money", source=Cite("train2005"), price=price))
+    return tuple(sentences)
 
 
 def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:

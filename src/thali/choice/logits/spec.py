@@ -12,10 +12,12 @@ from thali.model.options import (
     LINEAR,
     MARKET_STUDY,
     MAX_TIME,
+    NESTS,
     PEOPLE,
     SEED,
     SEGMENTS,
     SIGNS,
+    SPACE,
     THIN,
     TUNE,
 )
@@ -24,12 +26,13 @@ from thali.model.spec import ModelSpec
 CODING = (LINEAR, KNOTS, INTERACTIONS, CONSTANTS)
 MULTINOMIAL = ModelSpec(
     name="multinomial-logit",
-    aliases=("MNL", "conditional-logit"),
+    aliases=("MNL", "conditional-logit", "nested-logit"),
     cls="thali.choice.logits.multinomial:MultinomialLogit",
     data=(EXPERIMENTS,),
     answers="one utility for everybody, by maximum likelihood",
-    papers=("mcfadden1974",),
-    options=(*CODING, *EXPERIMENT, *MARKET_STUDY),
+    papers=("mcfadden1974", "mcfadden1978"),
+    options=(*CODING, NESTS, SPACE, *EXPERIMENT, *MARKET_STUDY),
+    aliases_need={"nested-logit": "nest"},
 )
 HIERARCHICAL = ModelSpec(
     name="hierarchical-logit",

@@ -127,12 +127,15 @@ class ExperimentRows(Frozen):
         >>> data.n_tasks, data.levels["price"]
         (2, ('90', '150'))
         """
+        from .dual import refuse_both
         from .frame import people_of
         from .wide import lacking_words, long_frame, wide_tasks
 
+        bought = more.get("bought")
+        refuse_both(none, bought)
         frame = as_frame(frame)
         given = {"respondent": respondent, "task": task, "chosen": chosen}
-        for name in filter(None, given.values()):
+        for name in filter(None, (*given.values(), bought)):
             column(frame, name)
         found = wide_tasks(frame, given, alternatives)
         if found is None:
@@ -141,10 +144,10 @@ class ExperimentRows(Frozen):
                 "price_1 and price_2 or car_time and bus_time beside 'choice' do; name what stands for them by "
                 "`alternatives`."
             )
-        long, nothing = long_frame(frame, found, none)
+        long, nothing = long_frame(frame, found, none, bought)
         more["missing"] = lacking_words(found, more.get("missing"))
         data = cls.from_frame(long, none=nothing, **more)
-        further = [str(name) for name in frame.columns if str(name) not in found.used]
+        further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
         people = people_of(frame.set_axis(map(str, frame.columns), axis=1), further, who, "respondent")
         return cls._made_of(*(people if name == "people" else getattr(data, name) for name in cls._FIELDS))
@@ -287,6 +290,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         inside: bool = True,
         *,
         missing: Any = None,
+        bought: str | None = None,
     ) -> "ChoiceExperiment":
         """A choice experiment from a long table: one row for each alternative of each task.
 
@@ -318,6 +322,10 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         missing : optional
             Word, or list of words, by which a cell says that the product lacks the attribute; or {attribute: word}. NaN
             declares empty cells.
+        bought : str, optional
+            The column of a second answer to each task, 1 or 0 in all its rows: whether the product chosen would be
+            bought at all (dual-response none). Buying nothing, "none", is then an alternative of every task, and a task
+            whose product would not be bought is there twice, with and without it.
 
         Returns
         -------
@@ -350,7 +358,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         if not isinstance(inside, bool):
             raise ArgumentError(f"inside must be True or False; got {inside!r}.")
         columns = (respondent, task, alternative, chosen)
-        return cls._of(choices_of(frame, columns, attributes, levels, none, bins, missing, inside))
+        return cls._of(choices_of(frame, columns, attributes, levels, none, bins, missing, inside, bought))
 
     @classmethod
     def _of(cls, found: "Choices") -> "ChoiceExperiment":

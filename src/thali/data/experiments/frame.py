@@ -13,6 +13,7 @@ from thali.inference.warn import warn
 from ..columns import NO, YES, as_frame, column
 from ..people import people_table
 from ..roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+from .dual import NOTHING, refuse_both, with_nothing
 from .levels import (
     BINS,
     GIVEN,
@@ -240,15 +241,24 @@ def choices_of(
     bins: Mapping[Any, Any] | None,
     missing: Any,
     inside: bool,
+    bought: str | None = None,
 ) -> Choices:
     """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
     frame = as_frame(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     if not len(frame):
         raise DataError("There is not a single task; the table has no rows.")
-    respondent, task, alternative, chosen = _columns(list(frame.columns), columns)
-    person = _labels(frame, respondent)
-    rows = Rows(person, _labels(frame, task), None if alternative is None else _labels(frame, alternative))
+    refuse_both(none, bought)
+    if bought is not None:
+        column(frame, bought)
+    names = [name for name in frame.columns if name != bought]
+    respondent, task, alternative, chosen = _columns(names, columns)
+    rows = _rows(frame, respondent, task, alternative)
+    if bought is not None:
+        numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)
+        frame, alternative = with_nothing(frame, numbers, picked, (task, alternative, chosen), bought)
+        rows, none = _rows(frame, respondent, task, alternative), {alternative: NOTHING}
+    person = rows.person
     _refuse_idle(column(frame, respondent), person, respondent)
     where = none_where(frame, none, alternative)
     names = _attribute_names(frame, attributes, {respondent, task, alternative, chosen}, where, none)
@@ -294,6 +304,12 @@ def choices_of(
             )
         )
     return choices._replace(people=people)
+
+
+def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> Rows:
+    """The labels of each row of the table."""
+    labels = None if alternative is None else _labels(frame, alternative)
+    return Rows(_labels(frame, respondent), _labels(frame, task), labels)
 
 
 def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str) -> "pd.DataFrame | None":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Fact, Setting
 
 from ..columns import column
 from .levels import (
@@ -187,8 +187,9 @@ class Scheme:
                 raise DataError(f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in.")
         nobody = np.zeros(len(frame), dtype=np.int64)
         task_of_row = _first_appearance(nobody if person is None else person, nobody if task is None else task)
-        if self.alternative is not None and self.alternative in frame.columns:
-            refuse_twice(row_texts(column(frame, self.alternative)), task_of_row, where)
+        label = None if self.alternative in self.names else self.alternative  # of an attribute some may share one
+        if label is not None and label in frame.columns:
+            refuse_twice(row_texts(column(frame, label)), task_of_row, where)
         known = {label: number for number, label in enumerate(respondents)}
         numbers = nobody - 1 if person is None else np.array([known.get(label, -1) for label in person], np.int64)
         return Encoded(task_of_row, numbers, self.products(frame, where))
@@ -299,18 +300,20 @@ def _place(frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | 
     return where
 
 
+CONSTANTS = Setting("constants", True)  # what may need labels of alternatives
+
 # The alternative's label as an attribute of its own, for experiments whose alternatives have names or places ----------
 
 
-def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
+def with_constants(data: "ChoiceExperiment", why: Fact = CONSTANTS) -> "ChoiceExperiment":
     """The data with the column of alternatives as their last attribute, which the no-choice option lacks.
 
-    Data that have it already are returned as they are.
+    Data that have it already are returned as they are; `why` is the argument that needs it.
     """
     scheme = data.scheme
     if scheme.alternative is None:
         raise ArgumentError(
-            Setting("constants", True),
+            why,
             " needs labels of alternatives, and the data have none; name their column by ",
             Argument("alternative"),
             ".",
@@ -323,9 +326,7 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     )
     found = sorted(set(data.alternative_labels[~is_none].tolist()))
     if len(found) < 2:
-        raise ArgumentError(
-            Setting("constants", True), f" needs two labels or more; all alternatives are {found[0]!r}."
-        )
+        raise ArgumentError(why, f" needs two labels or more; all alternatives are {found[0]!r}.")
     levels, order = by_value(found)
     place = {label: number for number, label in enumerate(levels)}
     codes = np.array([place.get(label, -1) for label in data.alternative_labels], np.int64)

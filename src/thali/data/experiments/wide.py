@@ -142,7 +142,9 @@ def _refuse_orders(columns: WideTasks) -> None:
             )
 
 
-def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["pd.DataFrame", Any]:
+def long_frame(
+    frame: "pd.DataFrame", columns: WideTasks, none: Any, bought: str | None = None
+) -> tuple["pd.DataFrame", Any]:
     """The same as a long table, one row an alternative that was available; and the label of the no-choice option."""
     import pandas as pd
 
@@ -177,6 +179,7 @@ def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["p
         made = {"respondent": who, "task": task, "alternative": label, "chosen": (picked == label).astype(int)}
         without = LACKING if label in labels else None
         cells = {name: frame[each[label]] if label in each else without for name, each in columns.attributes.items()}
+        made |= {} if bought is None else {bought: frame[bought]}
         part = pd.DataFrame(made | {"row": rows, "place": k} | cells)
         parts.append(part.loc[there])
     long = pd.concat(parts, ignore_index=True).sort_values(["row", "place"], kind="stable")

@@ -61,7 +61,7 @@ LONG_TABLE = Shape(
         "describe the alternatives"
     ),
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN),
-    settings=("known", "attributes", "levels", "none", "bins"),
+    settings=("known", "attributes", "levels", "none", "bins", "bought"),
     main=("respondent", "task", "chosen"),
 )
 
@@ -115,7 +115,7 @@ WIDE = Shape(
     match_wide,
     expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
-    settings=("alternatives", "levels", "none", "bins"),
+    settings=("alternatives", "levels", "none", "bins", "bought"),
     lacks=wide_lacks,
     main=("respondent", "task", "chosen"),
 )

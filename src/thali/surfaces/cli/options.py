@@ -60,6 +60,7 @@ COMPARED = (
         "attributes",
         "levels",
         "none",
+        "bought",
         "bins",
         "monotone",
         "ties",

@@ -103,11 +103,24 @@ function addBest(utility, begin, end, weight, total, at) {
   for (let row = begin; row < end; row++) if (utility[row] === best) total[at + row] += weight / ties;
 }
 
-// Logits: a product is chosen with probability proportional to exp(utility).
+// Logits: a product is chosen with probability proportional to exp(utility), after nests have changed it.
 function logitTastes(rule) {
   const codes = decoded(rule.codes), p = rule.steps.length, draws = codes.length / p / rule.people;
   const who = holding(draws, rule.people, rule.respondents);
   const membership = rule.membership && decoded(rule.membership), kinds = rule.kinds && decoded(rule.kinds);
+  const nests = rule.nests, dissimilarity = nests && decoded(nests.dissimilarity);
+
+  // Utilities whose odds are the choices among nested products: u / s + (s - 1) ln sum exp(u / s), s the dissimilarity.
+  function nested(utility, market, person) {
+    const found = utility.slice(), number = dissimilarity.length / draws / rule.people;
+    const of = market.map((product) => nests.of_level[product[nests.place] ?? nests.of_level.length - 1]);
+    for (let nest = 0; nest < number; nest++) {
+      const s = dissimilarity[person * number + nest], own = utility.filter((_, k) => of[k] === nest).map((u) => u / s);
+      const top = Math.max(...own), value = top + Math.log(own.reduce((sum, u) => sum + Math.exp(u - top), 0));
+      of.forEach((one, k) => { if (one === nest) found[k] = utility[k] / s + (s - 1) * value; });
+    }
+    return found;
+  }
 
   function pieces(value, knots) {
     const inner = knots.map((low, k) => Math.min(Math.max(value, low), knots[k + 1] ?? Infinity) - low);
@@ -154,7 +167,8 @@ function logitTastes(rule) {
           for (let k = 0; k < p; k++) utility[row] += codes[person * p + k] * matrix[row][k];
         }
         for (let m = 0; m < markets.length; m++) {
-          const each = utility.subarray(first[m], first[m + 1]), top = Math.max(...each);
+          const plain = utility.subarray(first[m], first[m + 1]);
+          const each = nests ? nested(plain, markets[m], person) : plain, top = Math.max(...each);
           const odds = each.map((value) => Math.exp(value - top)), sum = odds.reduce((a, b) => a + b);
           odds.forEach((value, k) => (total[d * rows + first[m] + k] += value / sum * weight));
         }

@@ -190,7 +190,7 @@ def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) 
     for spec in specs:
         if not features_of(spec.data[0]):
             return spec
-    of_experiments = ("attributes", "levels", "none", "bins", "monotone")
+    of_experiments = ("attributes", "levels", "none", "bought", "bins", "monotone")
     for each in SPECS:
         if each.by_name in values:
             return model_for(each.kind)

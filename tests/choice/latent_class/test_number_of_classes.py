@@ -1,0 +1,87 @@
+"""The bootstrap test of the number of classes: its table, its replicates, its jobs, its size and power."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import of_segments
+
+import thali as th
+from thali.choice.latent_class.bootstrap import replicated
+from thali.choice.latent_class.fit import drawn_choices, point
+from thali.choice.latent_class.membership import Sizes
+from thali.errors import ArgumentError, DataError
+
+
+@cache
+def fitted(classes=2):
+    frame, _ = of_segments(30, 8, 3)
+    data = th.ChoiceExperiment.from_frame(frame)
+    return th.LatentClassLogit(classes, "price", starts=4).fit(data, random_seed=1, progressbar=False)
+
+
+def test(model, replicates=4, **how):
+    return model.bootstrap_test(replicates, starts=1, progressbar=False, **how)
+
+
+test.__test__ = False
+
+
+def test_the_table_has_both_neighbours():
+    model = fitted()
+    table = test(model)
+    assert table.index.tolist() == [1, 2] and table["against"].tolist() == [2, 3]
+    assert table["log_likelihood_against"].iloc[0] == pytest.approx(model.log_likelihood_)
+    assert table["log_likelihood"].iloc[1] == pytest.approx(model.log_likelihood_)
+    plain = th.MultinomialLogit("price").fit(model._data_)
+    assert table["log_likelihood"].iloc[0] == pytest.approx(plain.log_likelihood_)
+    for classes, row in table.iterrows():
+        drawn = np.array(table.attrs["statistics"][classes])
+        assert len(drawn) == 4 and (drawn >= 0).all()
+        assert row["p"] == pytest.approx((1 + (drawn >= row["statistic"]).sum()) / 5)
+    assert test(fitted(1)).index.tolist() == [1]
+
+
+def test_choices_are_drawn_by_class():
+    """Over many draws the frequencies are those of the model, person by person: four standard errors."""
+    model = fitted()
+    panel, known = model._panel_of_fit()
+    assert known.value == pytest.approx(model.log_likelihood_)
+    where = point(panel, Sizes(np.array([0.7, 0.3])), known.tastes)
+    rng, rows = np.random.default_rng(0), np.zeros(len(panel.tasks.matrix))
+    for _ in range(400):
+        rows[drawn_choices(panel, where, rng).tasks.chosen_row] += 1
+    p = np.stack([each.probability for each in where.at], axis=1) @ [0.7, 0.3]
+    assert np.abs((rows / 400 - p) / np.sqrt(p * (1 - p) / 400)).max() < 5  # of 720 rows
+    assert rows.sum() == 400 * len(panel.tasks.chosen_row)
+
+
+@pytest.mark.fit  # for its time
+def test_a_job_goes_on_with_more_replicates(tmp_path):
+    model, job = fitted(), tmp_path / "job"
+    first = test(model, 2, job=job, random_seed=3)
+    more = test(model, 4, job=job, random_seed=3)
+    pd.testing.assert_frame_equal(more, test(model, 4, random_seed=3))
+    assert more.attrs["statistics"][1][:2] == first.attrs["statistics"][1]
+    with pytest.raises(DataError, match="job"):
+        test(fitted(1), 2, job=job, random_seed=3)
+
+
+def test_bad_numbers():
+    for how in ({"replicates": 0}, {"replicates": 2.5}, {"starts": 0}):
+        with pytest.raises(ArgumentError, match="must be a whole number of 1 or more"):
+            fitted().bootstrap_test(**how)
+
+
+@pytest.mark.long
+def test_size_and_power():
+    """One class is rejected wherever there are three; where there is one, p is even: at most .05 in few of 40."""
+    assert test(fitted(), 39)["p"].iloc[0] == 1 / 40
+    model, rng = fitted(1), np.random.default_rng(5)
+    panel, known = model._panel_of_fit()
+    p = []
+    for _ in range(40):
+        statistic = replicated(panel, known, 2, rng)
+        p.append((1 + sum(replicated(panel, known, 2, rng) >= statistic for _ in range(19))) / 20)
+    assert np.mean(np.array(p) <= 0.05) < 0.05 + 3.7 * np.sqrt(0.05 / 40) and 0.3 < np.mean(p) < 0.75

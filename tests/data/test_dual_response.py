@@ -1,0 +1,119 @@
+"""Dual-response none: a second answer to each task, whether the product chosen would be bought at all."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+from thali.testing.naive_choice_models import choice_probability
+
+U = np.array([0.4, -0.7, 1.1])  # utilities of three products; of nothing 0
+
+
+def table(people=20, tasks=6, seed=1, **columns):
+    """Choices of three products, and whether they would be bought: dear ones seldom."""
+    rows = simulated(people=people, tasks=tasks, seed=seed)
+    rng = np.random.default_rng(seed)
+    picked = rows[rows["choice"] == 1].set_index(["id", "task"])["price"]
+    buys = (picked + rng.normal(scale=8, size=len(picked)) < 15).astype(int).rename("buy")
+    return rows.merge(buys.reset_index(), on=["id", "task"]).assign(**columns)
+
+
+def test_tasks_are_with_nothing_and_once_more_without_it_where_nothing_is_bought():
+    rows = pd.DataFrame(
+        {
+            "id": 1,
+            "task": [1, 1, 2, 2],
+            "alt": ["x", "y", "x", "y"],
+            "choice": [0, 1, 1, 0],
+            "price": [9, 5, 5, 9],
+            "buy": ["yes", "yes", "no", "no"],
+        }
+    )
+    data = th.ChoiceExperiment.from_frame(rows, bought="buy")
+    assert data.n_tasks == 3 and np.diff(data.first_row).tolist() == [3, 3, 2]
+    assert data.alternative_labels.tolist() == ["x", "y", "none", "x", "y", "none", "x", "y"]
+    assert data.alternative_labels[data.first_row[:-1] + data.chosen].tolist() == ["y", "none", "x"]
+    assert data.task_labels.tolist() == ["1", "2", "2 (forced)"]
+    assert data.attributes == ("inside", "price") and data.has_none
+
+
+def test_the_likelihood_is_that_of_the_best_product_and_nothing():
+    """By simulation of Gumbel utilities: 200,000 answers, four standard errors of each of the six probabilities."""
+    rng, n = np.random.default_rng(0), 200_000
+    best = U + rng.gumbel(size=(n, 3))
+    picked, buys = best.argmax(axis=1), best.max(axis=1) > rng.gumbel(size=n)
+    x = np.append(U, 0.0)[:, None]
+    for j in range(3):
+        inside = choice_probability(x, j, np.ones(1))
+        outside = choice_probability(x, 3, np.ones(1)) * choice_probability(x[:3], j, np.ones(1))
+        for p, happens in ((inside, buys), (outside, ~buys)):
+            share = np.mean((picked == j) & happens)
+            assert abs(share - p) < 4.5 * np.sqrt(p * (1 - p) / n)
+
+
+def test_a_logit_has_the_log_likelihood_of_both_answers():
+    rows = table()
+    data = th.ChoiceExperiment.from_frame(rows, bought="buy")
+    model = th.MultinomialLogit("price").fit(data)
+    utility = pd.Series(model._coding_.rows(model._chooser().cells(rows)) @ model.coef_.to_numpy(), rows.index)
+    total = 0.0
+    for _, own in rows.assign(u=utility).groupby(["id", "task"]):
+        odds, chosen = np.exp(own["u"].to_numpy()), own["choice"].to_numpy() == 1  # of nothing 1: it lacks everything
+        total += np.log(odds[chosen].sum() / (1 + odds.sum()))
+        if not own["buy"].iloc[0]:
+            total += np.log(1 / odds.sum())  # e^0 in place of the first factor's e^u_j, and e^u_j / sum
+    assert total == pytest.approx(model.log_likelihood_, rel=1e-10)
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_every_logit_takes_them_and_shares_have_nothing():
+    rows = table(people=12)
+    data = th.ChoiceExperiment.from_frame(rows, bought="buy")
+    quick = {"draws": 20, "tune": 5, "chains": 2, "random_seed": 1, "progressbar": False}
+    market = pd.DataFrame({"price": [5, 25, None], "brand": ["A", "B", None], "zoom": ["no", "yes", None]})
+    for model, run in (
+        (th.MultinomialLogit("price"), {}),
+        (th.LatentClassLogit(2, "price", starts=2), {"random_seed": 1, "progressbar": False}),
+        (th.HierarchicalLogit("price"), quick),
+    ):
+        model.fit(data, **run)
+        assert model.market_shares(market)["share"].sum() == pytest.approx(1.0)
+    plain = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(rows.drop(columns="buy")))
+    dual = th.MultinomialLogit("price").fit(data)  # the second answer says more of the price, as it was made
+    assert dual.summary().loc["price", "se"] < plain.summary().loc["price", "se"]
+
+
+def test_other_tables_say_the_same():
+    rows = table(people=5)
+    data = th.ChoiceExperiment.from_frame(rows, bought="buy")
+    numbered = th.ChoiceExperiment.from_frame(rows.drop(columns="alt"), bought="buy")
+    assert numbered.alternative_labels.tolist() == data.alternative_labels.tolist()
+    np.testing.assert_array_equal(numbered.chosen, data.chosen)
+    wide = rows.pivot(index=["id", "task", "buy"], columns="alt", values=["price", "brand", "zoom"])
+    wide.columns = [f"{name}_{alt}" for name, alt in wide.columns]
+    picked = rows[rows["choice"] == 1].set_index(["id", "task"])["alt"].rename("choice").reset_index()
+    wide = wide.reset_index().merge(picked, on=["id", "task"])
+    other = th.ChoiceExperiment.from_wide(wide, bought="buy")
+    assert other.n_tasks == data.n_tasks and other.people is None
+    first, second = (th.MultinomialLogit("price").fit(each).log_likelihood_ for each in (data, other))
+    assert first == pytest.approx(second, rel=1e-10)
+
+
+BAD = {
+    "absent": ({"bought": "buys"}, {}, DataError, "no column 'buys'"),
+    "beside none": ({"bought": "buy", "none": "3"}, {}, ArgumentError, "bought says itself where nothing would be"),
+    "a word": ({"bought": "buy"}, {"buy": "perhaps"}, DataError, "Column 'buy' is 'perhaps' in task '1'; it must be 1"),
+    "empty": ({"bought": "buy"}, {"buy": None}, DataError, "Column 'buy' is empty in task '1'"),
+    "differs": ({"bought": "buy"}, {"buy": [0, 1, 1] * 12}, DataError, "Column 'buy' differs between the rows in task"),
+    "called none": ({"bought": "buy"}, {"alt": ["a", "b", "none"] * 12}, DataError, "is called 'none' already"),
+}
+
+
+@pytest.mark.parametrize(("how", "columns", "kind", "sentence"), BAD.values(), ids=BAD)
+def test_bad_answers(how, columns, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        th.ChoiceExperiment.from_frame(table(people=3, tasks=4, **columns), **how)
