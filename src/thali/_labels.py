@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import DataError, DataWarning
+from .errors import ArgumentError, DataError, DataWarning
 
 _ALIKE = (
     "Some labels are written with accents as characters of their own, with non-breaking blanks or with invisible "
@@ -78,6 +78,19 @@ def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ..
         if label in seen:
             raise DataError(f"{what} must all differ; numbers {seen[label] + 1} and {position + 1} are both {label!r}.")
         seen[label] = position
+    return labels
+
+
+def labels_of_design(options: Any, least: int) -> tuple[str, ...]:
+    """The labels of the options of a design, of which there are `least` or more; "0", "1", ... of a number."""
+    if isinstance(options, int | np.integer) and not isinstance(options, bool):
+        labels = tuple(str(k) for k in range(int(options)))
+    elif isinstance(options, Iterable) and not isinstance(options, str):
+        labels = checked_labels(options, "The labels of a design")
+    else:
+        raise ArgumentError(f"A design needs a number of options or their labels; got {options!r}.")
+    if len(labels) < least:
+        raise ArgumentError(f"Such a design needs {least} options or more; got {len(labels)}.")
     return labels
 
 

@@ -587,3 +587,53 @@ def cache_build(
         from .commands import cache
 
         cache.build(models or [], target, out)
+
+
+def field_make(
+    design: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DESIGN",
+            help="A text with an option or a picture a line, a folder of pictures, a table with the columns option and"
+            " picture, or the table of a design (thali design --out).",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page, such as study.html.", show_default=False)],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
+            show_default="pairs; choice of a design with products",
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What the page is called.", show_default=False)] = None,
+    study: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A study.toml: words, consent, questions, practice, address.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tasks, where nobody sees all.")] = 0,
+) -> None:
+    """Write a questionnaire as one HTML file that needs nothing but a browser."""
+    named = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DESIGN"}
+    with plain_messages(OptionWords.of_names(named)):
+        from .commands.field import make
+
+        make(design, out, kind, title, study, seed)
+
+
+def field_collect(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The files of answers.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The answers of all, for thali fit.", show_default="only the report"),
+    ] = None,
+) -> None:
+    """Join the answers of many people to a questionnaire, and say who is missing, twice or careless."""
+    with plain_messages(OptionWords.of_names({"where": "where"})):
+        from .commands.field import join
+
+        join(folder, out)

@@ -1,0 +1,186 @@
+"""A robot that takes a questionnaire in Chromium: it chooses by given worths, and hands in the file."""
+
+import json
+
+import numpy as np
+
+ARROWS = {0: "ArrowLeft", 1: "ArrowRight"}
+READY = "#main[data-ready]"
+
+
+class Robot:
+    """A person with worths who answers a page.
+
+    Parameters
+    ----------
+    page : playwright page
+    worths : dict
+        Label of an option -> its worth; of a product, attribute -> level -> utility.
+    seed : int
+    how : str
+        "click", "keyboard" or "double": how it answers.
+    """
+
+    def __init__(self, page, worths, seed=0, how="click", facts=None):
+        self.page, self.worths, self.how = page, worths, how
+        self.rng = np.random.default_rng(seed)
+        self.facts = facts or {}
+        self.given = []  # what it answered, in order: (labels as shown, picks)
+
+    def open(self, address):
+        """Open the page; waiting for clicks that count costs no time, since the clock of the page is moved."""
+        self.page.goto(address)
+        return self
+
+    def ready(self):
+        """Wait until the page takes answers."""
+        self.page.wait_for_selector(READY, state="attached")
+
+    def press(self, selector):
+        """Press a button, in its own way."""
+        self.ready()
+        node = self.page.locator(selector).first
+        if self.how == "keyboard":
+            node.focus()
+            self.page.keyboard.press("Enter")
+        elif self.how == "double":
+            node.dblclick()
+        else:
+            node.click()
+
+    def take(self, most=10_000, between=lambda robot: None):
+        """Answer until the end, or so many trials; `between` trials something else may happen."""
+        for _ in range(most):
+            between(self)
+            if self.page.locator(".trial").count():
+                self.answer()
+            elif self.page.locator("#hand-over").count():
+                return self
+            elif self.page.locator("form").count():
+                self.fill()
+            else:
+                self.press("#main button.main")
+        return self
+
+    def fill(self):
+        """Answer the questions about the person."""
+        self.ready()
+        for k, fact in enumerate(self.facts):
+            if self.page.locator(f"#question-{k}").count():
+                self.page.fill(f"#question-{k}", fact)
+            else:
+                self.page.locator(f"input[name=question-{k}][value='{fact}']").check()
+        self.press("#main button.main")
+
+    def shown(self):
+        """The labels of the options of a trial, in order."""
+        return self.page.locator(".option .label, .shown .label").all_inner_texts()
+
+    def draw(self, labels, best=True):
+        """A place, by Luce's choice rule."""
+        worths = np.array([self.worth(label) for label in labels])
+        chances = worths if best else 1 / worths
+        return int(self.rng.choice(len(labels), p=chances / chances.sum()))
+
+    def worth(self, label):
+        """Of an option; what is no option of the study is worth next to nothing."""
+        return self.worths.get(label, 1e-9)
+
+    def option(self, place):
+        """Choose the option there."""
+        if self.how == "keyboard" and place < 9:
+            self.ready()
+            two = self.page.locator(".option").count() == 2
+            self.page.keyboard.press(ARROWS[place] if two and self.rng.random() < 0.5 else str(place + 1))
+        else:
+            self.press(f"#option-{place}")
+
+    def answer(self):
+        """Answer the trial that is open."""
+        self.ready()
+        getattr(self, "answer_" + self.kind().replace("-", "_"))()
+
+    def kind(self):
+        """What the page asks."""
+        return json.loads(self.page.locator("#study").text_content())["kind"]
+
+    def answer_pairs(self):
+        """Choose one of two, or neither where that is possible and they are alike."""
+        labels = self.shown()
+        place = self.draw(labels)
+        self.given.append((labels, place))
+        self.option(place)
+
+    answer_best = answer_pairs
+
+    def answer_odd_one_out(self):
+        """Leave the two together that are nearest; worths are places on a line."""
+        labels = self.shown()
+        x = np.array([self.worth(label) for label in labels])
+        alike = np.exp([-abs(x[1] - x[2]), -abs(x[0] - x[2]), -abs(x[0] - x[1])])
+        place = int(self.rng.choice(3, p=alike / alike.sum()))
+        self.given.append((labels, place))
+        self.option(place)
+
+    def answer_best_worst(self):
+        """Best, then worst of the rest."""
+        labels = self.shown()
+        best = self.draw(labels)
+        rest = [k for k in range(len(labels)) if k != best]
+        worst = rest[self.draw([labels[k] for k in rest], best=False)]
+        self.given.append((labels, (best, worst)))
+        self.option(best)
+        self.option(worst)
+
+    def answer_ranking(self):
+        """One after the other; the last one falls into place."""
+        labels = self.shown()
+        left, order = list(range(len(labels))), []
+        while len(left) > 1:
+            order.append(left.pop(self.draw([labels[k] for k in left])))
+            self.option(order[-1])
+        self.given.append((labels, (*order, *left)))
+        self.press("#next")
+
+    def answer_ratings(self):
+        """The nearer on a line, the more alike."""
+        labels = self.shown()
+        steps = self.page.locator(".step").count()
+        apart = abs(self.worth(labels[0]) - self.worth(labels[1]))
+        value = int(np.clip(round(steps * np.exp(-apart) + self.rng.normal(0, 0.5)), 1, steps))
+        self.given.append((labels, value))
+        if self.how == "keyboard":
+            self.ready()
+            self.page.keyboard.press(str(value % 10))
+        else:
+            self.press(f".step >> nth={value - 1}")
+
+    def answer_choice(self):
+        """A product, or none, by a logit."""
+        cards = self.page.locator(".product").all()
+        cells = [
+            dict(zip(card.locator(".name").all_inner_texts(), card.locator(".level").all_inner_texts(), strict=True))
+            for card in cards
+        ]
+        utility = [sum(self.worths[name][level] for name, level in product.items()) for product in cells]
+        none = self.page.locator("#main [aria-keyshortcuts='0']")
+        if none.count():
+            utility.append(self.worths.get("none", 0.0))
+        chances = np.exp(utility)
+        place = int(self.rng.choice(len(chances), p=chances / chances.sum()))
+        self.given.append((cells, place))
+        if place < len(cards):
+            self.option(place)
+            if self.page.locator("#really").count():
+                self.press("#main button.main")
+        else:
+            self.press("#main [aria-keyshortcuts='0']")
+
+    def hand_in(self, folder):
+        """Save the answers into a folder; the path of the file."""
+        self.ready()
+        with self.page.expect_download() as saved:
+            self.page.locator("#hand-over button.main").click()
+        path = folder / saved.value.suggested_filename
+        saved.value.save_as(path)
+        return path
