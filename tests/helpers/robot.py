@@ -23,6 +23,8 @@ class Robot:
 
     def __init__(self, page, worths, seed=0, how="click", facts=None):
         self.page, self.worths, self.how = page, worths, how
+        self.faults = []
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.rng = np.random.default_rng(seed)
         self.facts = facts or {}
         self.given = []  # what it answered, in order: (labels as shown, picks)
@@ -51,6 +53,7 @@ class Robot:
     def take(self, most=10_000, between=lambda robot: None):
         """Answer until the end, or so many trials; `between` trials something else may happen."""
         for _ in range(most):
+            assert not self.faults, self.faults
             between(self)
             if self.page.locator(".trial").count():
                 self.answer()
@@ -83,7 +86,7 @@ class Robot:
         return int(self.rng.choice(len(labels), p=chances / chances.sum()))
 
     def worth(self, label):
-        """Of an option; what is no option of the study is worth next to nothing."""
+        """Of an option; of what is no option of the study as given, or next to nothing."""
         return self.worths.get(label, 1e-9)
 
     def option(self, place):

@@ -153,8 +153,8 @@
 
   function rowsOf(row) {
     const step = plan.steps[row.step], {picks} = row;
-    const label = (place) => (step.shown[place] === undefined ? "" : study.options[step.shown[place]].label);
-    const inOrder = step.order.map(label);
+    const label = (place) => study.options[step.shown[place]].label;
+    const inOrder = study.kind === "choice" ? [] : step.order.map(label);
     const padded = (labels) => Array.from({length: study.size}, (_, k) => labels[k] ?? "");
     const passed = step.part !== "catch" ? "" : picks[0] === step.answer ? "1" : "0";
     const first = [study.id, state.person, state.seed, state.started, plan.version, step.part, step.number];
@@ -486,7 +486,7 @@
       further.push(made("p", {className: "soft", textContent: said("undo")}));
     }
     if (study.dual && first !== undefined) {
-      const really = made("p", {className: "soft", id: "really", textContent: said("question_buy")});
+      const really = made("p", {className: "really", id: "really", textContent: said("question_buy")});
       further.push(really);
       below.append(...[["yes", 1], ["no", 0]].map(([word, value]) => {
         const node = button(said(word), () => answer([first, value]), "main");
@@ -591,6 +591,9 @@
   }
 
   // ---- start
+  document.addEventListener("pointermove", (event) => {
+    if (event.movementX || event.movementY) at("main").classList.add("moved");
+  });
   at("stop").textContent = said("stop");
   at("stop").addEventListener("click", () => {
     if (isLocked() || isBehind()) return;
