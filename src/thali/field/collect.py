@@ -1,5 +1,6 @@
 """`collect`: the files of answers of many people as one table, and what is to be known of them before a fit."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ TIE = "no preference"  # in the column of what was chosen
 _BOOKKEEPING = (STUDY, SEED, STARTED, VERSION, PART, PASSED, PLANNED)  # of one questionnaire, no part of its answers
 _NEEDED = (STUDY, PERSON, SEED, STARTED, PART, PLANNED)
 _ENDINGS = (".csv", ".txt", ".tsv", "")
+_FORMULA = re.compile(r"^(?:[=@\t\r]|[+-](?![\d.,]+$))")  # for which a spreadsheet takes what people typed
 _SHOWN = 5  # names in a sentence
 
 
@@ -99,9 +101,7 @@ def collect(folder: str | Path) -> Collected:
         sheets += found
         others += [] if found else [file.name]
     if not sheets:
-        what = (
-            f"none of its {plural(len(files), 'file')} has the columns {', '.join(_NEEDED)}" if files else "it is empty"
-        )
+        what = f"no file in it has the columns {', '.join(_NEEDED)}" if files else "it is empty"
         raise DataError(f"The folder {str(folder)!r} holds no file of answers to a questionnaire: {what}.")
     _refuse_several(sheets)
     kept, notes = _one_a_person(sheets)
@@ -176,12 +176,13 @@ def _one_a_person(sheets: list[_Sheet]) -> tuple[list[_Sheet], list[str]]:
     twice = [person for person, each in of_person.items() if len(each) > 1]
     notes = []
     if repeated:
-        verb = "repeats" if len(repeated) == 1 else "repeat"
-        notes.append(f"{plural(len(repeated), 'file')} {verb} others and count once: {shorten(repeated, _SHOWN)}.")
-    if twice:
-        who = "person" if len(twice) == 1 else "people"
+        verbs = ("repeats", "counts") if len(repeated) == 1 else ("repeat", "count")
         notes.append(
-            f"{len(twice)} {who} answered several times, of which the first whole questionnaire counts: "
+            f"{plural(len(repeated), 'file')} {verbs[0]} others and {verbs[1]} once: {shorten(repeated, _SHOWN)}."
+        )
+    if twice:
+        notes.append(
+            f"{_people(len(twice))} answered several times, of which the first whole questionnaire counts: "
             f"{shorten(twice, _SHOWN)}."
         )
     return kept, notes
@@ -190,6 +191,8 @@ def _one_a_person(sheets: list[_Sheet]) -> tuple[list[_Sheet], list[str]]:
 def _answers(sheet: _Sheet, has_catch: bool) -> "pandas.DataFrame":
     """The answers of a person that count."""
     rows = sheet.rows[sheet.rows[PART] == MAIN]
+    facts = rows.columns[rows.columns.get_loc(PLANNED) + 1 :]  # what people typed of themselves
+    rows = rows.assign(**{name: rows[name].str.replace(_FORMULA, r"'\g<0>", regex=True) for name in (PERSON, *facts)})
     found = rows.drop(columns=[name for name in _BOOKKEEPING if name in rows])
     return found.assign(**{FAILED: sheet.failed()}) if has_catch else found
 
@@ -197,13 +200,12 @@ def _answers(sheet: _Sheet, has_catch: bool) -> "pandas.DataFrame":
 def _counted(kept: list[_Sheet], people: "pandas.DataFrame") -> list[str]:
     """How many people answered how much."""
     total = int(people["answered"].sum())
-    who = "1 person" if len(people) == 1 else f"{len(people):,} people"
-    sentences = [f"{who}, {plural(total, 'answer')}."]
+    sentences = [f"{_people(len(people))}, {plural(total, 'answer')}."]
     early = people[people["answered"] < people["planned"]]
     if len(early):
         named = [f"{person} ({row.answered} of {row.planned})" for person, row in early.head(_SHOWN).iterrows()]
         more = f" and {len(early) - _SHOWN:,} more" if len(early) > _SHOWN else ""
-        sentences.append(f"{len(early):,} stopped early: {', '.join(named)}{more}.")
+        sentences.append(f"{_people(len(early))} stopped early: {', '.join(named)}{more}.")
     left = [(part, sum(sheet.trials(part) for sheet in kept)) for part in (PRACTICE, CATCH)]
     if parts := [plural(number, f"{part} trial") for part, number in left if number]:
         sentences.append(f"Left out: {' and '.join(parts)}.")
@@ -212,10 +214,14 @@ def _counted(kept: list[_Sheet], people: "pandas.DataFrame") -> list[str]:
         named = [f"{person} ({row[FAILED]})" for person, row in failed.head(_SHOWN).iterrows()]
         more = f" and {len(failed) - _SHOWN:,} more" if len(failed) > _SHOWN else ""
         sentences.append(
-            f"{len(failed):,} failed catch trials: {', '.join(named)}{more}; a fit leaves them out by "
+            f"{_people(len(failed))} failed catch trials: {', '.join(named)}{more}; a fit leaves them out by "
             f'where "{FAILED} == 0".'
         )
     return sentences
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number:,} people"
 
 
 def _left_out(others: list[str]) -> list[str]:
