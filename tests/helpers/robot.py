@@ -19,23 +19,37 @@ class Robot:
     seed : int
     how : str
         "click", "keyboard" or "double": how it answers.
+    facts : list of str
+        What it says of itself.
+    hurried : bool
+        Whether the clock of the page is moved, so that nobody waits for clicks that count.
     """
 
-    def __init__(self, page, worths, seed=0, how="click", facts=None):
-        self.page, self.worths, self.how = page, worths, how
+    def __init__(self, page, worths, seed=0, how="click", facts=(), hurried=True):
+        self.worths, self.how, self.hurried = worths, how, hurried
         self.faults = []
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        if hurried:
+            page.context.clock.install()
+        self.on(page)
         self.rng = np.random.default_rng(seed)
-        self.facts = facts or {}
+        self.facts = facts
         self.given = []  # what it answered, in order: (labels as shown, picks)
 
+    def on(self, page):
+        """Go on with that page."""
+        self.page = page
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+
     def open(self, address):
-        """Open the page; waiting for clicks that count costs no time, since the clock of the page is moved."""
+        """Open the page."""
         self.page.goto(address)
         return self
 
     def ready(self):
         """Wait until the page takes answers."""
+        if self.hurried:
+            self.page.clock.run_for(300)
         self.page.wait_for_selector(READY, state="attached")
 
     def press(self, selector):
@@ -50,7 +64,7 @@ class Robot:
         else:
             node.click()
 
-    def take(self, most=10_000, between=lambda robot: None):
+    def take(self, most=300, between=lambda robot: None):
         """Answer until the end, or so many trials; `between` trials something else may happen."""
         for _ in range(most):
             assert not self.faults, self.faults
@@ -89,8 +103,12 @@ class Robot:
         """Of an option; of what is no option of the study as given, or next to nothing."""
         return self.worths.get(label, 1e-9)
 
+    def before_each(self):
+        """What may happen before each press."""
+
     def option(self, place):
         """Choose the option there."""
+        self.before_each()
         if self.how == "keyboard" and place < 9:
             self.ready()
             two = self.page.locator(".option").count() == 2
@@ -152,6 +170,7 @@ class Robot:
         apart = abs(self.worth(labels[0]) - self.worth(labels[1]))
         value = int(np.clip(round(steps * np.exp(-apart) + self.rng.normal(0, 0.5)), 1, steps))
         self.given.append((labels, value))
+        self.before_each()
         if self.how == "keyboard":
             self.ready()
             self.page.keyboard.press(str(value % 10))
@@ -187,3 +206,71 @@ class Robot:
         path = folder / saved.value.suggested_filename
         saved.value.save_as(path)
         return path
+
+
+class Interrupted(Robot):
+    """A person who reloads, goes back, closes the tab, loses the connection, opens two tabs, clicks twice."""
+
+    def __init__(self, page, worths, seed=0, chance=0.3, **settings):
+        super().__init__(page, worths, seed, **settings)
+        self.chance, self.happened = chance, []
+
+    def before_each(self):
+        """Perhaps an interruption, after which the trial is as it was."""
+        self.how = str(self.rng.choice(["click", "keyboard", "double"]))
+        if self.rng.random() < self.chance:
+            what = str(self.rng.choice(["reload", "back", "away", "close", "offline", "twin", "resize"]))
+            self.happened.append(what)
+            getattr(self, what)()
+
+    def reload(self):
+        """The page is loaded again."""
+        self.page.reload()
+
+    def back(self):
+        """The button of the browser, twice, and forward where that left the page."""
+        address = self.page.url
+        for _ in range(2):
+            self.page.go_back(wait_until="commit")
+        if self.page.url != address:
+            self.page.goto(address)
+        self.go_on()
+
+    def away(self):
+        """Another page, and back."""
+        self.page.goto("about:blank")
+        self.page.go_back()
+        self.go_on()
+
+    def close(self):
+        """The tab is closed, and the file opened again."""
+        context, address = self.page.context, self.page.url
+        self.page.close()
+        self.on(context.new_page())
+        self.open(address)
+        self.go_on()
+
+    def offline(self):
+        """The connection is lost; a file needs none."""
+        self.page.context.set_offline(bool(self.rng.random() < 0.7))
+        self.reload()
+
+    def twin(self):
+        """A second tab takes over."""
+        first = self.page
+        self.on(first.context.new_page())
+        self.open(first.url)
+        self.go_on()
+        first.close()
+
+    def resize(self):
+        """The device is turned."""
+        wide, high = self.page.viewport_size.values()
+        self.page.set_viewport_size({"width": high, "height": wide})
+
+    def go_on(self):
+        """Where the page asks whether to go on, go on."""
+        self.ready()
+        if not self.page.locator(".trial, #hand-over, form").count():
+            self.page.locator("#main button.main").click()
+            self.ready()

@@ -1,12 +1,11 @@
 """`collect`: the files of answers of many people as one table, and what is to be known of them before a fit."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._labels import plural, shorten
+from thali._labels import plural, shorten, without_formula
 from thali._printed import Printed
 from thali.errors import DataError
 
@@ -21,7 +20,6 @@ TIE = "no preference"  # in the column of what was chosen
 _BOOKKEEPING = (STUDY, SEED, STARTED, VERSION, PART, PASSED, PLANNED)  # of one questionnaire, no part of its answers
 _NEEDED = (STUDY, PERSON, SEED, STARTED, PART, PLANNED)
 _ENDINGS = (".csv", ".txt", ".tsv", "")
-_FORMULA = re.compile(r"^(?:[=@\t\r]|[+-](?![\d.,]+$))")  # for which a spreadsheet takes what people typed
 _SHOWN = 5  # names in a sentence
 
 
@@ -192,7 +190,7 @@ def _answers(sheet: _Sheet, has_catch: bool) -> "pandas.DataFrame":
     """The answers of a person that count."""
     rows = sheet.rows[sheet.rows[PART] == MAIN]
     facts = rows.columns[rows.columns.get_loc(PLANNED) + 1 :]  # what people typed of themselves
-    rows = rows.assign(**{name: rows[name].str.replace(_FORMULA, r"'\g<0>", regex=True) for name in (PERSON, *facts)})
+    rows = rows.assign(**{name: rows[name].map(without_formula) for name in (PERSON, *facts)})
     found = rows.drop(columns=[name for name in _BOOKKEEPING if name in rows])
     return found.assign(**{FAILED: sheet.failed()}) if has_catch else found
 

@@ -110,6 +110,7 @@
       facts: {},
       ended: false,
       sent: false,
+      saves: 0, // by which a tab knows that another one went on
     };
   }
 
@@ -132,6 +133,7 @@
   }
 
   function save() {
+    state.saves += 1;
     store.set(key, JSON.stringify(state));
     store.beHere(String(state.seed));
   }
@@ -140,7 +142,7 @@
   function isBehind() {
     const other = kept();
     if (other === null) return false;
-    if (other.seed === state.seed && other.at <= state.at && other.ended === state.ended) return false;
+    if (other.seed === state.seed && other.saves <= state.saves) return false;
     take(other);
     show();
     return true;
