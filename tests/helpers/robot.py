@@ -93,10 +93,9 @@ class Robot:
         """The labels of the options of a trial, in order."""
         return self.page.locator(".option .label, .shown .label").all_inner_texts()
 
-    def draw(self, labels, best=True):
+    def draw(self, labels):
         """A place, by Luce's choice rule."""
-        worths = np.array([self.worth(label) for label in labels])
-        chances = worths if best else 1 / worths
+        chances = np.array([self.worth(label) for label in labels])
         return int(self.rng.choice(len(labels), p=chances / chances.sum()))
 
     def worth(self, label):
@@ -143,12 +142,17 @@ class Robot:
         self.given.append((labels, place))
         self.option(place)
 
+    def ranked(self, labels):
+        """Places in order, by Luce's choice rule again and again."""
+        left, order = list(range(len(labels))), []
+        while left:
+            order.append(left.pop(self.draw([labels[k] for k in left])))
+        return order
+
     def answer_best_worst(self):
-        """Best, then worst of the rest."""
+        """The first and the last of a ranking."""
         labels = self.shown()
-        best = self.draw(labels)
-        rest = [k for k in range(len(labels)) if k != best]
-        worst = rest[self.draw([labels[k] for k in rest], best=False)]
+        best, *_, worst = self.ranked(labels)
         self.given.append((labels, (best, worst)))
         self.option(best)
         self.option(worst)
@@ -156,11 +160,10 @@ class Robot:
     def answer_ranking(self):
         """One after the other; the last one falls into place."""
         labels = self.shown()
-        left, order = list(range(len(labels))), []
-        while len(left) > 1:
-            order.append(left.pop(self.draw([labels[k] for k in left])))
-            self.option(order[-1])
-        self.given.append((labels, (*order, *left)))
+        order = self.ranked(labels)
+        self.given.append((labels, tuple(order)))
+        for place in order[:-1]:
+            self.option(place)
         self.press("#next")
 
     def answer_ratings(self):
