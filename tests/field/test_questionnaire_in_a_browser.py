@@ -144,9 +144,10 @@ def test_a_robot_takes_a_study(browser, tmp_path, kind, device):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_interruptions_lose_and_double_nothing(browser, tmp_path, kind):
+    """In real time, since a page that comes back by the button of the browser has lost a clock that was moved."""
     context = browser.new_context()
     study = {"per_person": 8} if kind in ("best", "best-worst", "odd-one-out", "pairs", "ratings") else {}
-    robot = Interrupted(context.new_page(), worths(kind), 5, facts=FACTS, chance=0.5)
+    robot = Interrupted(context.new_page(), worths(kind), 5, facts=FACTS, chance=0.5, hurried=False)
     robot.open(made(kind, tmp_path / "study.html", **study))
     rows = handed_in(robot.take().hand_in(tmp_path))
     assert answers_in(kind, rows) == robot.given
