@@ -83,6 +83,13 @@ def test_one_file_may_hold_the_answers_of_many(tmp_path):
     assert found.note == "2 people, 8 answers." and len(found.answers) == 8
 
 
+def test_who_left_during_practice_has_no_answer(tmp_path):
+    save(tmp_path, a=rows_of("pairs", "ann", part="practice", planned=6))
+    found = th.field.collect(tmp_path)
+    assert found.note == "1 person, 0 answers. 1 person stopped early: ann (0 of 6). Left out: 4 practice trials."
+    assert len(found.answers) == 0
+
+
 def test_what_people_typed_is_no_formula(tmp_path):
     typed = ["=1+1", "@SUM(1)", "+1+1|cmd", "-2", "a=b"]
     save(tmp_path, **{f"f{k}": rows_of("pairs", f"{text}{k}", age=text) for k, text in enumerate(typed)})
@@ -99,7 +106,11 @@ def test_the_whole_questionnaire_of_somebody_counts(tmp_path):
 
 def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):
     rows_of("pairs", "ann").to_csv(tmp_path / "a.csv", index=False, sep=";", encoding="utf-16")
-    assert len(th.field.collect(tmp_path).answers) == 4
+    answers = th.field.collect(tmp_path).answers
+    assert (
+        len(answers) == 4 and answers[["trial", "rt", "age"]].dtypes.map(lambda kind: kind.kind).tolist() == ["i"] * 3
+    )
+    assert len(th.PairedComparisons.from_trials(answers).subjects) == 1
 
 
 def test_folders_without_answers_and_with_those_of_two_studies(tmp_path):

@@ -2,14 +2,17 @@
 
 import json
 import re
+import tomllib
+from dataclasses import fields
 from importlib.resources import files
 
 import pytest
+from places import PROJECT
 
 import thali as th
 from thali.errors import ArgumentError, DataError
 from thali.field.asked import KINDS
-from thali.field.study import LANGUAGES, words_in
+from thali.field.study import LANGUAGES, Study, words_in
 
 DRINKS = ["tea", "coffee", "milk", "juice"]
 ATTRIBUTES = {"brand": ["A", "B"], "price": [1, 2, 3]}
@@ -173,6 +176,14 @@ def test_what_cannot_be_asked(design, kind, sentence):
 def test_an_option_that_says_no_preference_is_refused():
     with pytest.raises(DataError, match="The option 'both' reads as 'no preference'"):
         th.field.questionnaire(["both", "tea"], study={"no_preference": True})
+
+
+def test_the_study_of_the_guide_is_one():
+    guide = (PROJECT / "docs" / "how_to" / "questionnaire.md").read_text("utf-8")
+    held = tomllib.loads(re.search(r"```toml\n(.*?)```", guide, re.S)[1])
+    assert set(held) | {"dual", "size", "per_person", "show_labels"} == {field.name for field in fields(Study)}
+    del held["pictures"]
+    assert data_of(th.field.questionnaire(DRINKS, study=held))["questions"][0]["name"] == "age"
 
 
 def test_a_file_that_is_no_study(tmp_path):

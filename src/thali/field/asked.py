@@ -206,8 +206,6 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
 
 def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
     """The tasks of a design of choice tasks."""
-    import pandas as pd
-
     if kind not in (None, CHOICE):
         raise ArgumentError(Setting("kind", kind), f" asks about options; the design has products, for {CHOICE}.")
     if "task" not in frame:
@@ -226,7 +224,7 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
         products = tuple(tuple(map(as_label, row)) for row, nothing in zip(cells, is_none, strict=True) if not nothing)
         if len(products) < 2:
             raise DataError(f"Each task of the design needs two products or more; one has {len(products)}.")
-        held_out = HELD_OUT in part and bool(pd.to_numeric(part[HELD_OUT]).iloc[0])
+        held_out = HELD_OUT in part and as_label(part[HELD_OUT].iloc[0]) == "1"
         tasks.append(Task(products, any(is_none), held_out))
         firsts.append(part.index[0])
     sizes = {len(task.shown) for task in tasks}

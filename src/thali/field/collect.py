@@ -30,6 +30,9 @@ class Collected(Printed):
     answers: "pandas.DataFrame"
 
 
+Row = dict[str, str]  # cells by column
+
+
 class _Sheet(NamedTuple):
     """One questionnaire: what one person answered at one time, as one file has it."""
 
@@ -38,29 +41,37 @@ class _Sheet(NamedTuple):
     person: str
     seed: str
     started: str
-    rows: "pandas.DataFrame"
+    rows: tuple[Row, ...]
+
+    @property
+    def planned(self) -> int:
+        """How many trials there are."""
+        return int(self.rows[0][PLANNED])
 
     @property
     def answered(self) -> int:
         """How many trials count."""
         return self.trials(MAIN)
 
-    @property
-    def planned(self) -> int:
-        """How many there are."""
-        return int(self.rows[PLANNED].iloc[0])
-
-    def trials(self, part: str) -> int:
-        """How many trials of a part there are."""
-        rows = self.rows[self.rows[PART] == part]
-        return rows[_number_of(rows)].nunique()
+    def trials(self, part: str, **cells: str) -> int:
+        """How many trials of a part there are, with these cells."""
+        wanted = {PART: part, **cells}
+        rows = [row for row in self.rows if all(row.get(name) == cell for name, cell in wanted.items())]
+        return len({_number(row) for row in rows})
 
     def failed(self) -> int:
         """How many catch trials have a wrong answer."""
-        if PASSED not in self.rows:
-            return 0
-        rows = self.rows[(self.rows[PART] == CATCH) & (self.rows[PASSED] == "0")]
-        return rows[_number_of(rows)].nunique()
+        return self.trials(CATCH, **{PASSED: "0"})
+
+    def minutes(self) -> float:
+        """How long the answers took."""
+        times = {_number(row): row.get("rt", "") for row in self.rows}
+        return sum(int(time) for time in times.values() if time.isdecimal()) / 60_000
+
+
+def _number(row: Row) -> str:
+    """The number of the trial."""
+    return row[TASK] if TASK in row else row[TRIAL]
 
 
 def collect(folder: str | Path) -> Collected:
@@ -103,21 +114,22 @@ def collect(folder: str | Path) -> Collected:
         raise DataError(f"The folder {str(folder)!r} holds no file of answers to a questionnaire: {what}.")
     _refuse_several(sheets)
     kept, notes = _one_a_person(sheets)
-    has_catch = any(PASSED in sheet.rows for sheet in kept)
-    rows = [
-        {
-            PERSON: sheet.person,
-            "file": sheet.file,
-            "answered": sheet.answered,
-            "planned": sheet.planned,
-            "minutes": round(pd.to_numeric(sheet.rows.drop_duplicates(_number_of(sheet.rows))["rt"]).sum() / 60_000, 1),
-            **({FAILED: sheet.failed()} if has_catch else {}),
-        }
-        for sheet in kept
-    ]
-    people = pd.DataFrame(rows).set_index(PERSON)
-    answers = pd.concat([_answers(sheet, has_catch) for sheet in kept], ignore_index=True)
-    note = " ".join([*_counted(kept, people), *notes, *_left_out(others)])
+    has_catch = any(PASSED in sheet.rows[0] for sheet in kept)
+    people = pd.DataFrame(
+        [
+            {
+                PERSON: sheet.person,
+                "file": sheet.file,
+                "answered": sheet.answered,
+                "planned": sheet.planned,
+                "minutes": round(sheet.minutes(), 1),
+                **({FAILED: sheet.failed()} if has_catch else {}),
+            }
+            for sheet in kept
+        ]
+    ).set_index(PERSON)
+    answers = _as_read([row for sheet in kept for row in _answers(sheet, has_catch)])
+    note = " ".join([*_counted(kept), *notes, *_left_out(others)])
     return Collected(f"Answers to {kept[0].study}", people, note, answers)
 
 
@@ -125,15 +137,8 @@ def _may_hold_answers(file: Path) -> bool:
     return file.is_file() and file.suffix.lower() in _ENDINGS and not file.name.startswith(".")
 
 
-def _number_of(rows: "pandas.DataFrame") -> str:
-    """The column that numbers trials."""
-    return TASK if TASK in rows else TRIAL
-
-
 def _sheets_in(file: Path) -> list[_Sheet]:
     """The questionnaires in a file, [] if it holds none."""
-    import pandas as pd
-
     from thali.reading.cells import text_cells
 
     try:
@@ -142,11 +147,14 @@ def _sheets_in(file: Path) -> list[_Sheet]:
         return []
     if not set(_NEEDED) <= set(cells.header) or not {TRIAL, TASK} & set(cells.header):
         return []
-    frame = pd.DataFrame(dict(zip(cells.header, cells.columns, strict=True)), dtype=str)
-    frame = frame[(frame[STUDY] != STUDY) & frame[PLANNED].str.fullmatch(r"\d{1,9}") & (frame[PERSON] != "")]
-    keys = [STUDY, PERSON, SEED, STARTED]
-    parts = frame.groupby(keys, sort=False)
-    return [_Sheet(file.name, *map(str, key), rows.drop_duplicates()) for key, rows in parts]
+    found: dict[tuple[str, ...], dict[tuple[str, ...], Row]] = {}
+    for values in zip(*cells.columns, strict=True):
+        row = dict(zip(cells.header, values, strict=True))
+        is_header = row[STUDY] == STUDY  # of answers that were appended to others
+        if not is_header and row[PERSON] and row[PLANNED].isdecimal():
+            key = tuple(row[name] for name in (STUDY, PERSON, SEED, STARTED))
+            found.setdefault(key, {}).setdefault(tuple(values), row)
+    return [_Sheet(file.name, *key, rows=tuple(rows.values())) for key, rows in found.items()]
 
 
 def _refuse_several(sheets: list[_Sheet]) -> None:
@@ -186,36 +194,51 @@ def _one_a_person(sheets: list[_Sheet]) -> tuple[list[_Sheet], list[str]]:
     return kept, notes
 
 
-def _answers(sheet: _Sheet, has_catch: bool) -> "pandas.DataFrame":
+def _answers(sheet: _Sheet, has_catch: bool) -> list[Row]:
     """The answers of a person that count."""
-    rows = sheet.rows[sheet.rows[PART] == MAIN]
-    facts = rows.columns[rows.columns.get_loc(PLANNED) + 1 :]  # what people typed of themselves
-    rows = rows.assign(**{name: rows[name].map(without_formula) for name in (PERSON, *facts)})
-    found = rows.drop(columns=[name for name in _BOOKKEEPING if name in rows])
-    return found.assign(**{FAILED: sheet.failed()}) if has_catch else found
+    names = list(sheet.rows[0])
+    typed = {PERSON, *names[names.index(PLANNED) + 1 :]}  # by people themselves
+    rows = [
+        {name: without_formula(cell) if name in typed else cell for name, cell in row.items()}
+        for row in sheet.rows
+        if row[PART] == MAIN
+    ]
+    failed = {FAILED: str(sheet.failed())} if has_catch else {}
+    return [{name: cell for name, cell in row.items() if name not in _BOOKKEEPING} | failed for row in rows]
 
 
-def _counted(kept: list[_Sheet], people: "pandas.DataFrame") -> list[str]:
+def _as_read(rows: list[Row]) -> "pandas.DataFrame":
+    """The rows as a table that was read from a file: columns of numbers and of text."""
+    from thali.reading.cells import Cells
+    from thali.reading.table import text_table
+
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [[row.get(name, "") for row in rows] for name in names]
+    return text_table(Cells(names, columns, range(len(rows))), "answers").frame
+
+
+def _counted(kept: list[_Sheet]) -> list[str]:
     """How many people answered how much."""
-    total = int(people["answered"].sum())
-    sentences = [f"{_people(len(people))}, {plural(total, 'answer')}."]
-    early = people[people["answered"] < people["planned"]]
-    if len(early):
-        named = [f"{person} ({row.answered} of {row.planned})" for person, row in early.head(_SHOWN).iterrows()]
-        more = f" and {len(early) - _SHOWN:,} more" if len(early) > _SHOWN else ""
-        sentences.append(f"{_people(len(early))} stopped early: {', '.join(named)}{more}.")
+    sentences = [f"{_people(len(kept))}, {plural(sum(sheet.answered for sheet in kept), 'answer')}."]
+    early = {each.person: f"{each.answered} of {each.planned}" for each in kept if each.answered < each.planned}
+    if early:
+        sentences.append(f"{_people(len(early))} stopped early: {_each(early)}.")
     left = [(part, sum(sheet.trials(part) for sheet in kept)) for part in (PRACTICE, CATCH)]
     if parts := [plural(number, f"{part} trial") for part, number in left if number]:
         sentences.append(f"Left out: {' and '.join(parts)}.")
-    if FAILED in people and (people[FAILED] > 0).any():
-        failed = people[people[FAILED] > 0]
-        named = [f"{person} ({row[FAILED]})" for person, row in failed.head(_SHOWN).iterrows()]
-        more = f" and {len(failed) - _SHOWN:,} more" if len(failed) > _SHOWN else ""
+    failed = {each.person: str(number) for each in kept if (number := each.failed())}
+    if failed:
         sentences.append(
-            f"{_people(len(failed))} failed catch trials: {', '.join(named)}{more}; a fit leaves them out by "
+            f"{_people(len(failed))} failed catch trials: {_each(failed)}; a fit leaves them out by "
             f'where "{FAILED} == 0".'
         )
     return sentences
+
+
+def _each(facts: dict[str, str]) -> str:
+    """The first people, each with a fact."""
+    named = [f"{person} ({fact})" for person, fact in list(facts.items())[:_SHOWN]]
+    return ", ".join(named) + (f" and {len(facts) - _SHOWN:,} more" if len(facts) > _SHOWN else "")
 
 
 def _people(number: int) -> str:
