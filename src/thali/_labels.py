@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .errors import DataError, DataWarning
+from .errors import ArgumentError, DataError, DataWarning
 
 _ALIKE = (
     "Some labels are written with accents as characters of their own, with non-breaking blanks or with invisible "
     "characters; those that look the same are one."
 )
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet begins with
 # Blanks at which no line breaks, and characters that are not seen: of web forms and spreadsheets.
 _SEEN_ALIKE = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys(map(ord, "\u200b\u2060\ufeff"), None)
 
@@ -79,6 +80,38 @@ def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ..
             raise DataError(f"{what} must all differ; numbers {seen[label] + 1} and {position + 1} are both {label!r}.")
         seen[label] = position
     return labels
+
+
+def labels_of_design(options: Any, least: int) -> tuple[str, ...]:
+    """The labels of the options of a design, of which there are `least` or more; "0", "1", ... of a number."""
+    if isinstance(options, int | np.integer) and not isinstance(options, bool):
+        labels = tuple(str(k) for k in range(int(options)))
+    elif isinstance(options, Iterable) and not isinstance(options, str):
+        labels = checked_labels(options, "The labels of a design")
+    else:
+        raise ArgumentError(f"A design needs a number of options or their labels; got {options!r}.")
+    if len(labels) < least:
+        raise ArgumentError(f"Such a design needs {least} options or more; got {len(labels)}.")
+    return labels
+
+
+def without_formula(cell: str) -> str:
+    """The cell of a table as a spreadsheet takes it for text or a number: a formula gets an apostrophe.
+
+    Examples
+    --------
+    >>> without_formula("=HYPERLINK(1)"), without_formula("-0.5")
+    ("'=HYPERLINK(1)", '-0.5')
+    """
+    return f"'{cell}" if cell[:1] in _FORMULA and not _is_number(cell) else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def suggest(name: str, known: Sequence[str]) -> str:

@@ -97,6 +97,7 @@ def test_every_public_name_is_in_the_reference():
         "datasets",
         "designs",
         "errors",
+        "field",
         "likelihoods",
         "paired",
         "plots",
@@ -107,7 +108,9 @@ def test_every_public_name_is_in_the_reference():
     }
     missing = [name for name in thali.__all__ if name not in modules and f"   {name}\n" not in text]
     missing += [
-        name for name in plots.__all__ + thali.paired.__all__ + thali.designs.__all__ if f"   {name}\n" not in text
+        name
+        for name in (*plots.__all__, *thali.paired.__all__, *thali.designs.__all__, *thali.field.__all__)
+        if f"   {name}\n" not in text
     ]
     assert not missing
 

@@ -1,14 +1,10 @@
 """All pairs of options, in a balanced order and orientation."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from thali._labels import as_label, checked_labels, plural
+from thali._labels import labels_of_design, plural
 from thali._printed import Printed
-from thali.errors import ArgumentError
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -52,14 +48,7 @@ def pair_design(options: Any) -> PairDesign:
     """
     import pandas as pd
 
-    if isinstance(options, int | np.integer) and not isinstance(options, bool):
-        labels = tuple(str(k) for k in range(int(options)))
-    elif isinstance(options, Iterable) and not isinstance(options, str):
-        labels = checked_labels([as_label(option) for option in options], "The labels of a design")
-    else:
-        raise ArgumentError(f"A design needs a number of options or their labels; got {options!r}.")
-    if len(labels) < 3:
-        raise ArgumentError(f"A design of pairs needs three options or more; got {len(labels)}.")
+    labels = labels_of_design(options, 3)
     # On a circle of an odd number, round r pairs the two neighbours of r, then theirs; an additional option is paired
     # with r itself.
     m = len(labels) - (len(labels) % 2 == 0)

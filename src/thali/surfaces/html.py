@@ -2,7 +2,6 @@
 
 import base64
 import contextlib
-import hashlib
 import html
 import io
 import itertools
@@ -18,6 +17,7 @@ import numpy as np
 
 from thali._described import printable
 from thali._digits import by_itself
+from thali._page import markup, policy
 from thali.errors import IncompleteWarning, Words
 from thali.model.common_findings import has_draws
 from thali.model.finding import ANSWERS, CHAPTERS, DATA, METHODS, MISSES, PAGE, STATISTICS, Finding, Findings, Picture
@@ -338,8 +338,8 @@ def _rendered(document: Document, figures: Figures) -> str:
             lights=lights,
             chapters=chapters,
             made=document.made,
-            style=_markup(_file("style.css")),
-            script=_markup("".join(scripts)),
+            style=markup(_file("style.css")),
+            script=markup("".join(scripts)),
             policy=policy(scripts),
         )
     )
@@ -358,13 +358,6 @@ def _anchor(title: str) -> str:
     return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def policy(scripts: "list[str]") -> str:
-    """What the page allows: pictures and styles of its own, and these scripts to the letter; nothing from elsewhere."""
-    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    allowed = "".join(f" script-src 'sha256-{digest}';" for digest in digests)
-    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline';{allowed} base-uri 'none'; form-action 'none'"
-
-
 def _script() -> str:
     """The script of the simulator."""
     return _file("market.js") + _file("simulator.js")
@@ -380,7 +373,7 @@ def _section(section: Section, anchor: str, numbers: Any, figures: Figures) -> d
     shown["pictures"] = [_with_markup(picture) for picture in pictures if picture is not None]
     shown["tables"] = [_rows(table) for table in section.tables]
     if section.simulator is not None:
-        shown["simulator"] = section.simulator._replace(data=_markup(section.simulator.data))
+        shown["simulator"] = section.simulator._replace(data=markup(section.simulator.data))
     return shown
 
 
@@ -390,7 +383,7 @@ def _named(picture: Picture) -> str:
 
 
 def _with_markup(picture: Drawn) -> Drawn:
-    return picture._replace(content=_markup(picture.content))
+    return picture._replace(content=markup(picture.content))
 
 
 def _rows(table: Table) -> _Rows:
@@ -402,13 +395,6 @@ def _rows(table: Table) -> _Rows:
     head = list(zip(shown.head, kinds, strict=True))
     rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
     return _Rows(table.title, size, head, rows, shown.sides > 0, len(frame) > _LONG)
-
-
-def _markup(text: str) -> Any:
-    """Text that is HTML already."""
-    from markupsafe import Markup
-
-    return Markup(text)
 
 
 def _file(name: str) -> str:

@@ -1,6 +1,5 @@
 """Markets by the draws of a model, small enough to be sent as part of a page, and the simulator of that page."""
 
-import json
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from thali._labels import shorten
+from thali._page import as_json
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
 from thali.model.finding import Finding, Text
@@ -260,8 +260,7 @@ def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | 
         "interval": interval_name(ci),
         "interval_words": f"{100 * ci:.6g} % of the draws",
     }
-    text = json.dumps(found, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return as_json(found)
 
 
 def _shortened(text: str) -> str:

@@ -8,6 +8,7 @@ from thali.data.choices.best_worst import best_worst_columns, long_columns, seri
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
 from thali.data.choices.rankings import LONG, RankingColumns, ranking_columns, shown
 from thali.data.described_columns import ColumnsRead
+from thali.data.experiments.wide import wide_tasks
 from thali.data.kinds import CHOICES
 from thali.data.roles import (
     ALTERNATIVE,
@@ -133,6 +134,9 @@ def match_rankings(
         return None
     if found is not None and table.square is not None and (found.shape == LONG or not table.square.bare):
         return None
+    tasks = None if found is None else wide_tasks(table.frame, {})
+    if found is not None and tasks is not None and tasks.used.issuperset(found.columns):
+        return None  # levels 1, 2, 3 of products, each once in every task, are no ranks
     how = "rankings" if found is None else shown(found)
     others = unranked or "absent"
     roles = None if found is None else _rankings_roles(found)

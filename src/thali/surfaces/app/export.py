@@ -22,6 +22,7 @@ from typing import Any
 
 from starlette.responses import FileResponse, Response, StreamingResponse
 
+from thali._labels import without_formula
 from thali.errors import DataError
 from thali.inference.jobs import INDEX, LOCK, read_index, sealed
 from thali.model.saved import model_in
@@ -32,7 +33,6 @@ from .studies import COMPARE, ENDINGS, EVIDENCE, FIT, RUNS, TEST, Study
 
 _VALID = 60.0  # seconds
 _STEM = 40  # characters
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with
 
 
 class Tickets:
@@ -89,16 +89,8 @@ def without_formulas(table: str) -> str:
     found = io.StringIO()
     writer = csv.writer(found, lineterminator="\n")
     for row in csv.reader(io.StringIO(table, newline="")):
-        writer.writerow([f"'{cell}" if cell[:1] in _FORMULA and not _is_number(cell) else cell for cell in row])
+        writer.writerow(map(without_formula, row))
     return found.getvalue()
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def stem(study: Study) -> str:

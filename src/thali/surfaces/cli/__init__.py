@@ -26,6 +26,10 @@ app: typer.Typer = typer.Typer(
 )
 cache: typer.Typer = typer.Typer(help="The compiled samplers kept on disk.", no_args_is_help=True)
 app.add_typer(cache, name="cache")
+field: typer.Typer = typer.Typer(
+    help="Questionnaires: one HTML file asks, a folder of answers is joined.", no_args_is_help=True
+)
+app.add_typer(field, name="field")
 
 
 def _print_version(wanted: bool) -> None:
@@ -57,6 +61,8 @@ app.command(cls=SpreadCommand)(declared.leaderboard)
 for _command in (declared.ask, declared.datasets, declared.cite, declared.reproduce):
     app.command()(_command)
 app.command("app")(declared.start_app)
+field.command("make")(declared.field_make)
+field.command("collect")(declared.field_collect)
 cache.command("info")(declared.cache_info)
 cache.command("clear")(declared.cache_clear)
 cache.command("warm")(declared.cache_warm)

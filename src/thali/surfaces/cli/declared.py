@@ -304,7 +304,17 @@ def design(
     alternatives: Annotated[
         int | None, typer.Option(help="With --tasks: the products in each task.", show_default=False)
     ] = None,
-    versions: Annotated[int, typer.Option(help="With --tasks: sets of tasks; each person answers one.")] = 1,
+    size: Annotated[
+        int | None,
+        typer.Option(help="Sets of so many options in place of pairs: 3 for triplets.", show_default=False),
+    ] = None,
+    per_person: Annotated[
+        int | None,
+        typer.Option(help="A balanced part of so many pairs or sets in place of all.", show_default=False),
+    ] = None,
+    versions: Annotated[
+        int, typer.Option(help="With --tasks or --per-person: different parts; each person answers one.")
+    ] = 1,
     none: Annotated[bool, typer.Option("--none", help="With --tasks: a no-choice option in each.")] = False,
     interaction: Annotated[
         list[str] | None,
@@ -345,7 +355,10 @@ def design(
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="With --tasks: same seed, same design.", show_default="a fresh one")
+        int | None,
+        typer.Option(
+            min=0, help="With --tasks, --size or --per-person: same seed, same design.", show_default="a fresh one"
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -353,13 +366,14 @@ def design(
     ] = None,
     tables: Tables = None,
 ) -> None:
-    """Lay out all pairs of options in a balanced order, or the tasks of a choice experiment (with --tasks)."""
-    named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts")}
+    """Lay out all pairs of options in a balanced order, sets of them (--size, --per-person), or tasks (--tasks)."""
+    named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")}
+    named["per_person"] = "per-person"
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
     with plain_messages(OptionWords.of_names(named)):
         from thali.errors import ArgumentError
 
-        from .commands.design import print_choice_design, print_design
+        from .commands.design import print_choice_design, print_design, print_set_design
         from .files import formats_of
 
         formats = formats_of(tables, None, out)
@@ -368,8 +382,13 @@ def design(
             of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None}
             if given := [word for word, value in of_tasks.items() if value is not None]:
                 raise ArgumentError(f"--{given[0]} is about the tasks of a choice experiment; say how many by --tasks.")
-            print_design(options, out, formats)
+            if size is None and per_person is None:
+                print_design(options, out, formats)
+            else:
+                print_set_design(options, 2 if size is None else size, per_person, versions, seed, out, formats)
             return
+        if size is not None or per_person is not None:
+            raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
         how = {"versions": versions, "none": none, "overlap": overlap, "random_seed": seed}
         typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
         print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, **how)
@@ -587,3 +606,53 @@ def cache_build(
         from .commands import cache
 
         cache.build(models or [], target, out)
+
+
+def field_make(
+    design: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DESIGN",
+            help="A text with an option or a picture a line, a folder of pictures, a table with the columns option and"
+            " picture, or the table of a design (thali design --out).",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page, such as study.html.", show_default=False)],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
+            show_default="pairs; choice of a design with products",
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What the page is called.", show_default=False)] = None,
+    study: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A study.toml: words, consent, questions, practice, address.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tasks, where nobody sees all.")] = 0,
+) -> None:
+    """Write a questionnaire as one HTML file that needs nothing but a browser."""
+    named = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DESIGN"}
+    with plain_messages(OptionWords.of_names(named)):
+        from .commands.field import make
+
+        make(design, out, kind, title, study, seed)
+
+
+def field_collect(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The files of answers.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The answers of all, for thali fit.", show_default="only the report"),
+    ] = None,
+) -> None:
+    """Join the answers of many people to a questionnaire, and say who is missing, twice or careless."""
+    with plain_messages(OptionWords.of_names({"where": "where"})):
+        from .commands.field import join
+
+        join(folder, out)

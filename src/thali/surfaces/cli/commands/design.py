@@ -1,4 +1,4 @@
-"""`thali design`: all pairs of options in a balanced order, or the tasks of a choice experiment."""
+"""`thali design`: pairs or sets of options in a balanced order, or the tasks of a choice experiment."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,34 @@ def print_design(options: list[str], out: Path | None, formats: tuple[str, ...])
 
     if out is not None:
         check_folder(out)
-    design = paired.pair_design(int(options[0]) if len(options) == 1 and options[0].isdigit() else options)
+    design = paired.pair_design(_named_or_counted(options))
     _write(out, {"design": design.table}, formats)
     print(design.table.to_csv(index=False), end="")
     print(design.note)
+
+
+def print_set_design(
+    options: list[str],
+    size: int,
+    per_person: int | None,
+    versions: int,
+    seed: int | None,
+    out: Path | None,
+    formats: tuple[str, ...],
+) -> None:
+    """Print a design of sets of these options, or of so many, and write it."""
+    from thali import designs
+
+    if out is not None:
+        check_folder(out)
+    design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
+    _write(out, {"design": design}, formats)
+    print(design.to_csv(index=False), end="")
+
+
+def _named_or_counted(options: list[str]) -> int | list[str]:
+    """The options, or how many there are."""
+    return int(options[0]) if len(options) == 1 and options[0].isdigit() else options
 
 
 def print_choice_design(

@@ -1,0 +1,9 @@
+"""Questionnaires: one HTML file asks people, and the files that come back become one table of answers.
+
+questionnaire  a study as a page that needs nothing but a browser
+collect        the files of many people, joined and looked through
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,2 @@
+from .collect import collect as collect
+from .questionnaire import questionnaire as questionnaire

@@ -1,0 +1,243 @@
+"""What is asked: options with their pictures, and the tasks that each version of a questionnaire shows."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from thali._labels import as_label, checked_labels, plural, shorten
+from thali.data.experiments.scheme import HELD_OUT
+from thali.data.roles import NO_CHOICE, plain
+from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.paired.design import PairDesign
+
+from .pictures import ENDINGS
+
+if TYPE_CHECKING:
+    import pandas
+
+PAIRS, BEST, BEST_WORST, RANKING, ODD, RATINGS, CHOICE = KINDS = (
+    *("pairs", "best", "best-worst", "ranking", "odd-one-out", "ratings", "choice"),
+)
+_SIZES = {PAIRS: 2, RATINGS: 2, ODD: 3}  # options of a task, where the kind says so
+_USUAL_SIZE, _RANKED = 4, 7  # of a set; options that are all ranked at once
+_MOST = {PAIRS: 100, RATINGS: 60, ODD: 40}  # tasks of a person, of options alone
+_TIMES, _MOST_SETS = 3, 30  # how often each option is in a set; sets of a person
+_VERSIONS = 12  # where nobody sees all tasks
+
+
+class Task(NamedTuple):
+    """One question: options by their numbers, or products."""
+
+    shown: tuple[Any, ...]  # numbers of options; of a choice task the cells of each product
+    none: bool = False  # whether none of the products may be chosen
+    held_out: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a questionnaire asks."""
+
+    kind: str
+    options: tuple[str, ...]  # () of choice tasks
+    pictures: dict[str, Path]
+    versions: tuple[tuple[Task, ...], ...]
+    attributes: tuple[str, ...] = ()  # of products
+
+    @property
+    def has_held_out(self) -> bool:
+        """Whether some tasks are held out of fits."""
+        return any(task.held_out for tasks in self.versions for task in tasks)
+
+
+class Options(NamedTuple):
+    """Options before anybody knows how they are asked."""
+
+    labels: tuple[str, ...]
+    pictures: dict[str, Path]
+
+
+def asked_of(design: Any, kind: str | None, size: int | None, per_person: int | None, random_seed: Any) -> Asked:
+    """What is asked, of a design or of options alone."""
+    if kind is not None and kind not in KINDS:
+        raise ArgumentError(Argument("kind"), f" must be one of {', '.join(KINDS)}; got {kind!r}.")
+    found = _read(design)
+    if isinstance(found, Options):
+        return _of_options(found, kind or PAIRS, size, per_person, random_seed)
+    for name, value in (("size", size), ("per_person", per_person)):
+        if value is not None:
+            raise ArgumentError(Argument(name), " is of options alone; a design says itself which tasks there are.")
+    return _of_products(found, kind) if "alternative" in found else _of_sets(found, kind)
+
+
+# What a user gives ----------------------------------------------------------------------------------------------------
+
+
+def _read(design: Any) -> "Options | pandas.DataFrame":
+    """Options, or the table of a design."""
+    import pandas as pd
+
+    if isinstance(design, PairDesign):
+        return design.table
+    if isinstance(design, str | Path):
+        return _in_path(Path(design))
+    if isinstance(design, pd.DataFrame):
+        return _in_table(design, Path())
+    if isinstance(design, Mapping):
+        labels = checked_labels(design, "The options")
+        pictures = {label: Path(path) for label, path in zip(labels, design.values(), strict=True) if path is not None}
+        return Options(labels, pictures)
+    if isinstance(design, Iterable):
+        return Options(checked_labels(design, "The options"), {})
+    raise ArgumentError(
+        Argument("design"), f" must be options, a mapping of options to pictures, a table or a path; got {design!r}."
+    )
+
+
+def _in_path(path: Path) -> "Options | pandas.DataFrame":
+    """A folder of pictures, a text with an option a line, or a table."""
+    from thali.reading.table import in_file, read_table
+
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+        if not files:
+            raise DataError(f"{path} holds no picture; the endings of pictures are {', '.join(ENDINGS)}.")
+        return _with_pictures([str(file) for file in files], Path())
+    if not path.is_file():
+        raise DataError(f"There is no file and no folder {str(path)!r}; name a list of options, a table or a folder.")
+    if path.suffix.lower() in (".txt", ""):
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError:
+            raise DataError(f"{path} is no text in UTF-8; save the options as plain text, one a line.") from None
+        return _with_pictures([line.strip() for line in lines if line.strip()], path.parent)
+    with in_file(str(path)):
+        return _in_table(read_table(path), path.parent)
+
+
+def _with_pictures(names: list[str], folder: Path) -> Options:
+    """Options of which those that are names of files of pictures are shown as such, under the name without ending."""
+    labels, pictures = [], {}
+    for name in names:
+        file = folder / name
+        is_picture = file.suffix.lower() in ENDINGS
+        labels.append(" ".join(file.stem.replace("_", " ").split()) if is_picture else name)
+        if is_picture:
+            pictures[labels[-1]] = file
+    return Options(checked_labels(labels, "The options"), pictures)
+
+
+def _in_table(frame: "pandas.DataFrame", folder: Path) -> "Options | pandas.DataFrame":
+    """A table of options, perhaps with pictures, or a design."""
+    frame = frame.rename(columns=str)
+    if "option" in frame and "task" not in frame:
+        labels = checked_labels(frame["option"], "The options")
+        files = [as_label(cell) for cell in frame["picture"]] if "picture" in frame else [""] * len(labels)
+        return Options(labels, {label: folder / file for label, file in zip(labels, files, strict=True) if file})
+    if "alternative" in frame or len(_columns_of_sets(frame)) > 1:
+        return frame
+    raise DataError(
+        "A questionnaire is made of a table with a column option, or of a design with option1, option2 and so on, "
+        f"first and second, or task, alternative and attributes; this table has {shorten(list(frame.columns))}."
+    )
+
+
+def _columns_of_sets(frame: "pandas.DataFrame") -> list[str]:
+    """option1, option2, ..., or first and second."""
+    if {"first", "second"} <= set(frame.columns):
+        return ["first", "second"]
+    numbered = [f"option{k + 1}" for k in range(frame.shape[1])]
+    return [name for name in numbered if name in frame.columns]
+
+
+# Tasks ----------------------------------------------------------------------------------------------------------------
+
+
+def _of_options(found: Options, kind: str, size: int | None, per_person: int | None, random_seed: Any) -> Asked:
+    """The usual tasks of such options: all that there are, or a balanced part for each person."""
+    from thali.designs.sets import sets
+
+    if kind == CHOICE:
+        raise ArgumentError(
+            Setting("kind", CHOICE), " asks about products; give it a design of thali.designs.choice, or its table."
+        )
+    n = len(found.labels)
+    if size is not None and kind in _SIZES:
+        raise ArgumentError(Argument("size"), f" is of sets; {kind} shows {_SIZES[kind]} options at a time.")
+    usual = n if kind == RANKING and n <= _RANKED else min(_USUAL_SIZE, n)
+    size = _SIZES.get(kind, usual) if size is None else size
+    least = max(size, 2 if kind in (PAIRS, RATINGS) else 3)
+    if n < least:
+        raise ArgumentError(f"Such a questionnaire needs {least} options or more; got {plural(n, 'option')}.")
+    if per_person is None:
+        most = _MOST.get(kind, min(_MOST_SETS, math.ceil(_TIMES * n / size)))
+        per_person = most if math.comb(n, size) > most else None
+    versions = 1 if per_person is None or per_person >= math.comb(n, size) else _VERSIONS
+    return _of_sets(sets(found.labels, size, per_person, versions, random_seed), kind, found)
+
+
+def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None = None) -> Asked:
+    """The tasks of a design of pairs or sets."""
+    columns = _columns_of_sets(frame)
+    if kind is None and len(columns) > 2:
+        raise ArgumentError(
+            f"The design has sets of {len(columns)}; say what is asked of them by ",
+            Argument("kind"),
+            f": {BEST}, {BEST_WORST}, {RANKING} or {ODD}.",
+        )
+    kind = PAIRS if kind is None else kind
+    if kind == CHOICE:
+        raise ArgumentError(
+            Setting("kind", CHOICE), " needs a design with the columns task, alternative and attributes."
+        )
+    if (wanted := _SIZES.get(kind)) is not None and len(columns) != wanted:
+        raise ArgumentError(f"{kind} shows {wanted} options at a time; the design has sets of {len(columns)}.")
+    rows = [[as_label(cell) for cell in row] for row in frame[columns].itertuples(index=False)]
+    rows = [[label for label in row if label] for row in rows]
+    for number, row in enumerate(rows, start=1):
+        if len(set(row)) < max(2, len(row)):
+            raise DataError(f"Set {number} of the design must show different options, two or more; it has {row!r}.")
+    labels = tuple(dict.fromkeys(label for row in rows for label in row)) if known is None else known.labels
+    place = {label: k for k, label in enumerate(labels)}
+    tasks = [Task(tuple(place[label] for label in row)) for row in rows]
+    return Asked(kind, labels, {} if known is None else known.pictures, _by_version(frame, tasks))
+
+
+def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
+    """The tasks of a design of choice tasks."""
+    if kind not in (None, CHOICE):
+        raise ArgumentError(Setting("kind", kind), f" asks about options; the design has products, for {CHOICE}.")
+    if "task" not in frame:
+        raise DataError("A design of choice tasks needs a column task beside alternative.")
+    attributes = [name for name in frame if name not in ("version", "task", "alternative", HELD_OUT)]
+    if not attributes:
+        raise DataError("A design of choice tasks needs a column for each attribute beside task and alternative.")
+    keys = [name for name in ("version", "task") if name in frame]
+    tasks, firsts = [], []
+    for _, part in frame.groupby(keys, sort=False):
+        is_none = [plain(as_label(label)) in NO_CHOICE for label in part["alternative"]]
+        is_none = [
+            told and bool(row.isna().all()) for told, (_, row) in zip(is_none, part[attributes].iterrows(), strict=True)
+        ]
+        cells = part[attributes].itertuples(index=False)
+        products = tuple(tuple(map(as_label, row)) for row, nothing in zip(cells, is_none, strict=True) if not nothing)
+        if len(products) < 2:
+            raise DataError(f"Each task of the design needs two products or more; one has {len(products)}.")
+        held_out = HELD_OUT in part and as_label(part[HELD_OUT].iloc[0]) == "1"
+        tasks.append(Task(products, any(is_none), held_out))
+        firsts.append(part.index[0])
+    sizes = {len(task.shown) for task in tasks}
+    if len(sizes) > 1:
+        raise DataError(f"All tasks of a design must have as many products; these have {sorted(sizes)}.")
+    return Asked(CHOICE, (), {}, _by_version(frame.loc[firsts], tasks), tuple(attributes))
+
+
+def _by_version(frame: "pandas.DataFrame", tasks: list[Task]) -> tuple[tuple[Task, ...], ...]:
+    """The tasks of each version, in the order of the design."""
+    if "version" not in frame:
+        return (tuple(tasks),)
+    parts: dict[str, list[Task]] = {}
+    for version, task in zip(frame["version"], tasks, strict=True):
+        parts.setdefault(as_label(version), []).append(task)
+    return tuple(map(tuple, parts.values()))

@@ -1,0 +1,126 @@
+"""A folder of answers becomes one table; what is missing, twice or foreign is said."""
+
+import pandas as pd
+import pytest
+from handed_in import KINDS, rows_of, save
+
+import thali as th
+from thali.errors import DataError
+from thali.field.asked import asked_of
+from thali.field.questionnaire import columns_of
+from thali.field.study import study_of
+from thali.reading.recognise import read
+
+DRINKS = ["tea", "coffee", "milk", "juice"]
+STUDY = study_of({"questions": [{"name": "age", "ask": "?"}], "catch": [{"options": ["tea", "mud"], "answer": "tea"}]})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_of_every_kind_are_read_without_an_option(tmp_path, kind):
+    save(tmp_path, a=rows_of(kind, "ann"), b=rows_of(kind, "bob"))
+    found = th.field.collect(tmp_path)
+    path = tmp_path / "answers.csv"
+    found.answers.to_csv(path, index=False)
+    data, how = read(path)
+    asked = {
+        "pairs": "8 comparisons (2 ties), 2 subjects",
+        "best": "2 choices, 2 respondents",
+        "best-worst": "4 best-worst choices, 2 respondents",
+        "ranking": "8 choices, 2 respondents",
+        "odd-one-out": "4 answers, 2 subjects",
+        "ratings": "3 similarities of 2 judgements each",
+        "choice": "2 respondents, 8 tasks, 24 alternatives, no-choice option",
+    }
+    assert asked[kind] in how
+    people = getattr(data, "people", None)
+    if kind != "ratings":  # similarities are means over people
+        assert "age" in people and not {"seed", "study", "version", "part"} & set(people)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "choice"])
+def test_the_columns_of_these_tests_are_those_of_a_page(kind):
+    asked = asked_of(DRINKS, kind, 3 if kind in ("best", "best-worst", "ranking") else None, None, 0)
+    size = len(asked.versions[0][0].shown)
+    assert columns_of(asked, STUDY, size) == rows_of(kind, "ann", passed="").columns.tolist()
+
+
+def test_what_is_said_of_a_folder(tmp_path):
+    pairs = KINDS["pairs"][1]
+    ann = rows_of("pairs", "ann", passed="")
+    bob = rows_of("pairs", "bob", passed="", answers=pairs[:2], planned=4)
+    eve = pd.concat(
+        [
+            rows_of("pairs", "eve", part="practice", answers=["cat dog cat"], planned=4, passed=""),
+            rows_of("pairs", "eve", planned=4, first=2, passed=""),
+            rows_of("pairs", "eve", part="catch", answers=["tea mud mud"], planned=4, first=6, passed="0"),
+        ]
+    )
+    save(tmp_path, ann=ann, ann_half=ann.iloc[:2], bob=bob, eve=eve, eve_again=rows_of("pairs", "eve", "2", passed=""))
+    (tmp_path / "notes.txt").write_text("who did not come: Carl\n")
+    (tmp_path / ".hidden.csv").write_text("study\n")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    found = th.field.collect(tmp_path)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    assert found.note == (
+        "3 people, 10 answers. 1 person stopped early: bob (2 of 4). Left out: 1 practice trial and 1 catch trial. "
+        '1 person failed catch trials: eve (1); a fit leaves them out by where "catch_failed == 0". '
+        "1 file repeats others and counts once: 'ann_half.csv'. 1 person answered several times, of which the first "
+        "whole questionnaire counts: 'eve'. 1 file holds no answers and stayed aside: 'notes.txt'."
+    )
+    assert found.table.loc["eve", ["file", "answered", "catch_failed"]].tolist() == ["eve.csv", 4, 1]
+    path = tmp_path / "answers.csv"
+    found.answers.to_csv(path, index=False)
+    assert "10 comparisons (2 ties), 3 subjects" in read(path)[1]
+    assert "6 comparisons (1 tie), 2 subjects" in read(path, where="catch_failed == 0")[1]
+    assert "'answers.csv', 'notes.txt'" in th.field.collect(tmp_path).note
+
+
+def test_one_file_may_hold_the_answers_of_many(tmp_path):
+    """As a server writes it that appends what arrives."""
+    texts = [rows_of("pairs", name).to_csv(index=False) for name in ("ann", "bob", "ann")]
+    (tmp_path / "all.csv").write_text("".join(texts))
+    found = th.field.collect(tmp_path)
+    assert found.note == "2 people, 8 answers." and len(found.answers) == 8
+
+
+def test_who_left_during_practice_has_no_answer(tmp_path):
+    save(tmp_path, a=rows_of("pairs", "ann", part="practice", planned=6))
+    found = th.field.collect(tmp_path)
+    assert found.note == "1 person, 0 answers. 1 person stopped early: ann (0 of 6). Left out: 4 practice trials."
+    assert len(found.answers) == 0
+
+
+def test_what_people_typed_is_no_formula(tmp_path):
+    typed = ["=1+1", "@SUM(1)", "+1+1|cmd", "-2", "a=b"]
+    save(tmp_path, **{f"f{k}": rows_of("pairs", f"{text}{k}", age=text) for k, text in enumerate(typed)})
+    answers = th.field.collect(tmp_path).answers.drop_duplicates("person")
+    assert answers["age"].tolist() == ["'=1+1", "'@SUM(1)", "'+1+1|cmd", "-2", "a=b"]
+    assert answers["person"].tolist() == ["'=1+10", "'@SUM(1)1", "'+1+1|cmd2", "-23", "a=b4"]
+
+
+def test_the_whole_questionnaire_of_somebody_counts(tmp_path):
+    half = rows_of("pairs", "ann", "1", answers=KINDS["pairs"][1][:1], planned=4)
+    save(tmp_path, one=half, two=rows_of("pairs", "ann", "2"))
+    assert th.field.collect(tmp_path).table["file"].tolist() == ["two.csv"]
+
+
+def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):
+    rows_of("pairs", "ann").to_csv(tmp_path / "a.csv", index=False, sep=";", encoding="utf-16")
+    answers = th.field.collect(tmp_path).answers
+    assert (
+        len(answers) == 4 and answers[["trial", "rt", "age"]].dtypes.map(lambda kind: kind.kind).tolist() == ["i"] * 3
+    )
+    assert len(th.PairedComparisons.from_trials(answers).subjects) == 1
+
+
+def test_folders_without_answers_and_with_those_of_two_studies(tmp_path):
+    with pytest.raises(DataError, match="There is no folder"):
+        th.field.collect(tmp_path / "nothing")
+    with pytest.raises(DataError, match="it is empty"):
+        th.field.collect(tmp_path)
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match="no file in it has the columns study, person"):
+        th.field.collect(tmp_path)
+    save(tmp_path, a=rows_of("pairs", "ann"), b=rows_of("pairs", "bob", study="cars-2"))
+    with pytest.raises(DataError, match=r"answers to 2 studies, 'drinks-1' \('a.csv'\); 'cars-2' \('b.csv'\); give"):
+        th.field.collect(tmp_path)

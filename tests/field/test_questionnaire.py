@@ -1,0 +1,284 @@
+"""A questionnaire as a page: what it holds, what it refuses; how it behaves is for a browser to show."""
+
+import json
+import re
+import tomllib
+from dataclasses import fields
+from importlib.resources import files
+
+import pytest
+from places import PROJECT
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+from thali.field.asked import KINDS
+from thali.field.study import LANGUAGES, Study, words_in
+
+DRINKS = ["tea", "coffee", "milk", "juice"]
+ATTRIBUTES = {"brand": ["A", "B"], "price": [1, 2, 3]}
+EVIL = "</script><script>alert(1)</script>"
+
+
+def data_of(page):
+    """What the script of a page reads."""
+    return json.loads(re.search(r'id="study">(.*?)</script>', page, re.S)[1])
+
+
+def products(**settings):
+    return th.designs.choice(ATTRIBUTES, 4, 2, random_seed=1, **settings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_of_every_kind_is_small_and_may_load_nothing(kind, tmp_path):
+    design = products(none=True) if kind == "choice" else DRINKS
+    page = th.field.questionnaire(design, tmp_path / "study.html", kind=kind)
+    assert (tmp_path / "study.html").read_text("utf-8") == page and len(page.encode()) < 200_000
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src 'none'; img-src data:;") and "connect" not in policy
+    assert "http:" not in page and "https:" not in page  # nothing is named that could be loaded
+    assert page == th.field.questionnaire(design, kind=kind)
+
+
+def test_only_the_address_of_the_study_is_allowed():
+    page = th.field.questionnaire(DRINKS, study={"post": "https://example.org/answers?key=1"})
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert " connect-src https://example.org/answers;" in policy and page.count("https:") == 2
+
+
+def test_labels_and_words_that_attack_are_text():
+    study = {"words": {"question": EVIL}, "instructions": EVIL, "questions": [{"name": "q", "ask": EVIL}]}
+    page = th.field.questionnaire([EVIL, '"><img src=x onerror=alert(1)>', "&lt;"], title=EVIL, study=study)
+    assert page.count("<script") == 2 and "<img" not in page and data_of(page)["options"][0]["label"] == EVIL
+
+
+def test_options_alone_ask_nothing_else():
+    data = data_of(th.field.questionnaire(DRINKS))
+    assert [len(data[name]) for name in ("questions", "consent", "practice", "catch", "instructions")] == [0] * 5
+    assert (len(data["versions"]), len(data["versions"][0]), data["asks_person"], data["post"]) == (1, 6, False, "")
+
+
+def test_many_options_are_asked_in_parts():
+    data = data_of(th.field.questionnaire([f"o{k}" for k in range(30)]))
+    assert len(data["versions"]) == 12 and {len(tasks) for tasks in data["versions"]} == {100}
+    data = data_of(th.field.questionnaire([f"o{k}" for k in range(12)], kind="best-worst"))
+    shown = [number for task in data["versions"][0] for number in task["shown"]]
+    assert sorted(shown) == sorted([*range(12)] * 3)
+
+
+def test_a_study_is_the_same_whatever_its_words():
+    """So that answers of before and after a correction are joined; other options make another study."""
+    plain = data_of(th.field.questionnaire(DRINKS, title="Drinks"))
+    other = data_of(th.field.questionnaire(DRINKS, title="Drinks", words={"start": "Go"}))
+    assert plain["id"] == other["id"] and plain["build"] != other["build"] and plain["id"].startswith("drinks-")
+    assert data_of(th.field.questionnaire([*DRINKS, "water"], title="Drinks"))["id"] != plain["id"]
+
+
+def test_designs_are_asked_as_they_are(tmp_path):
+    design = th.designs.triplets(6, per_person=5, versions=2, random_seed=1)
+    data = data_of(th.field.questionnaire(design, kind="odd-one-out"))
+    assert [len(tasks) for tasks in data["versions"]] == [5, 5]
+    first = [data["options"][number]["label"] for number in data["versions"][0][0]["shown"]]
+    assert first == design.iloc[0, 2:].tolist()
+    data = data_of(th.field.questionnaire(th.paired.pair_design(DRINKS)))
+    assert len(data["versions"][0]) == 6
+    table = products(none=True, holdouts=[[{"brand": "A", "price": 1}, {"brand": "B", "price": 2}]])
+    table.to_csv(tmp_path / "design.csv", index=False)
+    data = data_of(th.field.questionnaire(tmp_path / "design.csv"))
+    task = data["versions"][0][0]
+    assert (data["kind"], len(task["shown"]), task["none"], data["held_out"]) == ("choice", 2, True, True)
+    assert data["columns"][7:14] == ["brand_1", "brand_2", "price_1", "price_2", "held_out", "choice", "rt"]
+
+
+def test_every_word_is_used_and_known_in_every_language():
+    script = (files("thali.field") / "page" / "questionnaire.js").read_text("utf-8")
+    named = set(re.findall(r'(?:said|tell|status|pause)\((?:[^()"]*\? )?"(\w+)"', script))
+    named |= set(re.findall(r'"(sent|not_sent|not_a_number|yes|no|question)"', script))
+    english = words_in("en")
+    assert set(english) - {"script_needed", "scale_low", "scale_high"} <= named | {"sent"}
+    for language in LANGUAGES:
+        words = words_in(language)
+        assert words.keys() == english.keys() and set(words["question"]) == set(KINDS)
+        for name, text in words.items():
+            if name != "question":
+                assert set(re.findall(r"{\w+}", text)) == set(re.findall(r"{\w+}", english[name])), (language, name)
+
+
+def test_a_study_in_german_with_words_of_its_own(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        'language = "de"\ntitle = "Getränke"\nno_preference = true\n[words]\nquestion = "Was ist süßer?"\n', "utf-8"
+    )
+    page = th.field.questionnaire(DRINKS, study=tmp_path / "study.toml", words={"start": "Los"})
+    words = data_of(page)["words"]
+    assert (words["question"], words["start"], words["no_preference"]) == ("Was ist süßer?", "Los", "Beide gleich")
+    assert '<html lang="de">' in page and data_of(page)["id"].startswith("getranke-")
+
+
+QUESTION = {"name": "age", "ask": "How old are you?"}
+REFUSED = [
+    ({"titel": "x"}, "A study has no 'titel'; it may have title,"),
+    ({"language": "fr"}, "'language' must be 'en' or 'de'; got 'fr'."),
+    ({"breaks": 0}, "'breaks' must be a whole number of 1 or more; got 0."),
+    ({"no_preference": "yes"}, "'no_preference' must be true or false; got 'yes'."),
+    ({"post": "javascript:alert(1)"}, "'post' must be an address such as 'https://example.org/answers'; got"),
+    ({"post": "http://example.org"}, "http sends answers that everybody on the way can read"),
+    ({"post": "https://example.org/a; script-src *"}, "'post' must be an address"),
+    ({"post": "https://me:word@example.org/"}, "'post' must be an address"),
+    ({"post": "//example.org"}, "'post' must be an address"),
+    ({"words": {"strat": "Go"}}, "There is no word 'strat' to replace. Did you mean 'start'?"),
+    ({"words": {"progress": "{donne} of {all}"}}, "The word 'progress' may name {all}, {done} in braces; got {donne}."),
+    ({"words": {"start": "{"}}, "has a brace that is alone"),
+    ({"words": "x"}, "'words' must be a table, [words] with a line for each name"),
+    ({"questions": [QUESTION | {"name": "my age"}]}, "one word of letters and digits; got 'my age'."),
+    ({"questions": [QUESTION | {"name": "rank"}]}, "The question 'rank' would be read as the column of the rank"),
+    ({"questions": [QUESTION, QUESTION]}, "Two questions are called 'age'; the names must differ."),
+    ({"questions": [QUESTION | {"kind": "choice"}]}, "The question 'age' needs choices"),
+    ({"questions": [QUESTION | {"least": 1}]}, "The question 'age' is of kind text, which has no 'least'."),
+    ({"questions": [{"name": "age"}]}, "The question 'age' needs a text"),
+    ({"practice": [{"options": ["cat"]}]}, "A practice trial shows two or more; got ['cat']."),
+    ({"practice": [{"options": ["a", "b", "c"]}]}, "A practice trial of pairs shows 2, as all trials do; got 3."),
+    ({"catch": [{"options": ["a", "b"]}]}, "A catch trial needs its right answer, one of 'a', 'b'; got ''."),
+    ({"catch": [{"products": [{"brand": "A"}, {}], "answer": 1}]}, "A catch trial of pairs needs options ="),
+    ({"pictures": {"wine": "wine.png"}}, "There is a picture of 'wine', which is no option."),
+    ({"pictures": {"tea": "nothing.png"}}, "There is no picture 'nothing.png'"),
+    ({"scale": {"steps": 12}}, "A scale has 2 to 11 steps; got 12."),
+    ({"dual": True}, "dual asks whether a product would really be chosen; pairs shows none."),
+    ({"size": 3}, "size is of sets; pairs shows 2 options at a time."),
+    ({"per_person": 7}, "per_person must be 6 at most, all sets that there are; got 7."),
+]
+
+
+@pytest.mark.parametrize(("study", "sentence"), REFUSED)
+def test_what_a_study_cannot_say(study, sentence):
+    with pytest.raises((DataError, ArgumentError), match=re.escape(sentence)):
+        th.field.questionnaire(DRINKS, study=study)
+
+
+@pytest.mark.parametrize(
+    ("design", "kind", "sentence"),
+    [
+        (["tea"], None, "Such a questionnaire needs 2 options or more; got 1 option."),
+        (["tea", "tea"], None, "The options must all differ"),
+        (["tea", "coffee"], "best", "needs 3 options or more; got 2 options."),
+        (DRINKS, "odd", "kind must be one of pairs, best,"),
+        (DRINKS, "choice", "kind='choice' asks about products; give it a design of thali.designs.choice"),
+        (th.designs.triplets(4), None, "The design has sets of 3; say what is asked of them by kind: best,"),
+        (th.designs.triplets(4), "pairs", "pairs shows 2 options at a time; the design has sets of 3."),
+        (products(), "pairs", "kind='pairs' asks about options; the design has products, for choice."),
+        ("nothing.txt", None, "There is no file and no folder 'nothing.txt'"),
+        (7, None, "design must be options, a mapping of options to pictures, a table or a path; got 7."),
+    ],
+)
+def test_what_cannot_be_asked(design, kind, sentence):
+    with pytest.raises((DataError, ArgumentError), match=re.escape(sentence)):
+        th.field.questionnaire(design, kind=kind)
+
+
+def test_an_option_that_says_no_preference_is_refused():
+    with pytest.raises(DataError, match="The option 'both' reads as 'no preference'"):
+        th.field.questionnaire(["both", "tea"], study={"no_preference": True})
+
+
+def test_the_study_of_the_guide_is_one():
+    guide = (PROJECT / "docs" / "how_to" / "questionnaire.md").read_text("utf-8")
+    held = tomllib.loads(re.search(r"```toml\n(.*?)```", guide, re.S)[1])
+    assert set(held) | {"dual", "size", "per_person", "show_labels"} == {field.name for field in fields(Study)}
+    del held["pictures"]
+    assert data_of(th.field.questionnaire(DRINKS, study=held))["questions"][0]["name"] == "age"
+
+
+def test_a_file_that_is_no_study(tmp_path):
+    (tmp_path / "study.toml").write_text("title: Drinks")
+    with pytest.raises(DataError, match="is no TOML"):
+        th.field.questionnaire(DRINKS, study=tmp_path / "study.toml")
+    (tmp_path / "study.toml").write_text('titel = "Drinks"')
+    with pytest.raises(DataError, match=r"study\.toml: A study has no 'titel'"):
+        th.field.questionnaire(DRINKS, study=tmp_path / "study.toml")
+
+
+# Pictures -------------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_are_scaled_and_hold_nothing_else(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    exif = image.Exif()
+    exif[0x8298] = "where I live"
+    image.new("RGB", (1600, 900), "red").save(tmp_path / "green_tea.jpg", exif=exif)
+    image.new("RGBA", (20, 10)).save(tmp_path / "milk.png")
+    (tmp_path / "water.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9"/></svg>')
+    data = data_of(th.field.questionnaire(tmp_path))
+    assert [option["label"] for option in data["options"]] == ["green tea", "milk", "water"]
+    kinds = [option["picture"].partition(";")[0] for option in data["options"]]
+    assert kinds == ["data:image/jpeg", "data:image/png", "data:image/svg+xml"]
+    import base64
+    import io
+
+    shown = base64.b64decode(data["options"][0]["picture"].partition(",")[2])
+    assert image.open(io.BytesIO(shown)).size == (640, 360) and b"where I live" not in shown
+
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{}</svg>'
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<script>alert(1)</script>",
+        '<path onload="alert(1)"/>',
+        '<a xlink:href="javascript:alert(1)"><path/></a>',
+        '<image href="https://example.org/x.png"/>',
+        '<image href="x.png"/>',
+        "<foreignObject/>",
+        "<style>@import 'https://example.org/x.css'</style>",
+        '<path style="fill: u\nrl(https://example.org/x)"/>',
+        '<path fill="url( &quot;https://example.org/x&quot;)"/>',
+        '<animate attributeName="href"/>',
+    ],
+)
+def test_an_svg_that_runs_or_loads_something_is_refused(tmp_path, inside):
+    (tmp_path / "tea.svg").write_text(SVG.format(inside))
+    with pytest.raises(DataError, match=r"tea\.svg' holds .*; save it as a plain drawing, or as PNG\."):
+        th.field.questionnaire({"tea": tmp_path / "tea.svg", "milk": None})
+
+
+def test_an_svg_that_only_draws_is_taken(tmp_path):
+    inside = (
+        '<defs><linearGradient id="a"/></defs><path fill="url(#a)"/><use xlink:href="#a"/><style>path{fill:red}</style>'
+    )
+    (tmp_path / "tea.svg").write_text(SVG.format(inside))
+    assert "image/svg+xml" in th.field.questionnaire({"tea": tmp_path / "tea.svg", "milk": None})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("tea.png", b"no picture", "is no picture; save it as PNG"),
+        ("tea.svg", b"no picture", "is no SVG that can be read"),
+        ("tea.svg", b'<!DOCTYPE a [<!ENTITY b "c">]><svg/>', "entities of its own"),
+        ("tea.svg", b"<html/>", "is no SVG; its first element is 'html'"),
+        ("tea.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF", "is no picture|is damaged"),
+    ],
+)
+def test_files_that_are_no_pictures(tmp_path, name, content, sentence):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=sentence):
+        th.field.questionnaire({"tea": tmp_path / name, "milk": None})
+
+
+def test_a_picture_of_too_many_pixels(tmp_path, monkeypatch):
+    image = pytest.importorskip("PIL.Image")
+    monkeypatch.setattr("thali.field.pictures.MAX_PIXELS", 99)
+    image.new("RGB", (10, 10)).save(tmp_path / "tea.png")
+    with pytest.raises(DataError, match=r"has 10 by 10 pixels; scale it down to 99 at most\."):
+        th.field.questionnaire({"tea": tmp_path / "tea.png", "milk": None})
+
+
+def test_a_list_names_pictures_beside_it(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (10, 10)).save(tmp_path / "tea.png")
+    (tmp_path / "list.txt").write_text("tea.png\nmilk\n\n")
+    (tmp_path / "list.csv").write_text("option,picture\nTea,tea.png\nmilk,\n")
+    assert [sorted(option) for option in data_of(th.field.questionnaire(tmp_path / "list.txt"))["options"]] == [
+        ["label", "picture"],
+        ["label"],
+    ]
+    assert data_of(th.field.questionnaire(tmp_path / "list.csv"))["options"][0]["label"] == "Tea"

@@ -1,0 +1,58 @@
+"""`thali field`: a questionnaire as a page, and a folder of answers as a table that `thali fit` reads."""
+
+import pandas as pd
+import pytest
+from handed_in import KINDS, rows_of, save
+
+pytestmark = pytest.mark.fit
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drinks.txt").write_text("tea\ncoffee\nmilk\njuice\n")
+    (tmp_path / "answers").mkdir()
+    return tmp_path
+
+
+def test_a_page_is_made_of_a_list_and_of_a_design(run, folder):
+    (folder / "study.toml").write_text('title = "Drinks"\n')
+    result = run("field", "make", "drinks.txt", "--out", "out/study.html", "--study", "study.toml", "--title", "Cups")
+    assert result.out == "pairs: 6 questions for each person about 'tea', 'coffee', 'milk', 'juice'.\n"
+    assert "<title>Cups</title>" in (folder / "out" / "study.html").read_text("utf-8")
+    assert "thali field collect FOLDER" in result.err
+    assert run("design", 6, "--size", 3, "--per-person", 4, "--versions", 2, "--seed", 1, "--out", "plan").code == 0
+    result = run("field", "make", "plan/design.csv", "--kind", "odd-one-out", "--out", "odd.html")
+    assert "odd-one-out: 4 questions for each person" in result.out and "in 2 versions that are drawn" in result.out
+
+
+@pytest.mark.parametrize("kind", ["pairs", "odd-one-out"])
+def test_a_folder_is_joined_and_fitted_without_an_option(run, folder, kind):
+    answers = KINDS[kind][1][:3]  # none of them a tie, for which another sampler would be compiled
+    save(folder / "answers", a=rows_of(kind, "ann", answers=answers), b=rows_of(kind, "bob", answers=answers))
+    result = run("field", "collect", "answers", "--out", "answers.csv")
+    assert f"2 people, {2 * len(answers)} answers." in result.out and "thali fit answers.csv reads it" in result.err
+    assert list(pd.read_csv(folder / "answers.csv"))[:2] == ["person", "trial"]
+    if kind == "pairs":  # the other kinds are read by a test of `collect`, and fitted elsewhere
+        result = run("fit", "answers.csv", "--model", "BTL", "--draws", 20, "--tune", 10, "--chains", 2, "--seed", 1)
+        assert result.code == 0 and "6 comparisons, 2 subjects" in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("make", "nothing.txt", "--out", "a.html"), "There is no file and no folder 'nothing.txt'"),
+        (("make", "drinks.txt", "--out", "."), "--out needs the name of a file; . is a folder."),
+        (("make", "drinks.txt", "--out", "a.html", "--kind", "odd"), "--kind must be one of pairs, best,"),
+        (("make", "drinks.txt", "--out", "a.html", "--kind", "choice"), "--kind choice asks about products"),
+        (("make", "drinks.txt", "--out", "a.html", "--study", "a.toml"), "There is no file 'a.toml'."),
+        (("collect", "nothing"), "There is no folder 'nothing'"),
+        (("collect", "answers"), "holds no file of answers to a questionnaire: it is empty."),
+    ],
+)
+def test_what_is_refused(refused, folder, words, said):
+    assert said in refused("field", *words)
+
+
+def test_sets_and_tasks_are_different_designs(refused, folder):
+    assert "--size and --per-person are about options" in refused("design", "a.csv", "--tasks", 4, "--size", 3)
