@@ -92,7 +92,7 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
         return joint(beta=beta)
 
     def log_density(own, slope):
-        value = slope_of(problem, space, own, 1, slope)
+        value = slope_of(problem, state, space, own, 1, slope)
         return value + population_slope(problem, state, space, 1, own)
 
     slope = np.zeros(2)
@@ -101,14 +101,14 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
     assert difference == pytest.approx(joint_of(other) - joint(), rel=1e-12)
     wanted = slopes_by_differences(joint_of, state.beta[1].copy())
     assert slope + space.vector == pytest.approx(wanted, rel=1e-6)
-    assert slope_of(problem, space, state.beta[2], 2, slope) == pytest.approx(state.log_likelihood[2], rel=1e-12)
+    assert slope_of(problem, state, space, state.beta[2], 2, slope) == pytest.approx(state.log_likelihood[2], rel=1e-12)
 
 
 def test_the_curvature_of_a_person_is_that_of_the_likelihood(small):
     """In the tastes themselves; where one is signed its square root is multiplied with the slope of the exponential."""
     problem, state, space, _ = small
     own, curvature = state.beta[0], np.zeros((2, 2))
-    add_curvature(problem, space, own, 0, curvature)
+    add_curvature(problem, state, space, own, 0, curvature)
     tastes = np.array([own[0], -np.exp(own[1])])
     x = problem.matrix[: problem.first_row[2]].reshape(2, 3, 2)
     p = np.exp(x @ tastes)
@@ -139,7 +139,7 @@ def test_everybody_moves_along_the_slope_of_the_joint_density(small, k):
     def found(place):
         space.place[:] = place
         space.off[:] = state.beta - COVARIATES @ state.mean
-        return follow(problem, space, k) + write_force(problem, state, space, k)
+        return follow(problem, state, space, k) + write_force(problem, state, space, k)
 
     start = np.concatenate([state.mean.ravel(), np.zeros(2)])
     there, moving = start + np.array([0.3, -0.2, 0.1, 0.5, 0.4, -0.3]), np.arange(6) != 4 + k
@@ -181,7 +181,7 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
     state.together_sum[:] = 0.0
     curvatures = np.zeros((3, 2, 2))
     for n in range(3):
-        add_curvature(problem, space, state.beta[n], n, curvatures[n])
+        add_curvature(problem, state, space, state.beta[n], n, curvatures[n])
         add_together(problem, state, space, n, curvatures[n])
     added = state.together_sum.copy()
     for k in range(3):
@@ -201,9 +201,9 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
 
 
 def test_large_utilities_neither_overflow_nor_vanish(small):
-    problem, _, space, _ = small
+    problem, state, space, _ = small
     far, taste = np.array([3000.0, 7.0]), np.array([3000.0, -np.exp(7.0)])
-    value = slope_of(problem, space, far, 0, np.zeros(2))
+    value = slope_of(problem, state, space, far, 0, np.zeros(2))
     u = (problem.matrix @ taste)[: problem.first_row[2]].reshape(2, 3)
     own = (problem.matrix @ taste)[problem.chosen_row[:2]]
     assert np.isfinite(value) and value == pytest.approx((own - u.max(axis=1)).sum(), rel=1e-9)
@@ -263,7 +263,7 @@ def test_joint_distribution(sign, covariates):
     initialise(problem, state, space)
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
-    kept = Draws(np.empty((1, q, p)), np.empty((1, p, p)), np.empty((1, 3, p)), np.empty(1))
+    kept = Draws(np.empty((1, q, p)), np.empty((1, p, p)), np.empty((1, 3, p)), np.empty(1), np.empty((1, 0)), np.empty((1, 3, 0), bool))
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
     for _ in range(3_000):
         run(rng, problem, state, space, kept, 1, 3, 0, 10)
