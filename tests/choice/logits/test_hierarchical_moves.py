@@ -253,34 +253,43 @@ def test_the_covariance_is_drawn_from_its_conditional(small):
     assert abs(logs.mean() - wanted) < 4 * np.sqrt(polygamma(1, halves).sum() / len(logs))
 
 
-@pytest.mark.parametrize(("sign", "covariates"), [(None, None), (SIGN, COVARIATES)])
-def test_joint_distribution(sign, covariates):
+OWNED = np.array([[1.0, 1.0], [0.0, 1.0]])  # the second coefficient is that of an interaction
+
+
+@pytest.mark.parametrize(("sign", "covariates", "owned"), [(None, None, None), (SIGN, COVARIATES, OWNED)])
+def test_joint_distribution(sign, covariates, owned):
     """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2
-    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates)
+    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates, owned)
     state, space = start_of(problem, np.random.default_rng(3)), space_of(problem)
-    q, people = problem.covariates.shape[1], np.repeat(np.arange(3), 2)
+    q, people, k = problem.covariates.shape[1], np.repeat(np.arange(3), 2), len(problem.owned)
     initialise(problem, state, space)
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
-    kept = Draws(np.empty((1, q, p)), np.empty((1, p, p)), np.empty((1, 3, p)), np.empty(1), np.empty((1, 0)), np.empty((1, 3, 0), bool))
+    sizes = [(1, q, p), (1, p, p), (1, 3, p), (1,), (1, k)]
+    kept = Draws(*map(np.empty, sizes), np.empty((1, 3, k), bool))
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
     for _ in range(3_000):
         run(rng, problem, state, space, kept, 1, 3, 0, 10)
         taste = np.where(problem.sign == 0.0, state.beta, problem.sign * np.exp(state.beta))
-        utilities = (problem.matrix * np.repeat(taste[people], 3, axis=0)).sum(axis=1)
+        heeded = (1.0 - state.attends) @ problem.owned == 0.0
+        np.testing.assert_array_equal(state.heeded, heeded)
+        utilities = (problem.matrix * np.repeat((heeded * taste)[people], 3, axis=0)).sum(axis=1)
         chosen = (utilities + rng.gumbel(size=len(utilities))).reshape(-1, 3).argmax(axis=1)
         problem.chosen_row[:] = starts + chosen
         prob = probabilities(utilities, np.repeat(np.arange(6), 3))
         state.log_likelihood[:] = np.log(prob[problem.chosen_row]).reshape(3, 2).sum(axis=1)
         slope = x[np.arange(6), chosen] - (prob.reshape(-1, 3, 1) * x).sum(axis=1)
-        state.slope[:] = slope.reshape(3, 2, p).sum(axis=1) * np.where(problem.sign == 0.0, 1.0, taste)
+        state.slope[:] = slope.reshape(3, 2, p).sum(axis=1) * np.where(problem.sign == 0.0, 1.0, taste) * heeded
         (a, c), (_, b) = state.covariance
         mean, beta = state.mean, state.beta
         found.append(
             [*mean.ravel(), *(mean**2).ravel(), mean[0, 0] * mean[0, 1]]
             + [a, b, c, np.log(a * b - c * c), *np.diag(state.precision)]
             + [*beta.mean(axis=0), *(beta**2).mean(axis=0), (beta[0] * beta[1])[0], (beta[:, 0] * beta[:, 1]).mean()]
+            + [*state.rate, *state.rate**2, *state.attends.mean(axis=0), *state.attends.prod(axis=0)]
+            + [*(state.rate * state.attends[0]), *(beta[:, 1:] * state.attends).mean(axis=0)]
+            + [*(beta[:, 1:] ** 2 * state.attends).mean(axis=0)]
         )
     from scipy.special import digamma
 
@@ -290,6 +299,7 @@ def test_joint_distribution(sign, covariates):
     of_beta = sd**2 * (z**2).sum(axis=1).mean() + v
     wanted = [0] * (q * p) + [sd**2] * (q * p) + [0, v, v, 0, log_det, 1 / scale, 1 / scale]
     wanted += [0, 0, of_beta, of_beta, sd**2 * z[0] @ z[1], 0]
+    wanted += [value for value in (1 / 2, 1 / 3, 1 / 2, 1 / 4, 1 / 3, 0, of_beta / 2) for _ in range(k)]
     draws = np.array(found)
     errors = [float(array_stats.mcse(column[None, None], method="mean")[0]) for column in draws.T]
     scores = (draws.mean(axis=0) - wanted) / errors

@@ -197,7 +197,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 2, or more of many respondents.
+            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many respondents.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -438,10 +438,11 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
 
 SCALE, SCALE_WITH_ATTENTION = 1.0, 0.2  # V: wide tastes leave little to tell of who ignores
-THIN = 2
+THIN, THIN_WITH_ATTENTION = 2, 4  # sweeps a draw: shares of who ignores what mix more slowly than tastes
 _FIRST_BYTES = 2**29  # of the tastes in the draws after which a run of unknown length is looked at first
 _MIN_DRAWS = 100  # such draws of a chain
 _A_PERSON, _A_PAIR, _A_CELL = 1.5e-6, 3e-9, 1.4e-8  # seconds of a sweep a person, pair of columns, cell of the table
+_A_LOOK = 2e-8  # and a row and attribute that may be ignored
 
 
 class Parts(NamedTuple):
@@ -464,14 +465,16 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
 
     coding, scale, covariates, attention, prior = parts
     people, columns = len(source.respondents), len(coding.names)
-    first, usual = FIRST_DRAWS, run.thin or THIN
+    least = THIN_WITH_ATTENTION if attention.names else THIN
+    first, usual = FIRST_DRAWS, run.thin or least
     if run.thin is None:  # fewer draws, further apart, where they are large; a continued fit has the same
         size = run.chains * people * columns * np.dtype(float).itemsize
         first = max(_MIN_DRAWS, min(FIRST_DRAWS, _FIRST_BYTES // size))
-        usual = THIN * -(-FIRST_DRAWS // first)
+        usual = least * -(-FIRST_DRAWS // first)
     asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": usual}
-    tune = run.tune if run.thin is not None else run.tune * THIN // usual  # in states so far apart
-    bound = bounded(run._replace(tune=tune), usual, seconds_of_sweep(people, len(source.row_product), columns), first)
+    tune = run.tune if run.thin is not None else run.tune * least // usual  # in states so far apart
+    sweep = seconds_of_sweep(people, len(source.row_product), columns, len(attention.names))
+    bound = bounded(run._replace(tune=tune), usual, sweep, first)
     run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
     @cache
@@ -510,9 +513,9 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     )
 
 
-def seconds_of_sweep(people: int, rows: int, columns: int) -> float:
+def seconds_of_sweep(people: int, rows: int, columns: int, ignored: int = 0) -> float:
     """Seconds of the processor that a sweep is expected to take: `benchmarks/forecast.py`."""
-    return people * (_A_PERSON + _A_PAIR * columns**2) + _A_CELL * rows * columns
+    return people * (_A_PERSON + _A_PAIR * columns**2) + (_A_CELL * columns + _A_LOOK * ignored) * rows
 
 
 def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -> dict[str, Any]:
