@@ -59,6 +59,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "product-classes": {"bad_run": {"sweeps": 0}, "keeps_beginning": False},
     "multinomial-logit": {"bad_run": {}, "has_chains": False},
     "hierarchical-logit": {},
+    "hierarchical-logit, attention": {},
     "latent-class-logit": {"bad_run": {}, "has_chains": False},
     "plackett-luce": {"bad_data": (None, None)},
     "sparse-logit": {"bad_data": (None, None)},

@@ -360,6 +360,9 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     ),
     "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),
     "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
+    "hierarchical-logit, attention": Smallest(
+        partial(th.HierarchicalLogit, attention=["price", "zoom"]), _experiments, _CHAINS, _first_tasks
+    ),
     "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
     "plackett-luce": Smallest(th.PlackettLuceRegression, _rows, _CHAINS, _first_rows, is_run_made=True),
     "plackett-luce, map": Smallest(
