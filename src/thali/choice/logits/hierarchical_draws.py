@@ -146,6 +146,7 @@ class Population:
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time
 
+_FAR = 2.0  # standard deviations from 0, at which indifference is rare
 _TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
 _DESCRIPTIONS = {
     "mean": "mean in the population of tastes, or of their logarithms (attribute tastes), where covariates are average",
@@ -322,6 +323,15 @@ def rates_of(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
         return {}
     named = enumerate(posterior["attribute"].values)
     return {f"attends[{name}]": posterior["attention"].values[..., k] for k, name in named}
+
+
+def close_to_zero(posterior: "xarray.Dataset", population: "Population") -> list[str]:
+    """Attributes whose tastes are not well away from 0 among those who attend: no mean of two standard deviations."""
+    scale, attention = population.scale, population.attention
+    variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
+    away = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
+    far = (away >= _FAR) | (scale.sign != 0.0)  # a taste with a sign is an exponential
+    return [name for name, owned in zip(attention.names, attention.owned, strict=True) if not far[owned == 1.0].any()]
 
 
 def mean_probabilities(
