@@ -5,14 +5,21 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from experiment_data import simulated
+from tiny_models import fitted
 
 import thali as th
+from thali.choice.coding import coding_of
 from thali.choice.logit import Tasks
+from thali.choice.logits.attention import Attention, attention_of
 from thali.choice.logits.hierarchical_attention import attend, decide, draw_ignored, log_likelihood_of, write_heeded
+from thali.choice.logits.hierarchical_draws import Population, TasteScale, close_to_zero, new_people
 from thali.choice.logits.hierarchical_moves import slope_of
 from thali.choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
+from thali.data.experiments.scheme import with_constants
 from thali.errors import ArgumentError, DataError
+from thali.people.columns import Covariates
 from thali.testing.exact import transition_matrix
 from thali.testing.naive_choice_models import hierarchical_log_joint
 
@@ -131,3 +138,230 @@ def test_a_step_leaves_likelihood_and_slope_as_they_are_of_its_end(one):
         slope = np.zeros(5)
         assert state.log_likelihood[1] == slope_of(problem, state, space, state.beta[1], 1, slope)
         assert np.array_equal(state.slope[1], slope)
+
+
+# Which coefficients belong to an attribute ---------------------------------------------------------------------------
+
+
+def owned_by_name(attention, data, **coding):
+    coded = coding_of(data, **coding)
+    found = attention_of(attention, data, coded)
+    names = np.array(coded.names)
+    return {name: names[own == 1.0].tolist() for name, own in zip(found.names, found.owned, strict=True)}
+
+
+def test_levels_slopes_pieces_and_interactions_belong_to_an_attribute():
+    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
+    brand = ["brand[B]", "brand[C]"]
+    assert owned_by_name(True, data) == {"price": ["price[15]", "price[25]"], "brand": brand, "zoom": ["zoom[yes]"]}
+    assert owned_by_name(["zoom"], data) == {"zoom": ["zoom[yes]"]} and owned_by_name(None, data) == {}
+    assert owned_by_name(["price", "price"], data, knots={"price": [15]}) == {"price": ["price[to 15]", "price[from 15]"]}
+    crossed = owned_by_name(True, data, linear="price", interactions=[("price", "zoom")])
+    assert crossed == {"price": ["price", "price:zoom[yes]"], "brand": brand, "zoom": ["zoom[yes]", "price:zoom[yes]"]}
+
+
+def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
+    rows = simulated(people=6, tasks=6)
+    rows["zoom"] = np.where(rows["alt"] == 3, "-", rows["zoom"])
+    none = rows.drop_duplicates(["id", "task"]).drop(columns=["price", "brand", "zoom"]).assign(alt=4, choice=0)
+    data = th.ChoiceExperiment.from_frame(pd.concat([rows, none], ignore_index=True), none="4", missing="-")
+    coding = coding_of(data)
+    owned = attention_of(True, data, coding).owned
+    left = [name for name, own in zip(coding.names, owned.T, strict=True) if not own.any()]
+    assert left == ["inside", "zoom[missing]"]
+    data = with_constants(th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6)))
+    coding = coding_of(data)
+    found = attention_of(True, data, coding)
+    left = [name for name, own in zip(coding.names, found.owned.T, strict=True) if not own.any()]
+    assert found.names == ("price", "brand", "zoom") and left == ["alt[2]", "alt[3]"]
+
+
+def one_attribute():
+    return th.ChoiceExperiment.from_frame(simulated(people=4, tasks=2), attributes=["price"])
+
+
+def three_attributes():
+    frame = simulated(people=4, tasks=2).assign(age=30)
+    return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
+
+
+def one_zoom():
+    """Products have the one zoom that there is, or none."""
+    frame = simulated(people=4, tasks=4)
+    levels = {"zoom": ["no", "yes"]}
+    return th.ChoiceExperiment.from_frame(frame.replace({"zoom": {"no": "-"}}), missing="-", levels=levels)
+
+
+MISTAKES = [
+    ({"attention": True}, one_attribute, "attention needs two attributes or more that differ among products; the data"),
+    ({"attention": ["price"]}, one_attribute, "attention needs two attributes or more"),
+    ({"attention": ["prise"]}, three_attributes, "attention names 'prise', which is no attribute. Did you mean 'price'?"),
+    ({"attention": ["zoom"]}, one_zoom, "attention names 'zoom', which is the same wherever it is shown; leave it out."),
+    ({"attention": ["alt"], "constants": True}, three_attributes, "attention names 'alt', which is a constant, to which"),
+    ({"attention": False}, three_attributes, "attention must be True, for all attributes, or a list of those that people"),
+    ({"attention": []}, three_attributes, "attention must be True, for all attributes, or a list of those that people"),
+    ({"attention": 3}, three_attributes, "attention must be True, for all attributes, or a list of those that people"),
+    ({"attention": True, "respondents": ["age"]}, three_attributes, "respondents: 'age' is '30' for everybody"),
+    ({"attention": True, "scale": 0}, three_attributes, "scale is the prior size of a variance among people and must be"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "data", "sentence"), MISTAKES)
+def test_mistakes(arguments, data, sentence):
+    with pytest.raises((ArgumentError, DataError)) as caught:
+        th.HierarchicalLogit(**arguments).fit(data(), draws=1)
+    assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+def test_without_attention_there_is_nothing_to_tell():
+    with pytest.raises(ArgumentError, match="has everybody attend to every attribute; make the model with attention=True"):
+        fitted("hierarchical-logit").attention()
+
+
+def test_the_prior_is_narrower_with_attention():
+    data = three_attributes()
+    for arguments, scale in (({}, 1.0), ({"attention": True}, 0.2), ({"attention": True, "scale": 0.7}, 0.7)):
+        assert th.HierarchicalLogit(**arguments)._parts(data).prior.scale == scale
+
+
+# Answers -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def study():
+    """Half of the people ignore the price; a fit of few draws, in which they are known as well as in a long one."""
+    rng = np.random.default_rng(3)
+    frame, rows = simulated(people=40, tasks=12, seed=3), []
+    ignores = np.arange(40) % 2 == 0
+    for (person, _), products in frame.groupby(["id", "task"], sort=False):
+        price, zoom = (products["price"].to_numpy() - 15) / 10, (products["zoom"] == "yes").to_numpy(float)
+        utility = 2.0 * zoom - 2.5 * price * (not ignores[int(person[1:])])
+        chosen = (utility + rng.gumbel(size=3)).argmax()
+        rows.append(products.assign(choice=(np.arange(3) == chosen).astype(int)))
+    data = th.ChoiceExperiment.from_frame(pd.concat(rows, ignore_index=True))
+    model = th.HierarchicalLogit(linear="price", attention=["price", "zoom"])
+    with pytest.warns(th.errors.ConvergenceWarning):
+        model.fit(data, draws=60, tune=60, chains=2, thin=4, random_seed=1, progressbar=False)
+    return model, data, ignores
+
+
+@pytest.mark.fit
+def test_who_ignores_the_price_is_found(study):
+    model, data, ignores = study
+    found = model.attention(ci=0.5)
+    attends, rates = (model.posterior_["posterior"][name].values for name in ("attends", "attention"))
+    assert attends.shape == (2, 60, 40, 2) and set(np.unique(attends)) == {0, 1}
+    assert found.people.to_numpy() == pytest.approx(attends.mean(axis=(0, 1)))
+    assert found.shares["attends"].to_numpy() == pytest.approx(rates.mean(axis=(0, 1)))
+    assert found.shares.loc["price", ["low", "high"]].tolist() == pytest.approx(np.quantile(rates[..., 0], [0.25, 0.75]))
+    assert found.shares.attrs["interval"] == 0.5
+    assert found.patterns["share"].sum() == pytest.approx(1.0)
+    both = attends.all(axis=-1).mean()
+    assert found.patterns.loc["everything", "share"] == pytest.approx(both)
+    assert set(found.patterns.index) <= {"everything", "price", "zoom", "nothing"}
+    assert found.people["price"][~ignores].mean() > 0.9 and found.people["price"][ignores].mean() < 0.2
+    assert {"attends[price]", "attends[zoom]"} <= set(model.summary().index) & set(model.population().index)
+
+
+@pytest.mark.fit
+def test_tastes_are_0_in_the_draws_in_which_a_person_ignores(study):
+    model, data, _ = study
+    posterior = model.posterior_["posterior"]
+    names = posterior["coefficient"].values.tolist()
+    beta, attends = posterior["beta"].values, posterior["attends"].values == 1
+    assert ((beta[..., names.index("price")] == 0.0) == ~attends[..., 0]).all()
+    assert ((beta[..., names.index("zoom[yes]")] == 0.0) == ~attends[..., 1]).all()
+    assert (beta[..., names.index("brand[B]")] != 0.0).all()
+    likelihood = model.posterior_["log_likelihood"]["chosen"].values.sum(axis=-1)
+    assert likelihood == pytest.approx(posterior["log_likelihood"].values)
+    p = model.predict_proba(data)[data.first_row[:-1] + data.chosen]
+    assert np.log(p).mean() > np.log(1 / 3) + 0.2
+
+
+@pytest.mark.fit
+def test_willingness_to_pay_is_that_of_those_who_attend_to_the_price(study):
+    """By hand: in each draw the median over those who attend in it, then the median over draws."""
+    model, _, ignores = study
+    posterior = model.posterior_["posterior"]
+    beta, attends = posterior["beta"].values.reshape(-1, 40, 4), posterior["attends"].values.reshape(-1, 40, 2)[..., 0] == 1
+    names = posterior["coefficient"].values.tolist()
+    slope, zoom = beta[..., names.index("price")], beta[..., names.index("zoom[yes]")]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        amounts = np.where(zoom == 0.0, 0.0, np.where(slope < 0.0, -zoom / slope, np.inf * np.sign(zoom)))
+    by_hand = [np.median(own[who]) for own, who in zip(amounts, attends, strict=True)]
+    table = model.willingness_to_pay("price").set_index("attribute")
+    assert table.loc["zoom", "wtp"] == pytest.approx(np.median(by_hand))
+    assert 0.0 < table.loc["zoom", "wtp"] < 20.0
+    assert table.attrs["attends"] == pytest.approx(attends.mean())
+    people = model.willingness_to_pay("price", each_person=True).query("attribute == 'zoom'")
+    assert people["attends"].to_numpy() == pytest.approx(attends.mean(axis=0))
+    one = int(np.flatnonzero(~ignores)[0])
+    assert people["wtp"].iloc[one] == pytest.approx(np.median(amounts[attends[:, one], one]))
+    finding = model.findings(price="price")["willingness_to_pay"]
+    assert "those who attend to the price" in finding.sentence and "those who attend to the price" in finding.title
+
+
+def test_new_people_ignore_as_often_as_the_population_does():
+    """Of one draw 20,000 times over, within 4 standard errors; whoever attends has tastes of the population."""
+    many = (1, 20_000)
+    posterior = xr.Dataset(
+        {
+            "mean": (("chain", "draw", "coefficient"), np.tile([1.0, -0.5], (*many, 1))),
+            "covariance": (("chain", "draw", "c", "d"), np.tile([[2.0, -0.6], [-0.6, 0.5]], (*many, 1, 1))),
+            "attention": (("chain", "draw", "attribute"), np.tile([0.3, 0.8], (*many, 1))),
+        }
+    )
+    scale = TasteScale(("a", "b"), np.zeros(2), np.eye(2), np.ones(2))
+    attention = Attention(("a", "b"), np.eye(2))
+    people = Covariates((), np.ones((5, 1)), np.zeros(0))
+    tastes = new_people(Population(posterior, scale, people, attention), 3)
+    n = len(tastes)
+    assert np.abs((tastes != 0.0).mean(axis=0) - [0.3, 0.8]).max() < 4 * 0.5 / np.sqrt(n)
+    both = tastes[(tastes != 0.0).all(axis=1)]
+    assert len(both) / n == pytest.approx(0.24, abs=4 * 0.43 / np.sqrt(n))
+    assert np.abs(both.mean(axis=0) - [1.0, -0.5]).max() < 4 * np.sqrt(2.0 / len(both))
+
+
+@pytest.mark.fit
+def test_markets_and_segments_integrate_over_who_attends(study):
+    """The share among respondents is that of their tastes with what they ignore; new people ignore, too."""
+    model, _, _ = study
+    market = pd.DataFrame({"price": [5, 25], "brand": "A", "zoom": ["no", "yes"]}, index=["plain", "dear"])
+    posterior = model.posterior_["posterior"]
+    beta, names = posterior["beta"].values, posterior["coefficient"].values.tolist()
+    utility = 20 * beta[..., names.index("price")] + beta[..., names.index("zoom[yes]")]
+    share = (1 / (1 + np.exp(-utility))).mean()
+    assert model.market_shares(market)["share"]["dear"] == pytest.approx(share, rel=1e-9)
+    assert model.market_shares(market, people="new")["share"]["dear"] == pytest.approx(share, abs=0.1)
+    draws = model._market_draws()
+    assert draws is not None and len(model.segments(2).sizes) == 2
+
+
+@pytest.mark.fit
+def test_the_picture_shows_what_was_found(study, pictures):
+    model, _, _ = study
+    found = model.attention()
+    ax = th.plots.attention(model)
+    assert [text.get_text() for text in ax.get_yticklabels()] == found.shares["attends"].sort_values().index.tolist()
+    (points,) = [line for line in ax.lines if line.get_marker() == "o"]
+    assert points.get_xdata() == pytest.approx(np.sort(found.shares["attends"]))
+    assert len(ax.patches) == 2 * 25
+    assert len(th.plots.attention(found).lines) == len(ax.lines)
+
+
+@pytest.mark.fit
+def test_what_is_hardly_told_from_indifference_is_said(study):
+    """Zoom is liked by all; a taste whose mean is near 0 among people who differ is named."""
+    model, _, _ = study
+    posterior = model.posterior_["posterior"].dataset
+    assert close_to_zero(posterior, model._population()) == []
+    wide = posterior.assign(covariance=100 * posterior["covariance"])
+    assert close_to_zero(wide, model._population()) == ["price", "zoom"]
+    notes = " ".join(map(str, model.findings()["attention"].notes))
+    assert "Inattention and indifference are one to the data" in notes and "scale=1.0" in notes
+    sentence = model.findings()["attention"].sentence
+    assert sentence.startswith("Ignored: price by ") and "zoom by" in sentence
+    methods = " ".join(map(str, [model.findings()["methods"].sentence, *model.findings()["methods"].notes]))
+    assert "price and zoom" in methods

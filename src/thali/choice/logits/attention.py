@@ -33,7 +33,7 @@ class Attention(NamedTuple):
 
     def heeded(self, attends: np.ndarray) -> np.ndarray:
         """Which coefficients (..., p) somebody does not ignore who attends (..., K) to these attributes."""
-        return (~attends).astype(float) @ self.owned == 0.0
+        return (1.0 - attends) @ self.owned == 0.0
 
 
 def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
@@ -93,7 +93,7 @@ def _known(name: str, known: Sequence[str], data: "ChoiceExperiment") -> str:
         return name
     if name not in data.attributes:
         raise ArgumentError(Argument("attention"), f" names {name!r}, which is no attribute.{suggest(name, known)}")
-    why = "a constant, to which all attend" if _is_constant(name, data) else "the same in all products"
+    why = "a constant, to which all attend" if _is_constant(name, data) else "the same wherever it is shown"
     raise ArgumentError(Argument("attention"), f" names {name!r}, which is {why}; leave it out.")
 
 

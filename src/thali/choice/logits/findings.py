@@ -12,7 +12,7 @@ from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
-from .hierarchical import HierarchicalLogit
+from .hierarchical import SCALE, SCALE_WITH_ATTENTION, HierarchicalLogit
 from .hierarchical_draws import close_to_zero
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
         ends = {name: f"{100 * (1.0 - row[of]):.0f}" for name, of in _IGNORED.items()}
         word = "attention.part" if named else "attention.first"
         named.append(str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends)))
-    scale = {"scale": number(model._prior_scale()), "other": Setting("scale", _OTHER_SCALE)}
+    other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
+    scale = {"scale": number(model._prior_scale()), "other": Setting("scale", other)}
     close = close_to_zero(model._fitted()["posterior"].dataset, model._population())
     notes = [
         phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
@@ -116,7 +117,6 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
 
 
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
-_OTHER_SCALE = 1.0  # of the prior, beside which the default with attention is read
 
 
 _MULTINOMIAL = (asked(lambda model: ENGLISH["logit.asked"]), *FIRST)

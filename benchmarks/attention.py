@@ -1,0 +1,164 @@
+"""Who ignores what: the hierarchical logit with and without attention, on simulated and on real studies.
+
+    python benchmarks/attention.py simulated [--seeds 2] [--people 400]
+    python benchmarks/attention.py real FOLDER [--people 100] [--only camera]
+    python benchmarks/attention.py calibration [--sets 200]
+
+Simulated: 16 tasks of three products for everybody and four more, which are predicted. The four tastes have means of at
+least three standard deviations; 45 % of the people ignore the price and 25 % the zoom, or nobody ignores anything. Log
+scores are means over the tasks that were left out, differences are paired, with standard errors over people. Truths are
+those of the sample; that of willingness to pay is the median over those who attend to the price.
+
+Real: FOLDER holds dce_camera, dce_electricity and dce_swissroute; a draw of people, whose last 4 tasks are predicted (of
+swissroute the last 2), with and without attention, and with attention at the prior size of variances without it.
+
+Calibration: data sets of 40 people and 6 tasks from the prior, means of tastes Normal(0, 1), scale .2: ranks of the
+parts that attend, and of means of tastes, among the draws.
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import thali as th
+
+MEANS, SDS = np.array([-2.0, 1.8, 1.6, -1.6]), np.array([0.6, 0.5, 0.5, 0.5])
+NAMES = ["price", "zoom", "screen", "weight"]
+IGNORED = {"45 % and 25 %": np.array([0.45, 0.25, 0.0, 0.0]), "nobody": np.zeros(4)}
+TASKS, LEFT_OUT = 16, 4
+
+
+def simulated(people: int, seed: int, ignored: np.ndarray) -> tuple["th.ChoiceExperiment", np.ndarray, np.ndarray]:
+    """A study, tastes of everybody and who attends to what."""
+    rng = np.random.default_rng(seed)
+    tastes, attends = rng.normal(MEANS, SDS, (people, 4)), rng.random((people, 4)) >= ignored
+    rows = []
+    for n in range(people):
+        for task in range(TASKS + LEFT_OUT):
+            x = np.column_stack([rng.choice([-1.0, 0.0, 1.0], 3), rng.integers(0, 2, (3, 3))])
+            chosen = (x @ (tastes[n] * attends[n]) + rng.gumbel(size=3)).argmax()
+            for j in range(3):
+                levels = [("no", "yes")[int(value)] for value in x[j, 1:]]
+                rows.append((n, task, j, int(j == chosen), 100.0 + 50.0 * x[j, 0], *levels))
+    frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", *NAMES])
+    return th.ChoiceExperiment.from_frame(frame, attributes=NAMES), tastes, attends
+
+
+def log_scores(model: "th.HierarchicalLogit", test: "th.ChoiceExperiment") -> np.ndarray:
+    """The mean log score of every person."""
+    logs = np.log(model.predict_proba(test)[test.first_row[:-1] + test.chosen])
+    return np.add.reduceat(logs, test.first_task[:-1]) / np.diff(test.first_task)
+
+
+def fitted(train: "th.ChoiceExperiment", seed: int, **arguments) -> tuple["th.HierarchicalLogit", float]:
+    """A model after its default fit, and the CPU seconds of it."""
+    begin = time.process_time()
+    model = th.HierarchicalLogit(**arguments).fit(train, random_seed=seed, progressbar=False)
+    return model, time.process_time() - begin
+
+
+def simulation(people: int, seeds: int) -> None:
+    """Both kinds of studies, seed by seed."""
+    for label, ignored in IGNORED.items():
+        print(f"{people} people, {TASKS} tasks; who ignores price, zoom: {label}")
+        for seed in range(seeds):
+            data, tastes, attends = simulated(people, seed, ignored)
+            train, test = data.split(tasks=LEFT_OUT)
+            plain, before = fitted(train, seed, linear="price")
+            model, after = fitted(train, seed, linear="price", attention=True)
+            shares = model.attention().shares
+            off = log_scores(model, test) - log_scores(plain, test)
+            error = off.std(ddof=1) / np.sqrt(people)
+            print(f"  seed {seed}, CPU s {before:.0f} without, {after:.0f} with")
+            print("    attend, of the sample: ", dict(zip(NAMES, attends.mean(axis=0).round(3).tolist(), strict=True)))
+            print("    attend, found:         ", shares["attends"].round(3).to_dict())
+            print("    ess, R-hat:            ", shares["ess"].round().to_dict(), shares["r_hat"].max().round(4))
+            print(f"    log score, with less without: {off.mean():+.4f} ({error:.4f}), {off.mean() / error:+.1f} errors")
+            who = attends[:, 0]
+            truth = np.median(-(tastes * attends)[who, 1:] / (tastes[who, :1] / 50.0), axis=0)
+            pay = [each.willingness_to_pay("price")["wtp"].to_numpy().round(1) for each in (plain, model)]
+            print(f"    willingness to pay: truth {truth.round(1)}, without {pay[0]}, with {pay[1]}", flush=True)
+
+
+def study(folder: Path, name: str) -> tuple["th.ChoiceExperiment", int, str]:
+    """The data, how many tasks are left out, and the price."""
+    frame = pd.read_csv(folder / f"dce_{name}/choices.csv")
+    if name == "camera":
+        frame["price"] = frame["price"].where(frame["brand"] != "none")
+        return th.ChoiceExperiment.from_frame(frame, none={"brand": "none"}), 4, "price"
+    if name == "electricity":
+        return th.ChoiceExperiment.from_frame(frame, attributes=["rate", "cl", "loc", "wk"]), 4, ""
+    return th.ChoiceExperiment.from_frame(frame, attributes=["tt", "tc", "hw", "ch"]), 2, "tc"
+
+
+def real(folder: Path, name: str, people: int) -> None:
+    """A real study without attention, with it, and with it at the wider prior."""
+    data, tasks, price = study(folder, name)
+    train, test = data.split(tasks=tasks)
+    some = np.random.default_rng(100).choice(data.n_respondents, min(people, data.n_respondents), replace=False)
+    train, test = (each.take(np.isin(each.respondent_of_task, some)) for each in (train, test))
+    linear = {"camera": "price", "swissroute": ["tt", "tc", "hw", "ch"], "electricity": []}[name]
+    print(f"{name}: {len(some)} people")
+    first = None
+    for label, arguments in {
+        "without": {},
+        "without, scale .2": {"scale": 0.2},
+        "with, scale .2": {"attention": True},
+        "with, scale 1": {"attention": True, "scale": 1.0},
+    }.items():
+        model, seconds = fitted(train, 1, linear=linear, **arguments)
+        scores = log_scores(model, test)
+        first = scores if first is None else first
+        off = scores - first
+        print(f"  {label:18} CPU s {seconds:4.0f}  log score {scores.mean():.4f}  ", end="")
+        print(f"difference {off.mean():+.4f} ({off.std(ddof=1) / np.sqrt(len(off)):.4f})")
+        if "attention" in arguments:
+            shares = model.attention().shares
+            rows = [f"{n} {r.attends:.2f} ({r.low:.2f} to {r.high:.2f}; ess {r.ess:.0f})" for n, r in shares.iterrows()]
+            print(f"    attend: {', '.join(rows)}; R-hat at most {shares['r_hat'].max():.3f}")
+        if price:
+            pay = model.willingness_to_pay(price)
+            amounts = [f"{row['attribute']} {row['level']} {row['wtp']:.3g}" for row in pay.to_dict("records")]
+            print(f"    median willingness to pay: {', '.join(amounts)}")
+        print(end="", flush=True)
+
+
+def calibration(sets: int) -> None:
+    """Ranks of the truth among draws: z-scores of their mean and of their spread."""
+    rng, rows = np.random.default_rng(1), []
+    for n in range(40):
+        for task in range(6):
+            for j in range(3):
+                rows.append((n, task, j, int(j == 0), *rng.integers(0, 2, 2).tolist()))
+    design = th.ChoiceExperiment.from_frame(pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "a", "b"]))
+    model = th.HierarchicalLogit(attention=True, mean_sd=1.0)
+    settings = {"draws": 400, "tune": 200, "chains": 2, "thin": 2}
+    found = th.testing.calibrate(model, design, sets, cores=1, random_seed=1, progressbar=False, **settings)
+    print(found)
+
+
+def main() -> None:
+    warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["simulated", "real", "calibration"])
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--people", type=int)
+    parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--only", choices=["camera", "electricity", "swissroute"])
+    asked = parser.parse_args()
+    if asked.what == "simulated":
+        simulation(asked.people or 400, asked.seeds)
+    elif asked.what == "calibration":
+        calibration(asked.sets)
+    else:
+        for name in [asked.only] if asked.only else ["camera", "electricity", "swissroute"]:
+            real(asked.folder, name, asked.people or 100)
+
+
+if __name__ == "__main__":
+    main()
