@@ -9,8 +9,8 @@ least three standard deviations; 45 % of the people ignore the price and 25 % th
 scores are means over the tasks that were left out, differences are paired, with standard errors over people. Truths are
 those of the sample; that of willingness to pay is the median over those who attend to the price.
 
-Real: FOLDER holds dce_camera, dce_electricity and dce_swissroute; a draw of people, whose last 4 tasks are predicted (of
-swissroute the last 2), with and without attention, and with attention at the prior size of variances without it.
+Real: FOLDER holds dce_camera, dce_electricity and dce_swissroute; a draw of people, whose last 4 tasks are predicted
+(of swissroute the last 2), with and without attention, and with attention at the prior size of variances without it.
 
 Calibration: data sets of 40 people and 6 tasks from the prior, means of tastes Normal(0, 1), scale .2: ranks of the
 parts that attend, and of means of tastes, among the draws.
@@ -77,7 +77,7 @@ def simulation(people: int, seeds: int) -> None:
             print("    attend, of the sample: ", dict(zip(NAMES, attends.mean(axis=0).round(3).tolist(), strict=True)))
             print("    attend, found:         ", shares["attends"].round(3).to_dict())
             print("    ess, R-hat:            ", shares["ess"].round().to_dict(), shares["r_hat"].max().round(4))
-            print(f"    log score, with less without: {off.mean():+.4f} ({error:.4f}), {off.mean() / error:+.1f} errors")
+            print(f"    log score, with less without: {off.mean():+.4f} ({error:.4f})")
             who = attends[:, 0]
             truth = np.median(-(tastes * attends)[who, 1:] / (tastes[who, :1] / 50.0), axis=0)
             pay = [each.willingness_to_pay("price")["wtp"].to_numpy().round(1) for each in (plain, model)]

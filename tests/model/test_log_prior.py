@@ -165,7 +165,7 @@ def test_of_plackett_luce_regression_is_finite_where_weights_vanish():
 
 
 def test_of_who_ignores_what():
-    """The density of lambda given theta; that of tastes is of all of them, of which the posterior shows the attended."""
+    """The density of lambda given theta; that of tastes is of all, of which the posterior shows the attended."""
     import pandas as pd
 
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))

@@ -42,8 +42,8 @@ REFERENCES = {
     "gilbride2006": Reference(
         "Gilbride, Allenby & Brazell",
         2006,
-        "Gilbride, T. J., Allenby, G. M., & Brazell, J. D. (2006). Models for heterogeneous variable selection. Journal "
-        "of Marketing Research, 43, 420–430.",
+        "Gilbride, T. J., Allenby, G. M., & Brazell, J. D. (2006). Models for heterogeneous variable selection. "
+        "Journal of Marketing Research, 43, 420–430.",
     ),
     "gorur2006": Reference(
         "Görür, Jäkel & Rasmussen",

@@ -155,7 +155,8 @@ def test_levels_slopes_pieces_and_interactions_belong_to_an_attribute():
     brand = ["brand[B]", "brand[C]"]
     assert owned_by_name(True, data) == {"price": ["price[15]", "price[25]"], "brand": brand, "zoom": ["zoom[yes]"]}
     assert owned_by_name(["zoom"], data) == {"zoom": ["zoom[yes]"]} and owned_by_name(None, data) == {}
-    assert owned_by_name(["price", "price"], data, knots={"price": [15]}) == {"price": ["price[to 15]", "price[from 15]"]}
+    pieces = ["price[to 15]", "price[from 15]"]
+    assert owned_by_name(["price", "price"], data, knots={"price": [15]}) == {"price": pieces}
     crossed = owned_by_name(True, data, linear="price", interactions=[("price", "zoom")])
     assert crossed == {"price": ["price", "price:zoom[yes]"], "brand": brand, "zoom": ["zoom[yes]", "price:zoom[yes]"]}
 
@@ -192,22 +193,35 @@ def one_zoom():
     return th.ChoiceExperiment.from_frame(frame.replace({"zoom": {"no": "-"}}), missing="-", levels=levels)
 
 
+ALL = "attention must be True, for all attributes, or a list of those that people may ignore; got "
 MISTAKES = [
-    ({"attention": True}, one_attribute, "attention needs two attributes or more that differ among products; the data"),
-    ({"attention": ["price"]}, one_attribute, "attention needs two attributes or more"),
-    ({"attention": ["prise"]}, three_attributes, "attention names 'prise', which is no attribute. Did you mean 'price'?"),
-    ({"attention": ["zoom"]}, one_zoom, "attention names 'zoom', which is the same wherever it is shown; leave it out."),
-    ({"attention": ["alt"], "constants": True}, three_attributes, "attention names 'alt', which is a constant, to which"),
-    ({"attention": False}, three_attributes, "attention must be True, for all attributes, or a list of those that people"),
-    ({"attention": []}, three_attributes, "attention must be True, for all attributes, or a list of those that people"),
-    ({"attention": 3}, three_attributes, "attention must be True, for all attributes, or a list of those that people"),
-    ({"attention": True, "respondents": ["age"]}, three_attributes, "respondents: 'age' is '30' for everybody"),
-    ({"attention": True, "scale": 0}, three_attributes, "scale is the prior size of a variance among people and must be"),
+    (one_attribute, {"attention": True}, "attention needs two attributes or more that differ among products; the data"),
+    (one_attribute, {"attention": ["price"]}, "attention needs two attributes or more"),
+    (
+        three_attributes,
+        {"attention": ["prise"]},
+        "attention names 'prise', which is no attribute. Did you mean 'price'",
+    ),
+    (one_zoom, {"attention": ["zoom"]}, "attention names 'zoom', which is the same wherever it is shown; leave it out"),
+    (
+        three_attributes,
+        {"attention": ["alt"], "constants": True},
+        "attention names 'alt', which is a constant, to which",
+    ),
+    (three_attributes, {"attention": False}, f"{ALL}False"),
+    (three_attributes, {"attention": []}, f"{ALL}[]"),
+    (three_attributes, {"attention": 3}, f"{ALL}3"),
+    (three_attributes, {"attention": True, "respondents": ["age"]}, "respondents: 'age' is '30' for everybody"),
+    (
+        three_attributes,
+        {"attention": True, "scale": 0},
+        "scale is the prior size of a variance among people and must be",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "data", "sentence"), MISTAKES)
-def test_mistakes(arguments, data, sentence):
+@pytest.mark.parametrize(("data", "arguments", "sentence"), MISTAKES)
+def test_mistakes(data, arguments, sentence):
     with pytest.raises((ArgumentError, DataError)) as caught:
         th.HierarchicalLogit(**arguments).fit(data(), draws=1)
     assert str(caught.value).startswith(sentence)
@@ -216,7 +230,7 @@ def test_mistakes(arguments, data, sentence):
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_without_attention_there_is_nothing_to_tell():
-    with pytest.raises(ArgumentError, match="has everybody attend to every attribute; make the model with attention=True"):
+    with pytest.raises(ArgumentError, match="everybody attend to every attribute; make the model with attention=True"):
         fitted("hierarchical-logit").attention()
 
 
@@ -255,7 +269,8 @@ def test_who_ignores_the_price_is_found(study):
     assert attends.shape == (2, 60, 40, 2) and set(np.unique(attends)) == {0, 1}
     assert found.people.to_numpy() == pytest.approx(attends.mean(axis=(0, 1)))
     assert found.shares["attends"].to_numpy() == pytest.approx(rates.mean(axis=(0, 1)))
-    assert found.shares.loc["price", ["low", "high"]].tolist() == pytest.approx(np.quantile(rates[..., 0], [0.25, 0.75]))
+    ends = np.quantile(rates[..., 0], [0.25, 0.75])
+    assert found.shares.loc["price", ["low", "high"]].tolist() == pytest.approx(ends)
     assert found.shares.attrs["interval"] == 0.5
     assert found.patterns["share"].sum() == pytest.approx(1.0)
     both = attends.all(axis=-1).mean()
@@ -285,7 +300,10 @@ def test_willingness_to_pay_is_that_of_those_who_attend_to_the_price(study):
     """By hand: in each draw the median over those who attend in it, then the median over draws."""
     model, _, ignores = study
     posterior = model.posterior_["posterior"]
-    beta, attends = posterior["beta"].values.reshape(-1, 40, 4), posterior["attends"].values.reshape(-1, 40, 2)[..., 0] == 1
+    beta, attends = (
+        posterior["beta"].values.reshape(-1, 40, 4),
+        posterior["attends"].values[..., 0].reshape(-1, 40) == 1,
+    )
     names = posterior["coefficient"].values.tolist()
     slope, zoom = beta[..., names.index("price")], beta[..., names.index("zoom[yes]")]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -71,14 +71,14 @@ ENGLISH = {
     "attention.part": "{attribute} by {share} % ({low} to {high})",
     "attention.first": "{attribute} by {share} % of the people ({interval} {low} to {high})",
     "attention.title": "Part of the people who attend to each attribute",
-    "attention.caption": "Part of the people who attend to each attribute, with its {interval}, and the probability that"
-    " each respondent does.",
+    "attention.caption": "Part of the people who attend to each attribute, with its {interval}, and the probability"
+    " that each respondent does.",
     "attention.alike": "Inattention and indifference are one to the data {source}: whoever hardly cares counts among"
     " those who ignore.",
     "attention.close": "Of {named} the tastes of those who attend reach down to 0 (a mean of less than 2 standard"
     " deviations), so that the part that ignores is hardly told from indifference, and depends on the prior.",
-    "attention.prior": "The wider tastes may be before the data, the fewer people ignore: the prior size of a variance is"
-    " {scale}; fit with {other}, too, and trust what both say.",
+    "attention.prior": "The wider tastes may be before the data, the fewer people ignore: the prior size of a variance"
+    " is {scale}; fit with {other}, too, and trust what both say.",
     "attention.patterns": "Parts of the respondents who attend to just these attributes",
     "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of"
     " the population with everybody's tastes, beside Gibbs steps {source}.",

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.errors import Setting
+from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FILE, FULL, MISSES, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings

@@ -84,9 +84,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         V, about the prior size of a variance among people; None: 1, with `attention` .2.
     attention : True or list of attributes, optional
         Attributes that a person may ignore: True, all of them (two or more); None: nobody ignores anything. Person n
-        attends to attribute k, :math:`\lambda_{nk} = 1`, with probability :math:`\theta_k \sim \operatorname{Beta}(1, 1)`;
-        its coefficients, those of its interactions too, are 0 for who does not. Constants, the no-choice option, and
-        the columns of products that lack an attribute are attended to by all.
+        attends to attribute k, :math:`\lambda_{nk} = 1`, with probability
+        :math:`\theta_k \sim \operatorname{Beta}(1, 1)`; its coefficients, those of its interactions too, are 0 for who
+        does not. Constants, the no-choice option, and the columns of products that lack an attribute are attended to by
+        all.
 
     Attributes
     ----------

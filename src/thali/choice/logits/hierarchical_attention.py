@@ -1,9 +1,10 @@
 r"""What people attend to, in a sweep of the hierarchical logit.
 
-Person n attends to attribute k, :math:`\lambda_{nk} = 1`, or ignores it; :math:`\lambda_{nk} \sim
-\operatorname{Bernoulli}(\theta_k)`, :math:`\theta_k \sim \operatorname{Beta}(1, 1)` (Gilbride, Allenby & Brazell 2006). A
-coefficient of utility is 0 for who ignores an attribute to which it belongs; one of an interaction belongs to two. All
-:math:`\beta_n \sim N(M^T z_n, \Sigma)`, the ignored ones too, which the choices say nothing of. For one person:
+Person n attends to attribute k, :math:`\lambda_{nk} = 1`, or ignores it;
+:math:`\lambda_{nk} \sim \operatorname{Bernoulli}(\theta_k)`, :math:`\theta_k \sim \operatorname{Beta}(1, 1)` (Gilbride,
+Allenby & Brazell 2006). A coefficient of utility is 0 for who ignores an attribute to which it belongs; one of an
+interaction belongs to two. All :math:`\beta_n \sim N(M^T z_n, \Sigma)`, the ignored ones too, which the choices say
+nothing of. For one person:
 
 1. the ignored part I of beta_n from its conditional given the rest R: with :math:`P = \Sigma^{-1}` and
    :math:`\delta_n = \beta_n - M^T z_n`, normal of precision :math:`P_{II}` and mean
