@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import between
 from thali._labels import suggest
 from thali.data.experiments.scheme import INSIDE
 from thali.errors import Argument, ArgumentError
-from thali.posterior.interval import INTERVAL
 
 from ..coding import Coding
 
@@ -23,6 +21,7 @@ EVERYTHING = "everything"  # the pattern of who ignores no attribute
 NOTHING = "nothing"  # and of who ignores all
 OTHERS = "other patterns"
 _MAX_PATTERNS = 16  # that have a row
+_PATTERN_DRAWS = 1000  # at most, in which patterns are counted
 
 
 class Attention(NamedTuple):
@@ -120,14 +119,13 @@ class AttentionTables(NamedTuple):
     patterns: "pandas.DataFrame"
 
 
-def attention_tables(posterior: "xarray.Dataset", ci: float = INTERVAL) -> AttentionTables:
+def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
     """Shares by attribute, probabilities by person, and shares of patterns."""
     import pandas as pd
 
     from thali._tables import Table
     from thali.posterior.summary import summary_table
 
-    ci = between("ci", ci, "the probability of an interval")
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
     names = [str(name) for name in posterior["attribute"].values]
     rates, attends = posterior["attention"].values, posterior["attends"].values
@@ -164,6 +162,8 @@ def _patterns(attends: np.ndarray, names: list[str], tails: list[float], ci: flo
 
     from thali._tables import Table
 
+    kept = np.unique(np.linspace(0, len(attends) - 1, min(len(attends), _PATTERN_DRAWS)).round().astype(np.int64))
+    attends = attends[kept]
     patterns, place = np.unique(attends.reshape(-1, len(names)), axis=0, return_inverse=True)
     counts = np.zeros((len(attends), len(patterns)))
     np.add.at(counts, (np.repeat(np.arange(len(attends)), attends.shape[1]), place.ravel()), 1.0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive
+from thali._arguments import between, positive
 from thali._described import Facts
 from thali.errors import ArgumentError, DataError, Setting
 from thali.inference.chains import FIRST_DRAWS, Run, checked_run
@@ -320,11 +320,12 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         O'Neill & Caussade (2013), It's not that I don't care, I just don't care very much.
         """
         posterior = self._fitted()["posterior"].dataset
+        ci = between("ci", ci, "the probability of an interval")
         if self._attention is None:
             raise ArgumentError(
                 "The fit has everybody attend to every attribute; make the model with ", Setting("attention", True), "."
             )
-        return attention_tables(posterior, ci)
+        return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
     def population(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
