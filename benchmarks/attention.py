@@ -1,7 +1,7 @@
 """Who ignores what: the hierarchical logit with and without attention, on simulated and on real studies.
 
     python benchmarks/attention.py simulated [--seeds 2] [--people 400]
-    python benchmarks/attention.py real FOLDER [--people 100] [--only camera]
+    python benchmarks/attention.py real FOLDER [--people 100] [--draws 1000] [--only camera]
     python benchmarks/attention.py calibration [--sets 200]
 
 Simulated: 16 tasks of three products for everybody and four more, which are predicted. The four tastes have means of at
@@ -54,10 +54,10 @@ def log_scores(model: "th.HierarchicalLogit", test: "th.ChoiceExperiment") -> np
     return np.add.reduceat(logs, test.first_task[:-1]) / np.diff(test.first_task)
 
 
-def fitted(train: "th.ChoiceExperiment", seed: int, **arguments) -> tuple["th.HierarchicalLogit", float]:
-    """A model after its default fit, and the CPU seconds of it."""
+def fitted(train: "th.ChoiceExperiment", seed: int, draws: int | None = None, **arguments):
+    """A model after a fit of so many draws of each chain, by default until they suffice, and the CPU seconds of it."""
     begin = time.process_time()
-    model = th.HierarchicalLogit(**arguments).fit(train, random_seed=seed, progressbar=False)
+    model = th.HierarchicalLogit(**arguments).fit(train, draws, random_seed=seed, progressbar=False)
     return model, time.process_time() - begin
 
 
@@ -95,7 +95,7 @@ def study(folder: Path, name: str) -> tuple["th.ChoiceExperiment", int, str]:
     return th.ChoiceExperiment.from_frame(frame, attributes=["tt", "tc", "hw", "ch"]), 2, "tc"
 
 
-def real(folder: Path, name: str, people: int) -> None:
+def real(folder: Path, name: str, people: int, draws: int) -> None:
     """A real study without attention, with it, and with it at the wider prior."""
     data, tasks, price = study(folder, name)
     train, test = data.split(tasks=tasks)
@@ -110,7 +110,7 @@ def real(folder: Path, name: str, people: int) -> None:
         "with, scale .2": {"attention": True},
         "with, scale 1": {"attention": True, "scale": 1.0},
     }.items():
-        model, seconds = fitted(train, 1, linear=linear, **arguments)
+        model, seconds = fitted(train, 1, draws, linear=linear, **arguments)
         scores = log_scores(model, test)
         first = scores if first is None else first
         off = scores - first
@@ -149,6 +149,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--people", type=int)
     parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--only", choices=["camera", "electricity", "swissroute"])
     asked = parser.parse_args()
     if asked.what == "simulated":
@@ -157,7 +158,7 @@ def main() -> None:
         calibration(asked.sets)
     else:
         for name in [asked.only] if asked.only else ["camera", "electricity", "swissroute"]:
-            real(asked.folder, name, asked.people or 100)
+            real(asked.folder, name, asked.people or 100, asked.draws)
 
 
 if __name__ == "__main__":

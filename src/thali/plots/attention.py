@@ -32,7 +32,9 @@ def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    found = model if isinstance(model, tuple) else model.attention()
+    from thali.choice.logits.attention import AttentionTables
+
+    found = model if isinstance(model, AttentionTables) else model.attention()
     shares = found.shares.sort_values("attends", kind="stable")
     names = short(shares.index.tolist())
     ax = new_axes(4.4 + label_width(names), 1.0 + 0.55 * len(names))[0] if ax is None else ax
