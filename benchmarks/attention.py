@@ -1,19 +1,15 @@
 """Who ignores what: the hierarchical logit with and without attention, on simulated and on real studies.
 
-    python benchmarks/attention.py simulated [--seeds 2] [--people 400]
-    python benchmarks/attention.py real FOLDER [--people 100] [--draws 1000] [--only camera]
-    python benchmarks/attention.py calibration [--sets 200]
+    python benchmarks/attention.py [--seeds 2] [--people 400] [--small]
+    python benchmarks/attention.py FOLDER [--people 100] [--draws 1000] [--only camera]
 
-Simulated: 16 tasks of three products for everybody and four more, which are predicted. The four tastes have means of at
-least three standard deviations; 45 % of the people ignore the price and 25 % the zoom, or nobody ignores anything. Log
-scores are means over the tasks that were left out, differences are paired, with standard errors over people. Truths are
-those of the sample; that of willingness to pay is the median over those who attend to the price.
+Simulated (no FOLDER): 16 tasks of three products for everybody and four more, which are predicted. The four tastes have
+means of at least three standard deviations; 45 % of the people ignore the price and 25 % the zoom, or nobody ignores
+anything. Log scores are means over the tasks that were left out, differences are paired, with standard errors over
+people. Truths are those of the sample; that of willingness to pay is the median over those who attend to the price.
 
 Real: FOLDER holds dce_camera, dce_electricity and dce_swissroute; a draw of people, whose last 4 tasks are predicted
 (of swissroute the last 2), with and without attention, and with attention at the prior size of variances without it.
-
-Calibration: data sets of 40 people and 6 tasks from the prior, means of tastes Normal(0, 1), scale .2: ranks of the
-parts that attend, and of means of tastes, among the draws.
 """
 
 import argparse
@@ -61,15 +57,15 @@ def fitted(train: "th.ChoiceExperiment", seed: int, draws: int | None = None, **
     return model, time.process_time() - begin
 
 
-def simulation(people: int, seeds: int) -> None:
+def simulation(people: int, seeds: int, draws: int | None) -> None:
     """Both kinds of studies, seed by seed."""
     for label, ignored in IGNORED.items():
         print(f"{people} people, {TASKS} tasks; who ignores price, zoom: {label}")
         for seed in range(seeds):
             data, tastes, attends = simulated(people, seed, ignored)
             train, test = data.split(tasks=LEFT_OUT)
-            plain, before = fitted(train, seed, linear="price")
-            model, after = fitted(train, seed, linear="price", attention=True)
+            plain, before = fitted(train, seed, draws, linear="price")
+            model, after = fitted(train, seed, draws, linear="price", attention=True)
             shares = model.attention().shares
             off = log_scores(model, test) - log_scores(plain, test)
             error = off.std(ddof=1) / np.sqrt(people)
@@ -127,39 +123,29 @@ def real(folder: Path, name: str, people: int, draws: int) -> None:
         print(end="", flush=True)
 
 
-def calibration(sets: int) -> None:
-    """Ranks of the truth among draws: z-scores of their mean and of their spread."""
-    rng, rows = np.random.default_rng(1), []
-    for n in range(40):
-        for task in range(6):
-            for j in range(3):
-                rows.append((n, task, j, int(j == 0), *rng.integers(0, 2, 2).tolist()))
-    design = th.ChoiceExperiment.from_frame(pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "a", "b"]))
-    model = th.HierarchicalLogit(attention=True, mean_sd=1.0)
-    settings = {"draws": 400, "tune": 200, "chains": 2, "thin": 2}
-    found = th.testing.calibrate(model, design, sets, cores=1, random_seed=1, progressbar=False, **settings)
-    print(found)
-
-
-def main() -> None:
-    warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["simulated", "real", "calibration"])
-    parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--people", type=int)
-    parser.add_argument("--sets", type=int, default=200)
-    parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--only", choices=["camera", "electricity", "swissroute"])
-    asked = parser.parse_args()
-    if asked.what == "simulated":
-        simulation(asked.people or 400, asked.seeds)
-    elif asked.what == "calibration":
-        calibration(asked.sets)
-    else:
-        for name in [asked.only] if asked.only else ["camera", "electricity", "swissroute"]:
-            real(asked.folder, name, asked.people or 100, asked.draws)
+def main(
+    small: bool = False,
+    folder: Path | None = None,
+    seeds: int = 2,
+    people: int | None = None,
+    draws: int = 1000,
+    only: str | None = None,
+) -> None:
+    warnings.simplefilter("ignore", th.errors.ThaliWarning)
+    if folder is None:
+        simulation(6 if small else people or 400, 1 if small else seeds, 20 if small else None)
+        return
+    for name in [only] if only else ["camera", "electricity", "swissroute"]:
+        real(folder, name, people or 100, draws)
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--people", type=int)
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--only", choices=["camera", "electricity", "swissroute"])
+    asked = parser.parse_args()
+    main(asked.small, asked.folder, asked.seeds, asked.people, asked.draws, asked.only)

@@ -1,11 +1,13 @@
 """Who ignores what, in the hierarchical logit: the moves by enumeration, the answers by their draws, mistakes."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from arviz_stats.base.array import array_stats
 from experiment_data import simulated
 from tiny_models import fitted
 
@@ -16,9 +18,11 @@ from thali.choice.logits.attention import Attention, attention_of
 from thali.choice.logits.hierarchical_attention import attend, decide, draw_ignored, log_likelihood_of, write_heeded
 from thali.choice.logits.hierarchical_draws import Population, TasteScale, close_to_zero, new_people
 from thali.choice.logits.hierarchical_moves import slope_of
-from thali.choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
+from thali.choice.logits.hierarchical_sweep import Chain, Prior, initialise, problem_of, space_of, start_of
 from thali.data.experiments.scheme import with_constants
 from thali.errors import ArgumentError, DataError
+from thali.inference.chains import run_chains
+from thali.inference.seeds import streams
 from thali.people.columns import Covariates
 from thali.testing.exact import transition_matrix
 from thali.testing.naive_choice_models import hierarchical_log_joint
@@ -138,6 +142,48 @@ def test_a_step_leaves_likelihood_and_slope_as_they_are_of_its_end(one):
         slope = np.zeros(5)
         assert state.log_likelihood[1] == slope_of(problem, state, space, state.beta[1], 1, slope)
         assert np.array_equal(state.slope[1], slope)
+
+
+@pytest.mark.fit
+def test_a_tiny_problem_against_quadrature():
+    """Two people, one coefficient that they may ignore, within 4 Monte Carlo standard errors."""
+    x, df, scale, sd = np.array([0.0, 1.0] * 5), 5.0, 0.6, 1.2
+    tasks = Tasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))  # chosen: 1 1 1 | 0 1
+    problem = problem_of(tasks, np.array([0, 3, 5]), Prior(df, scale, sd), owned=np.ones((1, 1)))
+    mu, log_variance = np.linspace(-7, 7, 101)[:, None, None], np.linspace(-5, 5.5, 101)[None, :, None]
+    b = np.linspace(-14, 14, 281)[None, None, :]
+    variance = np.exp(log_variance)
+    density = np.exp(-0.5 * (b - mu) ** 2 / variance) / np.sqrt(2 * np.pi * variance) * 0.1
+    p = 1 / (1 + np.exp(-b))
+    population = np.exp(-0.5 * (mu / sd) ** 2 - 0.5 * df * log_variance - 0.5 * df * scale / variance)[..., 0]
+    first, second = (density * p**3).sum(axis=2), (density * p * (1 - p)).sum(axis=2)
+    # the integral of theta^k (1 - theta)^(2 - k) is 1/3, 1/6, 1/3 for k = 0, 1, 2 who attend
+    cells = {(0, 0): 0.5**5 / 3, (0, 1): 0.5**3 * second / 6, (1, 0): first * 0.5**2 / 6, (1, 1): first * second / 3}
+    cells = {key: population * value for key, value in cells.items()}
+    total = sum(cell.sum() for cell in cells.values())
+    wanted = {
+        "first attends": (cells[1, 0] + cells[1, 1]).sum() / total,
+        "second attends": (cells[0, 1] + cells[1, 1]).sum() / total,
+        "theta": sum((1 + sum(key)) / 4 * cell.sum() for key, cell in cells.items()) / total,
+        "mean": sum((cell * mu[..., 0]).sum() for cell in cells.values()) / total,
+        "log variance": sum((cell * log_variance[..., 0]).sum() for cell in cells.values()) / total,
+    }
+    assert wanted["first attends"] == pytest.approx(0.61866, abs=1e-5)
+    assert wanted["theta"] == pytest.approx(0.51723, abs=1e-5)
+    chains = [Chain(problem, rng, 2500, 400, 2) for rng in streams(3, 4)]
+    run_chains(chains, 2, SimpleNamespace(note=lambda text: None, update=lambda done: None))
+    found = {
+        "first attends": [c.record.attends[:, 0, 0] for c in chains],
+        "second attends": [c.record.attends[:, 1, 0] for c in chains],
+        "theta": [c.record.rate[:, 0] for c in chains],
+        "mean": [c.record.mean[:, 0, 0] for c in chains],
+        "log variance": [np.log(c.record.covariance[:, 0, 0]) for c in chains],
+    }
+    for name, draws in found.items():
+        draws = np.array(draws, float)
+        error = float(array_stats.mcse(draws[None], method="mean")[0])
+        assert error < 0.05
+        assert abs(draws.mean() - wanted[name]) < 4 * error, (name, draws.mean(), wanted[name], error)
 
 
 # Which coefficients belong to an attribute ---------------------------------------------------------------------------
