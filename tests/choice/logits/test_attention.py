@@ -1,5 +1,6 @@
 """Who ignores what, in the hierarchical logit: the moves by enumeration, the answers by their draws, mistakes."""
 
+from importlib import import_module
 from itertools import product
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
 from experiment_data import simulated
+from places import PROJECT
 from tiny_models import fitted
 
 import thali as th
@@ -413,6 +415,23 @@ def test_the_picture_shows_what_was_found(study, pictures):
     assert points.get_xdata() == pytest.approx(np.sort(found.shares["attends"]))
     assert len(ax.patches) == 2 * 25
     assert len(th.plots.attention(found).lines) == len(ax.lines)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+def test_who_ignores_price_and_zoom_is_found_in_a_study(monkeypatch):
+    """150 people; benchmarks/attention.py has 400, and figures: within three standard deviations of the posterior."""
+    monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
+    study = import_module("attention")
+    data, tastes, attends = study.simulated(150, 5, study.IGNORED["45 % and 25 %"])
+    model, _ = study.fitted(data, 1, 500, linear="price", attention=True)
+    found, sample = model.summary(), dict(zip(study.NAMES, attends.mean(axis=0), strict=True))
+    for name, part in sample.items():
+        row = found.loc[f"attends[{name}]"]
+        assert abs(row["mean"] - part) < 3 * row["sd"] + 0.02, name
+    assert ((model.attention().people["price"] > 0.5) == attends[:, 0]).mean() > 0.85
+    truth = np.median(-(tastes * attends)[attends[:, 0], 1:] / (tastes[attends[:, 0], :1] / 50.0), axis=0)
+    assert model.willingness_to_pay("price")["wtp"].to_numpy() == pytest.approx(truth, rel=0.25)
 
 
 @pytest.mark.fit

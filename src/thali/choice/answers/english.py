@@ -79,6 +79,8 @@ ENGLISH = {
     " deviations), so that the part that ignores is hardly told from indifference, and depends on the prior.",
     "attention.prior": "The wider tastes may be before the data, the fewer people ignore: the prior size of a variance"
     " is {scale}; fit with {other}, too, and trust what both say.",
+    "attention.population": "Tastes of those who attend to the attribute: means, standard deviations; and the parts of"
+    " the population that do",
     "attention.patterns": "Parts of the respondents who attend to just these attributes",
     "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of"
     " the population with everybody's tastes, beside Gibbs steps {source}.",

@@ -72,7 +72,8 @@ def individual_attention(model: "HierarchicalLogit", settings: Settings) -> Find
 def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population()
-    return Finding(title=ENGLISH["logit.population"], table=table.rename_axis(table.index.name or "coefficient"))
+    title = ENGLISH["logit.population" if model._attention is None else "attention.population"]
+    return Finding(title=title, table=table.rename_axis(table.index.name or "coefficient"))
 
 
 @finding("individuals", "What does each person want?", FULL)
