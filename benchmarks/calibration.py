@@ -195,6 +195,15 @@ def cases():
             CHAIN,
         ),
         ("hierarchical logit", th.HierarchicalLogit(linear="price", mean_sd=1.0), experiment(), CHAIN),
+        *(
+            (
+                f"hierarchical logit: attention, {people} people",
+                th.HierarchicalLogit(linear="price", mean_sd=1.0, attention=True),
+                experiment(people),
+                {"draws": 400, "tune": 200, "chains": 1, "thin": 4},
+            )
+            for people in (6, 40)
+        ),
         (
             "product classes: annealed",
             th.ProductClasses(monotone={"price": "decreasing"}, lapse=0.1),

@@ -77,7 +77,7 @@ OWN = {
         "Of so many respondents that 1,000 draws of all of them take more than half a GB, there are fewer draws,"
         " further apart."
     ),
-    ("HierarchicalLogit", "thin"): Own("None means 2, or more of many respondents."),
+    ("HierarchicalLogit", "thin"): Own("None means 2, with attention 4, or more of many respondents."),
     ("ProductClasses", "chains"): Own(
         instead='Of method="annealed"; None: 16, fewer of thousands of respondents. They stay with different sets of'
         " classes, so that predictions gain more by many chains than by long ones.",

@@ -164,6 +164,19 @@ def test_of_plackett_luce_regression_is_finite_where_weights_vanish():
     assert np.isfinite(log_prior["weights"]).all()
 
 
+def test_of_who_ignores_what():
+    """The density of lambda given theta; that of tastes is of all, of which the posterior shows the attended."""
+    import pandas as pd
+
+    data = th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))
+    posterior, log_prior, _ = groups_of(th.HierarchicalLogit(attention=True).fit(data, **RUN).posterior_)
+    rates, attends = posterior["attention"].values, posterior["attends"].values
+    wanted = stats.bernoulli.logpmf(attends, rates[:, None]).sum(axis=(1, 2))
+    np.testing.assert_allclose(log_prior["attends"], wanted, rtol=1e-9)
+    assert set(log_prior.data_vars) == {"mean", "covariance", "beta", "attends"}
+    assert np.isfinite(log_prior["beta"]).all()
+
+
 def test_of_the_hierarchical_logit():
     import pandas as pd
 

@@ -147,6 +147,14 @@ PEOPLE = Option(
     typed="people",
     metavar="COLUMN,...",
 )
+ATTENTION = Option(
+    "attention",
+    "Attributes that a person may ignore, or all: who looks at what is estimated, too.",
+    NAMES,
+    default="nobody ignores any",
+    metavar="all|COLUMN,...",
+    words={"all": True},
+)
 LINEAR = Option(
     "linear",
     "Attributes whose levels are numbers with one slope, rather than a coefficient for each level. Columns of more than"

@@ -1,3 +1,4 @@
+from .attention import attention as attention
 from .attribute_importance import attribute_importance as attribute_importance
 from .boards import boards as boards
 from .calibration import calibration as calibration

@@ -52,15 +52,20 @@ def hierarchical_log_joint(
     mean_sd: Any,
     covariates: Any = None,
     sign: Any = None,
+    attends: Any = None,
+    owned: Any = None,
+    rate: Any = (),
 ) -> float:
-    r"""Log of the joint density of choices, tastes and population of the hierarchical logit.
+    r"""Log of the joint density of choices, tastes, population and attention of the hierarchical logit.
 
     .. math::
         \sum_{nt} \ln p_{nt}(x^*_{nt} \mid f(\beta_n)) + \sum_n \ln N(\beta_n \mid M^T z_n, \Sigma)
         + \sum_{rk} \ln N(M_{rk} \mid 0, s_k^2) + \ln IW(\Sigma \mid \nu, S I),
-        \qquad f_k(b) = b \text{ or } \pm e^b
+        + \sum_{nk} \ln \theta_k^{\lambda_{nk}} (1 - \theta_k)^{1 - \lambda_{nk}},
+        \qquad f_k(b) = b \text{ or } \pm e^b, \text{ or } 0 \text{ if ignored}
 
-    `mean` has the shape (p,), or (q, p) with `covariates` (people, q); `sign` (p,) is 0 where a taste may have any.
+    `mean` has the shape (p,), or (q, p) with `covariates` (people, q); `sign` (p,) is 0 where a taste may have any;
+    `attends` (people, K) is lambda, and `owned` (K, p) says which coefficients are of which attribute.
     """
     from scipy.stats import invwishart, multivariate_normal
 
@@ -70,12 +75,18 @@ def hierarchical_log_joint(
     total = float(invwishart.logpdf(covariance, df, scale * np.eye(p)))
     for row in mean:
         total += float(multivariate_normal.logpdf(row, np.zeros(p), np.asarray(mean_sd) ** 2 * np.eye(p)))  # pyright: ignore
-    for own, z, normal in zip(tasks, covariates, beta, strict=True):
+    for person, (own, z, normal) in enumerate(zip(tasks, covariates, beta, strict=True)):
         total += float(multivariate_normal.logpdf(normal, z @ mean, covariance))
         tastes = np.array(normal, float)
         for k in range(p):
             if sign is not None and sign[k] != 0:
                 tastes[k] = sign[k] * math.exp(normal[k])
+        for k, theta in enumerate(rate):
+            is_attended = attends[person][k] == 1
+            total += math.log(theta if is_attended else 1.0 - theta)
+            for i in range(p):
+                if owned[k][i] and not is_attended:
+                    tastes[i] = 0.0
         total += sum(math.log(choice_probability(alternatives, chosen, tastes)) for alternatives, chosen in own)
     return total
 

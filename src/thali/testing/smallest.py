@@ -373,6 +373,9 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"), _experiments, {}, _first_tasks
     ),
     "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
+    "hierarchical-logit, attention": Smallest(
+        partial(th.HierarchicalLogit, attention=["price", "zoom"]), _experiments, _CHAINS, _first_tasks
+    ),
     "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
     "latent-class-logit, columns of people": Smallest(
         partial(th.LatentClassLogit, classes=2, linear="price", respondents="age"),

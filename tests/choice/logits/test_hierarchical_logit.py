@@ -14,6 +14,7 @@ from real_data import needs_data
 import thali as th
 from thali.choice.coding import coding_of
 from thali.choice.logit import Tasks, probabilities
+from thali.choice.logits.attention import Attention
 from thali.choice.logits.hierarchical import sampling_of
 from thali.choice.logits.hierarchical_draws import (
     NEW_PEOPLE,
@@ -119,7 +120,8 @@ def test_new_people_are_drawn_from_the_population(fitted):
     )
     scale = TasteScale(("a", "b"), np.array([0.0, -1.0]), np.eye(2), np.ones(2))
     people = Covariates(("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([2.0]))
-    tastes = new_people(Population(posterior, scale, people), 3)
+    nobody_ignores = Attention((), np.zeros((0, 2)))
+    tastes = new_people(Population(posterior, scale, people, nobody_ignores), 3)
     n = 20_000 * NEW_PEOPLE
     assert tastes.shape == (n, 2) and (tastes[:, 1] < 0.0).all()
     normal = np.column_stack([tastes[:, 0], np.log(-tastes[:, 1])])

@@ -92,7 +92,7 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
         return joint(beta=beta)
 
     def log_density(own, slope):
-        value = slope_of(problem, space, own, 1, slope)
+        value = slope_of(problem, state, space, own, 1, slope)
         return value + population_slope(problem, state, space, 1, own)
 
     slope = np.zeros(2)
@@ -101,14 +101,14 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
     assert difference == pytest.approx(joint_of(other) - joint(), rel=1e-12)
     wanted = slopes_by_differences(joint_of, state.beta[1].copy())
     assert slope + space.vector == pytest.approx(wanted, rel=1e-6)
-    assert slope_of(problem, space, state.beta[2], 2, slope) == pytest.approx(state.log_likelihood[2], rel=1e-12)
+    assert slope_of(problem, state, space, state.beta[2], 2, slope) == pytest.approx(state.log_likelihood[2], rel=1e-12)
 
 
 def test_the_curvature_of_a_person_is_that_of_the_likelihood(small):
     """In the tastes themselves; where one is signed its square root is multiplied with the slope of the exponential."""
     problem, state, space, _ = small
     own, curvature = state.beta[0], np.zeros((2, 2))
-    add_curvature(problem, space, own, 0, curvature)
+    add_curvature(problem, state, space, own, 0, curvature)
     tastes = np.array([own[0], -np.exp(own[1])])
     x = problem.matrix[: problem.first_row[2]].reshape(2, 3, 2)
     p = np.exp(x @ tastes)
@@ -139,7 +139,7 @@ def test_everybody_moves_along_the_slope_of_the_joint_density(small, k):
     def found(place):
         space.place[:] = place
         space.off[:] = state.beta - COVARIATES @ state.mean
-        return follow(problem, space, k) + write_force(problem, state, space, k)
+        return follow(problem, state, space, k) + write_force(problem, state, space, k)
 
     start = np.concatenate([state.mean.ravel(), np.zeros(2)])
     there, moving = start + np.array([0.3, -0.2, 0.1, 0.5, 0.4, -0.3]), np.arange(6) != 4 + k
@@ -181,7 +181,7 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
     state.together_sum[:] = 0.0
     curvatures = np.zeros((3, 2, 2))
     for n in range(3):
-        add_curvature(problem, space, state.beta[n], n, curvatures[n])
+        add_curvature(problem, state, space, state.beta[n], n, curvatures[n])
         add_together(problem, state, space, n, curvatures[n])
     added = state.together_sum.copy()
     for k in range(3):
@@ -201,9 +201,9 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
 
 
 def test_large_utilities_neither_overflow_nor_vanish(small):
-    problem, _, space, _ = small
+    problem, state, space, _ = small
     far, taste = np.array([3000.0, 7.0]), np.array([3000.0, -np.exp(7.0)])
-    value = slope_of(problem, space, far, 0, np.zeros(2))
+    value = slope_of(problem, state, space, far, 0, np.zeros(2))
     u = (problem.matrix @ taste)[: problem.first_row[2]].reshape(2, 3)
     own = (problem.matrix @ taste)[problem.chosen_row[:2]]
     assert np.isfinite(value) and value == pytest.approx((own - u.max(axis=1)).sum(), rel=1e-9)
@@ -253,34 +253,43 @@ def test_the_covariance_is_drawn_from_its_conditional(small):
     assert abs(logs.mean() - wanted) < 4 * np.sqrt(polygamma(1, halves).sum() / len(logs))
 
 
-@pytest.mark.parametrize(("sign", "covariates"), [(None, None), (SIGN, COVARIATES)])
-def test_joint_distribution(sign, covariates):
+OWNED = np.array([[1.0, 1.0], [0.0, 1.0]])  # the second coefficient is that of an interaction
+
+
+@pytest.mark.parametrize(("sign", "covariates", "owned"), [(None, None, None), (SIGN, COVARIATES, OWNED)])
+def test_joint_distribution(sign, covariates, owned):
     """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2
-    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates)
+    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates, owned)
     state, space = start_of(problem, np.random.default_rng(3)), space_of(problem)
-    q, people = problem.covariates.shape[1], np.repeat(np.arange(3), 2)
+    q, people, k = problem.covariates.shape[1], np.repeat(np.arange(3), 2), len(problem.owned)
     initialise(problem, state, space)
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
-    kept = Draws(np.empty((1, q, p)), np.empty((1, p, p)), np.empty((1, 3, p)), np.empty(1))
+    sizes = [(1, q, p), (1, p, p), (1, 3, p), (1,), (1, k)]
+    kept = Draws(*map(np.empty, sizes), np.empty((1, 3, k), bool))
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
     for _ in range(3_000):
         run(rng, problem, state, space, kept, 1, 3, 0, 10)
         taste = np.where(problem.sign == 0.0, state.beta, problem.sign * np.exp(state.beta))
-        utilities = (problem.matrix * np.repeat(taste[people], 3, axis=0)).sum(axis=1)
+        heeded = (1.0 - state.attends) @ problem.owned == 0.0
+        np.testing.assert_array_equal(state.heeded, heeded)
+        utilities = (problem.matrix * np.repeat((heeded * taste)[people], 3, axis=0)).sum(axis=1)
         chosen = (utilities + rng.gumbel(size=len(utilities))).reshape(-1, 3).argmax(axis=1)
         problem.chosen_row[:] = starts + chosen
         prob = probabilities(utilities, np.repeat(np.arange(6), 3))
         state.log_likelihood[:] = np.log(prob[problem.chosen_row]).reshape(3, 2).sum(axis=1)
         slope = x[np.arange(6), chosen] - (prob.reshape(-1, 3, 1) * x).sum(axis=1)
-        state.slope[:] = slope.reshape(3, 2, p).sum(axis=1) * np.where(problem.sign == 0.0, 1.0, taste)
+        state.slope[:] = slope.reshape(3, 2, p).sum(axis=1) * np.where(problem.sign == 0.0, 1.0, taste) * heeded
         (a, c), (_, b) = state.covariance
         mean, beta = state.mean, state.beta
         found.append(
             [*mean.ravel(), *(mean**2).ravel(), mean[0, 0] * mean[0, 1]]
             + [a, b, c, np.log(a * b - c * c), *np.diag(state.precision)]
             + [*beta.mean(axis=0), *(beta**2).mean(axis=0), (beta[0] * beta[1])[0], (beta[:, 0] * beta[:, 1]).mean()]
+            + [*state.rate, *state.rate**2, *state.attends.mean(axis=0), *state.attends.prod(axis=0)]
+            + [*(state.rate * state.attends[0]), *(beta[:, 1:] * state.attends).mean(axis=0)]
+            + [*(beta[:, 1:] ** 2 * state.attends).mean(axis=0)]
         )
     from scipy.special import digamma
 
@@ -290,6 +299,7 @@ def test_joint_distribution(sign, covariates):
     of_beta = sd**2 * (z**2).sum(axis=1).mean() + v
     wanted = [0] * (q * p) + [sd**2] * (q * p) + [0, v, v, 0, log_det, 1 / scale, 1 / scale]
     wanted += [0, 0, of_beta, of_beta, sd**2 * z[0] @ z[1], 0]
+    wanted += [value for value in (1 / 2, 1 / 3, 1 / 2, 1 / 4, 1 / 3, 0, of_beta / 2) for _ in range(k)]
     draws = np.array(found)
     errors = [float(array_stats.mcse(column[None, None], method="mean")[0]) for column in draws.T]
     scores = (draws.mean(axis=0) - wanted) / errors

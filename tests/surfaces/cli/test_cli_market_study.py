@@ -136,3 +136,31 @@ def test_a_sign_that_the_choices_contradict(done):
     effects = re.findall(r"^price .* (0\.\d+) +0\.\d+ to", result.out, re.MULTILINE)
     assert all(float(effect) < 0.55 for effect in effects)
     assert ("At its bound: a direction (increasing price)" in result.out) == ("at bound" in result.out)
+
+
+def test_who_ignores_what(done):
+    quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
+    result = done("fit", "sim.csv", "--model", "HB", *quick, "--attention", "price,zoom", "--out", "found")
+    model = th.load("found/posterior.nc")
+    assert model.get_params()["attention"] == ["price", "zoom"]
+    found = model.attention()
+    assert pd.read_csv("found/attention.csv", index_col=0)["attends"].to_dict() == found.shares["attends"].to_dict()
+    people = pd.read_csv("found/individual_attention.csv", index_col="respondent")
+    assert people.to_numpy() == pytest.approx(found.people.to_numpy())
+    assert {"attention.png", "attention_patterns.csv"} <= set(os.listdir("found"))
+    least = found.shares["attends"].sort_values()
+    most = f"{least.index[0]} by {100 - 100 * least.iloc[0]:.0f} %"
+    assert f"\nIgnored: {most} of the people (89 % interval" in result.out
+    assert "Willingness to pay of the median person of those who attend to the price" in result.out
+    assert "(Hess, Stathopoulos, Campbell, O'Neill & Caussade, 2013)" in result.out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--attention", "prise"], "--attention names 'prise', which is no attribute. Did you mean 'price'?"),
+        (["--attention", "all", "--attributes", "price"], "--attention needs two attributes or more"),
+    ],
+)
+def test_what_nobody_can_ignore(refused, words, sentence):
+    assert sentence in refused("fit", "sim.csv", "--model", "HB", *words)

@@ -50,6 +50,7 @@ class Chooser:
     is_estimate: bool = False
     search_draws: int = 200  # that a search looks at
     has_individuals: bool = True  # whether people differ
+    attends: np.ndarray | None = None  # (draws, people, attributes) bool: what is not ignored; None: nothing is
 
     def once(self, what: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """What `make` gives, made once for each of `what`; of a generator, which goes on, again and again."""

@@ -18,6 +18,9 @@ ENGLISH = {
     "pay.for": "{amount} for {attribute} {level}",
     "pay.none": "No amount is told from 0: every {interval} of what people would pay holds it, or has no end.",
     "pay.title": "Willingness to pay, in units of {price}",
+    "pay.attending": "The median person of those who attend to the {price}",
+    "pay.title.attending": "Willingness to pay of the median person of those who attend to the {price}, {share} % of"
+    " the people, in units of it",
     "pay.title.median": "Willingness to pay of the median person, in units of {price}",
     "pay.infinite": "inf: whoever does not mind the price would pay any amount for what is better.",
     "shares.title": "Shares of the market",
@@ -68,6 +71,26 @@ ENGLISH = {
     "hierarchical.prior": "Means had a normal prior with standard deviation {sd}{logarithms}, the covariance of tastes"
     " an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale {scale}.",
     "hierarchical.logarithms": " (2 of a logarithm)",
+    "hierarchical.attention": "A respondent ignored each of {named} with a probability that was learned, uniform before"
+    " the data, and its coefficients were 0 then {source}.",
+    "hierarchical.attention.sampler": "What a respondent attends to was sampled attribute by attribute, ignored tastes"
+    " being drawn from the population given the others.",
+    # attention
+    "attention": "Ignored: {named}.",
+    "attention.part": "{attribute} by {share} % ({low} to {high})",
+    "attention.first": "{attribute} by {share} % of the people ({interval} {low} to {high})",
+    "attention.title": "Part of the people who attend to each attribute",
+    "attention.caption": "Part of the people who attend to each attribute, with its {interval}, and the probability"
+    " that each respondent does.",
+    "attention.alike": "Inattention and indifference are one to the data {source}: whoever hardly cares counts among"
+    " those who ignore.",
+    "attention.close": "Of {named} the tastes of those who attend reach down to 0 (a mean of less than 2 standard"
+    " deviations), so that the part that ignores is hardly told from indifference, and depends on the prior.",
+    "attention.prior": "The wider tastes may be before the data, the fewer people ignore: the prior size of a variance"
+    " is {scale}; fit with {other}, too, and trust what both say.",
+    "attention.population": "Tastes of those who attend to the attribute: means, standard deviations; and the parts of"
+    " the population that do",
+    "attention.patterns": "Parts of the respondents who attend to just these attributes",
     "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of"
     " the population with everybody's tastes, beside Gibbs steps {source}.",
     # latent classes

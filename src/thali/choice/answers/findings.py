@@ -150,7 +150,7 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     if not len(table):
         return Finding(notes=tuple(table.attrs["notes"]), table=table, rows=0)
     sentence = dearest(table)
-    title = phrase(ENGLISH, "pay.title.median" if "people_low" in table else "pay.title", price=settings.price)
+    title = _pay_title(table, settings.price)
     figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
     shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
@@ -166,6 +166,13 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
     )
 
 
+def _pay_title(pay: "pandas.DataFrame", price: str) -> Text:
+    """Whose amounts they are."""
+    if "attends" in pay.attrs:
+        return phrase(ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}")
+    return phrase(ENGLISH, "pay.title.median" if "people_low" in pay else "pay.title", price=price)
+
+
 def dearest(pay: "pandas.DataFrame") -> str:
     """The largest amount, if one is finite and its interval does not hold 0."""
     rows = pay.to_dict("records")
@@ -179,8 +186,9 @@ def dearest(pay: "pandas.DataFrame") -> str:
     amount = number(row["wtp"])
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
     paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
-    whose = ENGLISH["pay.median" if "people_low" in pay else "pay.everybody"]
-    return str(phrase(ENGLISH, "pay", whose=whose, paid=paid, interval=interval, low=low, high=high))
+    attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
+    whose = phrase(ENGLISH, attending if "people_low" in pay else "pay.everybody", price=pay.attrs.get("price", ""))
+    return str(phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high))
 
 
 # markets ------------------------------------------------------------------------------------------------------

@@ -143,6 +143,7 @@ class LogitChooser(Chooser):
             return self
         found = self._with(self.tastes[kept])
         found.chain, found._draws = self.chain[kept], self._draws[kept]
+        found.attends = None if self.attends is None else self.attends[kept]
         found.kinds = None if self.kinds is None else self.kinds[kept]
         return found
 

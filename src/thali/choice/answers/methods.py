@@ -497,6 +497,8 @@ class ChoiceAnswers:
             chains; of an estimate by the delta method). `people_low` to `people_high` holds 89 % of the people's own
             medians. `at_limit`: the range of tested prices is too small to tell more. A person who does not mind the
             price would pay any amount, inf, for what is better. `attrs["notes"]` has the sentences of the warnings.
+            Where people may ignore attributes (`HierarchicalLogit(attention=True)`), amounts are those of the people
+            who attend to the price, draw by draw: `attrs["attends"]` is their part, the column `attends` each person's.
 
             The interval of an estimate holds the amounts at which indifference is not rejected: where utility is linear
             in the price, that is Fieller's set. An end that the data do not bound is infinite, both where the price is

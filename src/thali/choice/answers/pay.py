@@ -9,7 +9,7 @@ from thali._labels import shorten, suggest
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE, Scheme
 from thali.data.roles import plain
-from thali.errors import Argument, ArgumentError, EstimateWarning
+from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
 from thali.inference.warn import warn
 
 from .chooser import Chooser, error_between_chains, probability_of
@@ -67,18 +67,29 @@ def willingness_to_pay(
     fewer = chooser.thinned(max(most, _MIN_DRAWS))
     found = chooser.once(("compensations", price, most), lambda: compensations(fewer, prices, changes))
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
-    of_people = found[0] if fewer.is_estimate else quantiles(found, [0.5])[0]
+    of_people = found[0] if fewer.is_estimate else _over_draws(found, fewer, prices, [0.5])[0]
     if each_person:
-        ends = _confidence_set(fewer, prices, changes, ci) if fewer.is_estimate else quantiles(found, tails)
+        of_estimate = fewer.is_estimate
+        ends = _confidence_set(fewer, prices, changes, ci) if of_estimate else _over_draws(found, fewer, prices, tails)
         _give(_about_the_price(fewer, prices, weights, ci, ends))
-        table = long_table(chooser, columns, named, {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]})
+        figures = {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]}
+        if fewer.attends is not None:
+            figures["attends"] = fewer.attends[..., prices.attribute].mean(axis=0)[:, None]
+        table = long_table(chooser, columns, named, figures)
         table.attrs["interval"] = ci
         return table
     limit = np.inf if prices.is_linear else prices.differences[-1]
     if chooser.has_individuals:
-        middle = weighted_median(found, weights)
-        value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, fewer.chain)
-        low, high = (weighted_quantile(of_people[None], weights, tail)[0] for tail in tails)
+        chain, own, attending = fewer.chain, weights, weights
+        if fewer.attends is not None:
+            own = weights * fewer.attends[..., prices.attribute]
+            some = own.any(axis=1)
+            if not some.any():
+                raise DataError(f"No respondent attends to {price!r} in any draw, so that nobody has an amount.")
+            found, chain, own, attending = found[some], chain[some], own[some], own.mean(axis=0)
+        middle = weighted_median(found, own)
+        value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, chain)
+        low, high = (weighted_quantile(of_people[None], attending, tail)[0] for tail in tails)
         spread = {"people_low": low, "people_high": high}
     else:
         value, ends, spread = of_people[0], _confidence_set(fewer, prices, changes, ci)[:, 0], {}
@@ -91,7 +102,17 @@ def willingness_to_pay(
     notes += _about_amounts(table, prices, limit, is_established=not notes)
     _give(notes)
     table.attrs.update(interval=ci, price=price, notes=tuple(notes))
+    if fewer.attends is not None:
+        table.attrs["attends"] = float(fewer.attends[..., prices.attribute].mean(axis=0) @ weights / weights.sum())
     return table
+
+
+def _over_draws(values: np.ndarray, chooser: "Chooser", prices: Prices, probabilities: list[float]) -> np.ndarray:
+    """Quantiles (probabilities, people, changes) over the draws in which the person attends to the price."""
+    if chooser.attends is None:
+        return quantiles(values, probabilities)
+    of_people, own = values.swapaxes(0, 1), chooser.attends[..., prices.attribute].T.astype(float)
+    return np.stack([weighted_quantile(of_people, own, each) for each in probabilities])
 
 
 def _give(notes: list[str]) -> None:
@@ -307,14 +328,22 @@ def weighted_median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:
-    """The weighted quantile over people, the second axis; like `quantiles` where weights are equal."""
-    values, weights = values[:, weights > 0], weights[weights > 0]
+    """The weighted quantile over people, the second axis; like `quantiles` where weights are equal.
+
+    Weights (people,), or (draws, people); NaN in a draw without any.
+    """
+    weights = np.broadcast_to(weights, values.shape[:2])
+    weighs = (weights > 0).any(axis=0)
+    values, weights = values[:, weighs], weights[:, weighs]
+    values = np.where(weights[..., None] > 0, values, np.inf)
     order = np.argsort(values, axis=1, kind="stable")
-    total, part = np.cumsum(weights[order], axis=1), probability * weights.sum()
+    total = np.cumsum(np.take_along_axis(weights[..., None], order, axis=1), axis=1)
+    part = probability * weights.sum(axis=1)[:, None, None]
     ordered = np.take_along_axis(values, order, axis=1)
     low = (total >= part * (1 - 1e-12)).argmax(axis=1)[:, None]
     high = (total > part * (1 + 1e-12)).argmax(axis=1)[:, None]
-    return _half_way(np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1))[:, 0]
+    found = _half_way(np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1))[:, 0]
+    return np.where(weights.any(axis=1)[:, None], found, np.nan)
 
 
 def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:

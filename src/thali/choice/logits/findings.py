@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from thali.errors import Setting
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
-from thali.model.finding import FULL, MISSES, Finding, Maker, Text, finding
+from thali.model.finding import FILE, FULL, MISSES, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase
@@ -11,7 +12,8 @@ from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
-from .hierarchical import HierarchicalLogit
+from .hierarchical import SCALE, SCALE_WITH_ATTENTION, HierarchicalLogit
+from .hierarchical_draws import close_to_zero
 
 if TYPE_CHECKING:
     from .multinomial import MultinomialLogit
@@ -20,16 +22,58 @@ if TYPE_CHECKING:
 def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
-        people = (population, individuals, *segments_of(settings))
+        attention = () if model._attention is None else (who_attends, patterns, individual_attention)
+        people = (*attention, population, individuals, *segments_of(settings))
         return (*_HIERARCHICAL, *people, check, summary, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
     return (*_MULTINOMIAL, nests, no_check, summary, data, levels, methods(_multinomial), verdict)
+
+
+@finding("attention", "Who does not look at what?")
+def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
+    """The part of the people who attend to each attribute."""
+    found = model.attention(settings.ci)
+    named, interval = [], interval_name(settings.ci)
+    for row in found.shares.sort_values("attends", kind="stable").reset_index().to_dict("records"):
+        ends = {name: f"{100 * (1.0 - row[of]):.0f}" for name, of in _IGNORED.items()}
+        word = "attention.part" if named else "attention.first"
+        named.append(str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends)))
+    other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
+    scale = {"scale": number(model._prior_scale()), "other": Setting("scale", other)}
+    close = close_to_zero(model._fitted()["posterior"].dataset, model._population())
+    notes = [
+        phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
+        *([phrase(ENGLISH, "attention.close", named=listed(close))] if close else []),
+        phrase(ENGLISH, "attention.prior", **scale),
+    ]
+    return Finding(
+        str(phrase(ENGLISH, "attention", named=listed(named))),
+        title=ENGLISH["attention.title"],
+        table=found.shares,
+        shown=found.shares[["attends", "low", "high"]],
+        rows=None,
+        picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), (found,)),
+        notes=tuple(notes),
+    )
+
+
+@finding("attention_patterns", "Which attributes does one look at together?", FULL)
+def patterns(model: "HierarchicalLogit", settings: Settings) -> Finding:
+    """The parts of the respondents who attend to just these attributes."""
+    return Finding(title=ENGLISH["attention.patterns"], table=model.attention(settings.ci).patterns)
+
+
+@finding("individual_attention", "What does each person look at?", FILE)
+def individual_attention(model: "HierarchicalLogit", settings: Settings) -> Finding:
+    """The probability that each respondent attends to each attribute."""
+    return Finding(table=model.attention(settings.ci).people)
 
 
 @finding("population", "What do people want on average?", FULL)
 def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population()
-    return Finding(title=ENGLISH["logit.population"], table=table.rename_axis(table.index.name or "coefficient"))
+    title = ENGLISH["logit.population" if model._attention is None else "attention.population"]
+    return Finding(title=title, table=table.rename_axis(table.index.name or "coefficient"))
 
 
 @finding("individuals", "What does each person want?", FULL)
@@ -94,9 +138,19 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     if covariates:
         sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
     logarithms = ENGLISH["hierarchical.logarithms"] if signs else ""
-    numbers = {"sd": f"{model.mean_sd:g}", "df": df, "scale": f"{model.scale:g}"}
+    numbers = {"sd": f"{model.mean_sd:g}", "df": df, "scale": f"{model._prior_scale():g}"}
+    attributes = model._population().attention.names
+    if attributes:
+        named = listed(attributes)
+        sentences.append(phrase(ENGLISH, "hierarchical.attention", named=named, source=Cite("gilbride2006")))
     sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **numbers))
-    return (*sentences, phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")), SEGMENTED)
+    sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
+    if attributes:
+        sentences.append(ENGLISH["hierarchical.attention.sampler"])
+    return (*sentences, SEGMENTED)
+
+
+_IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
 _MULTINOMIAL = (asked(lambda model: ENGLISH["logit.asked"]), *FIRST)

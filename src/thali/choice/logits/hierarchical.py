@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive
+from thali._arguments import between, positive
 from thali._described import Facts
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, Setting
 from thali.inference.chains import FIRST_DRAWS, Run, checked_run
 from thali.inference.warn import is_quiet
 from thali.model.bound import bounded
@@ -17,12 +17,14 @@ from thali.model.run_by_chains import RunByChains
 from thali.model.sampling import Sampling
 from thali.people.columns import Covariates, covariates_of
 from thali.people.segments import HasSegments, spaced_draws
+from thali.posterior.interval import INTERVAL
 
 from ..answers.check import HasChoiceCheck, HasReportedRows
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import compared_levels, of_tastes
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
 from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, probabilities, tasks_of
+from .attention import Attention, AttentionTables, attention_of, attention_tables, owning
 from .hierarchical_draws import (
     Population,
     TasteScale,
@@ -32,6 +34,7 @@ from .hierarchical_draws import (
     mean_probabilities,
     observed_group,
     quantities_of,
+    rates_of,
     reported,
     taste_scale,
     to_datatree,
@@ -77,17 +80,25 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         s, the prior standard deviation of a mean taste; at most 2 of one that has a sign, which is a logarithm.
     df : float of p + 2 or more, optional
         nu, the degrees of freedom of the inverse Wishart prior of p coefficients; None: p + 3.
-    scale : float above 0
-        V, about the prior size of a variance among people.
+    scale : float above 0, optional
+        V, about the prior size of a variance among people; None: 1, with `attention` .2.
+    attention : True or list of attributes, optional
+        Attributes that a person may ignore: True, all of them (two or more); None: nobody ignores anything. Person n
+        attends to attribute k, :math:`\lambda_{nk} = 1`, with probability
+        :math:`\theta_k \sim \operatorname{Beta}(1, 1)`; its coefficients, those of its interactions too, are 0 for who
+        does not. Constants, the no-choice option, and the columns of products that lack an attribute are attended to by
+        all.
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the coordinate `taste` says
-        which; of people with average covariates), covariate_effect (of a unit), beta (the tastes of every respondent)
-        and log_likelihood.
+        which; of people with average covariates), covariate_effect (of a unit), beta (the tastes of every respondent;
+        0 where the respondent ignores the attribute in that draw), log_likelihood, and with `attention` also
+        attention (theta) and attends (lambda).
     coef_ : pandas.Series (p,)
-        Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign.
+        Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign;
+        with `attention` of those who attend.
     individual_ : pandas.DataFrame (respondents, p)
         Posterior means of every respondent's tastes.
     log_likelihood_ : float
@@ -105,7 +116,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     References
     ----------
     Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009), Discrete choice
-    methods with simulation, chapter 12.
+    methods with simulation, chapter 12; of attention: Gilbride, Allenby & Brazell (2006), Models for heterogeneous
+    variable selection.
 
     Examples
     --------
@@ -121,6 +133,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     """
 
     _FINDINGS: ClassVar[str] = "thali.choice.logits.findings"
+    _stored_as: ClassVar[dict[str, str]] = {"attention": "_attention"}
     posterior_: "xarray.DataTree"
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
@@ -143,7 +156,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         respondents: Any = None,
         mean_sd: float = 10.0,
         df: float | None = None,
-        scale: float = 1.0,
+        scale: float | None = None,
+        attention: Any = None,
     ) -> None:
         self.linear = linear
         self.knots = knots
@@ -154,6 +168,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         self.mean_sd = mean_sd
         self.df = df
         self.scale = scale
+        self._attention = attention
 
     def fit(
         self,
@@ -183,7 +198,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 2, or more of many respondents.
+            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many respondents.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -239,7 +254,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         """What the arguments say of these data."""
         coding = self._coding_of(data)
         scale = taste_scale(coding, data, directions_of("signs", self.signs, data))
-        return Parts(coding, scale, covariates_of(self.respondents, data), self._prior(len(coding.names)))
+        attention = attention_of(self._attention, data, coding)
+        covariates = covariates_of(self.respondents, data)
+        return Parts(coding, scale, covariates, attention, self._prior(len(coding.names)))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         data = experiment(data, self.constants)
@@ -261,17 +278,61 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         from .hierarchical_sweep import Prior
 
         sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
-        scale = positive("scale", self.scale, "the prior size of a variance among people")
+        scale = positive("scale", self._prior_scale(), "the prior size of a variance among people")
         df = p + 3.0 if self.df is None else positive("df", self.df, "a number of degrees of freedom")
         if df < p + 2:
             raise ArgumentError(f"df must be {p + 2} or more for {p} coefficients; got {self.df!r}.")
         return Prior(df, scale, sd)
 
+    def _prior_scale(self) -> float:
+        """V: what was given, or the default."""
+        return self.scale if self.scale is not None else SCALE if self._attention is None else SCALE_WITH_ATTENTION
+
+    def attention(self, ci: float = INTERVAL) -> AttentionTables:
+        """Who attends to which attribute.
+
+        Inattention and indifference look alike in choices: people whose tastes are near 0 count as people who ignore,
+        unless most tastes are well away from 0.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        AttentionTables
+            `.shares`, one row an attribute: the part of the population that `attends` (posterior mean of theta), its
+            interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat of a person's probability,
+            `r_hat_people`; `.people` (respondents, attributes), the probability that each respondent attends;
+            `.patterns`, the `share` of the respondents that attend to just these attributes, with its interval.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was made without `attention`.
+
+        References
+        ----------
+        Gilbride, Allenby & Brazell (2006), Models for heterogeneous variable selection; Hess, Stathopoulos, Campbell,
+        O'Neill & Caussade (2013), It's not that I don't care, I just don't care very much.
+        """
+        posterior = self._fitted()["posterior"].dataset
+        ci = between("ci", ci, "the probability of an interval")
+        if self._attention is None:
+            raise ArgumentError(
+                "The fit has everybody attend to every attribute; make the model with ", Setting("attention", True), "."
+            )
+        return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
+
     def population(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
 
-        Rows: mean[coefficient] and sd[coefficient] of tastes, and log_likelihood (of all choices). These mix more
-        slowly than the predictions that `summary` is about: look at `mcse_mean` and `r_hat` before you report them.
+        Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`, and log_likelihood
+        (of all choices). These mix more slowly than the predictions that `summary` is about: look at `mcse_mean` and
+        `r_hat` before you report them.
 
         Returns
         -------
@@ -305,13 +366,16 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         kept = spaced_draws(len(flat), data.n_respondents, sum(map(len, compared_levels(data).values())))
         return of_tastes(flat[kept], self._coding_, data)
 
+    def quantities(self) -> dict[str, np.ndarray]:
+        return super().quantities() | rates_of(self._fitted()["posterior"].dataset)
+
     def summary(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.
 
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
         chosen, of every level but the first; and effect[attribute: level over first], how often a respondent would
-        choose the one out of two products that differ in nothing else. `population` has means and standard deviations
-        of tastes.
+        choose the one out of two products that differ in nothing else; and attends[attribute] with `attention`, the
+        part of the population that attends to it. `population` has means and standard deviations of tastes.
 
         Returns
         -------
@@ -366,16 +430,21 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return chooser_of(self._coding_, data, posterior, self._population(), ways)
 
     def _population(self) -> "Population":
-        return Population(self._fitted()["posterior"].dataset, self._scale_, self._covariates_)
+        posterior = self._fitted()["posterior"].dataset
+        names = [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
+        attention = owning(names, self.scheme_.names, self._coding_)
+        return Population(posterior, self._scale_, self._covariates_, attention)
 
 
 # The fit of the hierarchical logit: its chains, the posterior that they give, and the attributes of the model ---------
 
 
-THIN = 2
+SCALE, SCALE_WITH_ATTENTION = 1.0, 0.2  # V: wide tastes leave little to tell of who ignores
+THIN, THIN_WITH_ATTENTION = 2, 4  # sweeps a draw: shares of who ignores what mix more slowly than tastes
 _FIRST_BYTES = 2**29  # of the tastes in the draws after which a run of unknown length is looked at first
 _MIN_DRAWS = 100  # such draws of a chain
 _A_PERSON, _A_PAIR, _A_CELL = 1.5e-6, 3e-9, 1.4e-8  # seconds of a sweep a person, pair of columns, cell of the table
+_A_LOOK = 2e-8  # and a row and attribute that may be ignored
 
 
 class Parts(NamedTuple):
@@ -384,6 +453,7 @@ class Parts(NamedTuple):
     coding: Coding
     scale: TasteScale
     covariates: Covariates
+    attention: Attention
     prior: "Prior"
 
 
@@ -395,23 +465,25 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
 
     from .hierarchical_sweep import Chain, problem_of
 
-    coding, scale, covariates, prior = parts
+    coding, scale, covariates, attention, prior = parts
     people, columns = len(source.respondents), len(coding.names)
-    first, usual = FIRST_DRAWS, run.thin or THIN
+    least = THIN_WITH_ATTENTION if attention.names else THIN
+    first, usual = FIRST_DRAWS, run.thin or least
     if run.thin is None:  # fewer draws, further apart, where they are large; a continued fit has the same
         size = run.chains * people * columns * np.dtype(float).itemsize
         first = max(_MIN_DRAWS, min(FIRST_DRAWS, _FIRST_BYTES // size))
-        usual = THIN * -(-FIRST_DRAWS // first)
+        usual = least * -(-FIRST_DRAWS // first)
     asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": usual}
-    tune = run.tune if run.thin is not None else run.tune * THIN // usual  # in states so far apart
-    bound = bounded(run._replace(tune=tune), usual, seconds_of_sweep(people, len(source.row_product), columns), first)
+    tune = run.tune if run.thin is not None else run.tune * least // usual  # in states so far apart
+    sweep = seconds_of_sweep(people, len(source.row_product), columns, len(attention.names))
+    bound = bounded(run._replace(tune=tune), usual, sweep, first)
     run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
     @cache
     def problem() -> Any:
         tasks = tasks_of(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        return problem_of(scaled, source.first_task, prior, scale.sign, covariates.matrix)
+        return problem_of(scaled, source.first_task, prior, scale.sign, covariates.matrix, attention.owned)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> "list[Chain]":
         return [
@@ -420,7 +492,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
 
     def tree(chains: "Sequence[Chain]") -> "xarray.DataTree":
         attrs = {"thin": thin, "tuning_steps": run.tune * thin}
-        found = to_datatree(chains, source.respondents, coding.names, scale, covariates, attrs)
+        found = to_datatree(chains, source.respondents, coding.names, scale, covariates, attention, attrs)
         posterior = found["posterior"].to_dataset()
         found["posterior"] = xr.DataTree(posterior.assign(reported(posterior["beta"].values, source, coding)))
         return found
@@ -428,7 +500,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     def found(tree: "xarray.DataTree", chains: "Sequence[Chain]", seed: np.random.SeedSequence) -> dict[str, Any]:
         kept = {"scheme_": source.scheme, "_coding_": coding, "_scale_": scale, "_covariates_": covariates}
         kept["_respondents_"] = source.respondents
-        return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale)}
+        return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale, attention)}
 
     return Sampling(
         source,
@@ -443,12 +515,12 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     )
 
 
-def seconds_of_sweep(people: int, rows: int, columns: int) -> float:
+def seconds_of_sweep(people: int, rows: int, columns: int, ignored: int = 0) -> float:
     """Seconds of the processor that a sweep is expected to take: `benchmarks/forecast.py`."""
-    return people * (_A_PERSON + _A_PAIR * columns**2) + _A_CELL * rows * columns
+    return people * (_A_PERSON + _A_PAIR * columns**2) + (_A_CELL * columns + _A_LOOK * ignored) * rows
 
 
-def _means(tree: "xarray.DataTree", scale: "TasteScale") -> dict[str, Any]:
+def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -> dict[str, Any]:
     """Posterior means, as fitted attributes."""
     import pandas
 
@@ -457,7 +529,11 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale") -> dict[str, Any]:
     tastes = posterior["beta"].mean(over)
     people, names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
     has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
-    means = np.where(has_sign, tastes.mean("respondent"), posterior["mean"].mean(over))
+    of_people = tastes.mean("respondent").values
+    if attention.names:  # of those who attend
+        heeding = attention.heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
+        of_people = np.divide(of_people, heeding, out=np.zeros_like(of_people), where=heeding > 0.0)
+    means = np.where(has_sign, of_people, posterior["mean"].mean(over))
     return {
         "coef_": pandas.Series(means, names, name="coef"),
         "individual_": pandas.DataFrame(tastes.values, people, names),
@@ -472,12 +548,13 @@ def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.rand
     """The population, everybody's tastes, and a choice in each task."""
     from scipy.stats import invwishart
 
-    coding, scale, covariates, prior = parts
+    coding, scale, covariates, attention, prior = parts
     tasks = tasks_of(data, coding)
     matrix, starts, task_of_row = tasks.matrix / coding.scale @ scale.steps, tasks.first_row[:-1], tasks.task_of_row
     person_of_row = data.respondent_of_task[task_of_row]
     people, p = len(data.respondents), matrix.shape[1]
-    drawn: dict[str, list[Any]] = {"mean": [], "covariance": [], "beta": [], "log_likelihood": []}
+    names = ("mean", "covariance", "beta", "log_likelihood", "rate", "attends")
+    drawn: dict[str, list[Any]] = {name: [] for name in names}
     chosen = []
     for rng in rngs:
         mean = prior.sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
@@ -485,11 +562,14 @@ def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.rand
         beta = covariates.matrix @ mean + rng.standard_normal((people, p)) @ np.linalg.cholesky(covariance).T
         if scale.sign.any():
             beta = np.where(scale.sign == 0.0, beta, scale.sign * np.exp(np.where(scale.sign == 0.0, 0.0, beta)))
-        utility = (matrix * beta[person_of_row]).sum(axis=1)
+        rate = rng.random(len(attention.names))
+        attends = rng.random((people, len(rate))) < rate
+        heeded = np.where(attention.heeded(attends), beta, 0.0)
+        utility = (matrix * heeded[person_of_row]).sum(axis=1)
         noisy = utility + rng.gumbel(size=utility.size)  # the largest is the choice of a logit
         choice = np.array([part.argmax() for part in np.split(noisy, starts[1:])])
         terms = np.log(probabilities(utility, task_of_row)[starts + choice])
-        values = (mean, covariance, beta, terms.sum())
+        values = (mean, covariance, beta, terms.sum(), rate, attends)
         for name, value in zip(drawn, values, strict=True):
             drawn[name].append(value)
         chosen.append(choice)
@@ -499,6 +579,7 @@ def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.rand
         names=coding.names,
         scale=scale,
         covariates=covariates,
+        attention=attention,
     )
     group = group.assign(reported(group["beta"].values, data, coding))
     fixed = {"observed_data": observed_group(data.chosen)}

@@ -15,6 +15,7 @@ from ..answers.check import effect_names, level_pairs_of, levels_of_products, na
 from ..answers.logits import LogitChooser
 from ..coding import Coding
 from ..logit import DIRECTIONS, probabilities
+from .attention import Attention
 
 if TYPE_CHECKING:
     import xarray
@@ -101,44 +102,59 @@ class Population:
 
     .. math:: b = C f(\beta), \qquad \beta \sim N(\mu + \Gamma^T z, \Sigma)
 
-    The covariates z of a new person are those of somebody of the data.
+    The covariates z of a new person are those of somebody of the data. Coefficients of an attribute that the person
+    ignores, with probability 1 - theta_k, are 0.
     """
 
     scale: TasteScale
     people: int
+    attention: Attention
 
-    def __init__(self, posterior: "xarray.Dataset", scale: TasteScale, covariates: "Covariates") -> None:
+    def __init__(
+        self, posterior: "xarray.Dataset", scale: TasteScale, covariates: "Covariates", attention: Attention
+    ) -> None:
         p = len(scale.names)
-        self.scale, self.people = scale, len(covariates.matrix)
+        self.scale, self.people, self.attention = scale, len(covariates.matrix), attention
         self._means = posterior["mean"].values.reshape(-1, p)
         self._covariances = posterior["covariance"].values.reshape(-1, p, p)
         self._off = covariates.matrix[:, 1:] * covariates.sd
         if covariates.names:
             self._effects = posterior["covariate_effect"].values.reshape(-1, len(covariates.names), p)
+        if attention.names:
+            self._rates = posterior["attention"].values.reshape(-1, len(attention.names))
 
     @property
     def draws(self) -> int:
         """Number of draws, of all chains."""
         return len(self._means)
 
-    def tastes(self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray) -> np.ndarray:
-        """Tastes (D, M, p) of new people in draws (D,), by standard normal noise; `like`: whose covariates."""
+    def tastes(self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray, luck: np.ndarray) -> np.ndarray:
+        """Tastes (D, M, p) of new people in draws (D,), by standard normal noise; `like`: whose covariates.
+
+        By `luck` (D, M, K), uniform numbers, they attend to attributes.
+        """
         factors = np.linalg.cholesky(self._covariances[draws])
         normal = self._means[draws, None] + noise @ np.swapaxes(factors, 1, 2)
         if self._off.shape[1]:
             normal = normal + self._off[like] @ self._effects[draws]
-        return self.scale.tastes(normal)
+        tastes = self.scale.tastes(normal)
+        if not self.attention.names:
+            return tastes
+        return np.where(self.attention.heeded(luck < self._rates[draws, None]), tastes, 0.0)
 
 
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time
 
+_FAR = 2.0  # standard deviations from 0, at which indifference is rare
 _TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
 _DESCRIPTIONS = {
     "mean": "mean in the population of tastes, or of their logarithms (attribute tastes), where covariates are average",
     "covariate_effect": "how much the mean changes if a covariate is larger by 1",
     "covariance": "covariance of tastes, or of their logarithms, among people with the same covariates",
     "beta": "tastes of a respondent",
+    "attention": "part of the population that attends to an attribute",
+    "attends": "whether a respondent attends to an attribute",
     "log_likelihood": "whole data set given everybody's tastes, natural logarithm",
 }
 
@@ -147,6 +163,7 @@ _NOTES = {
     "covariate_effect": "the effects of standardised covariates, of scaled columns",
     "covariance": "the covariance, of scaled columns",
     "beta": "everybody's tastes, or their logarithms, given mean and covariance, of scaled columns",
+    "attends": "whether everybody attends to each attribute, given the part of the population that does",
 }
 
 
@@ -156,6 +173,7 @@ def to_datatree(
     names: Sequence[str],
     scale: "TasteScale",
     covariates: "Covariates",
+    attention: Attention,
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
     """The draws of all chains, in the units of the attributes."""
@@ -168,19 +186,23 @@ def to_datatree(
     numbers, draws = recorded_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + draws) for chain in kept]
-    drawn = {
-        name: np.stack([part[name] for part in parts]) for name in ("mean", "covariance", "beta", "log_likelihood")
-    }
-    posterior = draws_group(**drawn, respondents=respondents, names=names, scale=scale, covariates=covariates)
+    drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    posterior = draws_group(
+        **drawn, respondents=respondents, names=names, scale=scale, covariates=covariates, attention=attention
+    )
     rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]})
     problem = kept[0].problem
     chosen = problem.chosen_row - problem.first_row[:-1]
     groups = {"posterior": posterior, "observed_data": observed_group(chosen), "sample_stats": rates}
     if is_pointwise(len(chosen), drawn["log_likelihood"].size):
         sampled = {name: posterior[name] for name in ("chain", "draw")}
-        pointwise = ("chain", "draw", "task"), _log_chosen(problem, drawn["beta"])
+        heeded = np.where(attention.heeded(drawn["attends"]), drawn["beta"], 0.0)
+        pointwise = ("chain", "draw", "task"), _log_chosen(problem, heeded)
         groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
     densities = _log_prior(problem, drawn["mean"], drawn["covariance"], drawn["beta"])
+    if attention.names:
+        rates, attends = drawn["rate"][:, :, None], drawn["attends"]
+        densities["attends"] = np.log(np.where(attends, rates, 1.0 - rates)).sum(axis=(2, 3))
     add_log_prior(groups, densities, {name: _NOTES[name] for name in densities})
     return tree_of(groups, {**origin(), **attrs})
 
@@ -232,10 +254,13 @@ def draws_group(
     covariance: np.ndarray,
     beta: np.ndarray,
     log_likelihood: np.ndarray,
+    rate: np.ndarray,
+    attends: np.ndarray,
     respondents: Sequence[str],
     names: Sequence[str],
     scale: "TasteScale",
     covariates: "Covariates",
+    attention: Attention,
 ) -> "xarray.Dataset":
     """Draws (chain, draw, ...) of the numbers of chains as a group of a tree, in the units of the attributes."""
     import xarray as xr
@@ -243,6 +268,8 @@ def draws_group(
     by, factors = ("chain", "draw"), scale.factors()
     in_units = beta / scale.scale
     in_units = in_units @ scale.steps.T if scale.sign.any() else in_units
+    if attention.names:
+        in_units = np.where(attention.heeded(attends), in_units, 0.0)
     variables = {
         "mean": ((*by, "coefficient"), scale.in_units(mean[:, :, 0])),
         "covariance": ((*by, "coefficient", "coefficient_other"), covariance / np.outer(factors, factors)),
@@ -256,6 +283,12 @@ def draws_group(
         effects = mean[:, :, 1:] / covariates.sd[:, None] / factors
         variables["covariate_effect"] = ((*by, "covariate", "coefficient"), effects)
         labelled["covariate"] = list(covariates.names)
+    if attention.names:
+        variables |= {
+            "attention": ((*by, "attribute"), rate),
+            "attends": ((*by, "respondent", "attribute"), attends),
+        }
+        labelled["attribute"] = list(attention.names)
     group = xr.Dataset(variables, {**numbered, **labelled})
     group["mean"].attrs[_TASTES] = json.dumps(list(scale.names))
     for name, variable in group.data_vars.items():
@@ -280,7 +313,25 @@ def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
         for r, covariate in enumerate(posterior["covariate"].values):
             own = posterior["covariate_effect"].values[:, :, r]
             quantities |= {f"mean[{name}] per {covariate}": own[..., k] for k, name in enumerate(names)}
+    quantities |= rates_of(posterior)
     return quantities | {"log_likelihood": posterior["log_likelihood"].values}
+
+
+def rates_of(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
+    """The part of the population that attends to each attribute, draw by draw."""
+    if "attention" not in posterior:
+        return {}
+    named = enumerate(posterior["attribute"].values)
+    return {f"attends[{name}]": posterior["attention"].values[..., k] for k, name in named}
+
+
+def close_to_zero(posterior: "xarray.Dataset", population: "Population") -> list[str]:
+    """Attributes whose tastes are not well away from 0 among those who attend: no mean of two standard deviations."""
+    scale, attention = population.scale, population.attention
+    variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
+    away = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
+    far = (away >= _FAR) | (scale.sign != 0.0)  # a taste with a sign is an exponential
+    return [name for name, owned in zip(attention.names, attention.owned, strict=True) if not far[owned == 1.0].any()]
 
 
 def mean_probabilities(
@@ -350,7 +401,8 @@ def new_people(population: "Population", random_seed: Any) -> np.ndarray:
     rng, draws, p = np.random.default_rng(root(random_seed)), population.draws, len(population.scale.names)
     noise = rng.normal(size=(NEW_PEOPLE, draws, p))
     like = rng.integers(population.people, size=(NEW_PEOPLE, draws))
-    found = population.tastes(np.arange(draws), np.swapaxes(noise, 0, 1), like.T)
+    luck = rng.random((draws, NEW_PEOPLE, len(population.attention.names)))
+    found = population.tastes(np.arange(draws), np.swapaxes(noise, 0, 1), like.T, luck)
     return np.swapaxes(found, 0, 1).reshape(-1, p)
 
 
@@ -422,11 +474,24 @@ def chooser_of(
         from scipy.special import ndtri
         from scipy.stats import qmc
 
-        noise = ndtri(qmc.Sobol(p, rng=rng).random(_NEWCOMERS).clip(1e-12, 1 - 1e-12))
+        points = qmc.Sobol(p + len(of_new.attention.names), rng=rng).random(_NEWCOMERS)
+        noise = ndtri(points[:, :p].clip(1e-12, 1 - 1e-12))
         like = np.arange(_NEWCOMERS) * of_new.people // _NEWCOMERS
-        return of_new.tastes(kept, noise[None], like[None]), np.full(_NEWCOMERS, 1.0 / _NEWCOMERS)
+        return of_new.tastes(kept, noise[None], like[None], points[None, :, p:]), np.full(_NEWCOMERS, 1 / _NEWCOMERS)
 
     chain = np.repeat(np.arange(chains), draws)
     tastes = beta.reshape(-1, people, p)
     found = LogitChooser(coding, data, tastes, chain, population=population, directions=directions)
+    if of_new.attention.names:
+        found.attends = _attends(posterior, data)
     return found.thinned(max(40, min(len(chain), _MAX_TASTES // people)))
+
+
+def _attends(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
+    """Whether each respondent attends to each attribute of the data, in every draw (draws, people, attributes)."""
+    own = posterior["attends"].values
+    found = np.ones((own.shape[0] * own.shape[1], own.shape[2], len(data.attributes)), bool)
+    found[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = own.reshape(
+        -1, *own.shape[2:]
+    )
+    return found

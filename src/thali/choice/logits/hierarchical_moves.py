@@ -51,7 +51,8 @@ def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
     beta, slope, momentum = space.trial[n], space.trial_slope[n], space.momentum
     for i in range(p):
         for j in range(i + 1):
-            space.matrix[i, j] = state.curvature[n, i, j] + state.precision[i, j]
+            both = state.heeded[n, i] * state.heeded[n, j]
+            space.matrix[i, j] = both * state.curvature[n, i, j] + state.precision[i, j]
         momentum[i] = rng.standard_normal()
         beta[i], slope[i] = state.beta[n, i], state.slope[n, i]
     factorise(space.matrix, space.factor)
@@ -65,7 +66,7 @@ def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
         solve_upper(space.factor, space.vector)
         for i in range(p):
             beta[i] += step * space.vector[i]
-        log_likelihood = slope_of(problem, space, beta, n, slope)
+        log_likelihood = slope_of(problem, state, space, beta, n, slope)
         density = population_slope(problem, state, space, n, beta)
         last = passed == STEPS_ALONE - 1
         kick(space.factor, momentum, slope, space.vector, 0.5 * step if last else step)
@@ -133,10 +134,11 @@ def population_slope(problem: Any, state: Any, space: Any, n: Any, beta: Any) ->
 
 
 @part
-def slope_of(problem: Any, space: Any, beta: Any, n: Any, slope: Any) -> Any:
+def slope_of(problem: Any, state: Any, space: Any, beta: Any, n: Any, slope: Any) -> Any:
     """Log-likelihood of the choices of person n; its slope in beta goes into `slope`."""
     total = 0.0
     write_tastes(problem, beta, space.taste)
+    heed(state, n, space.taste)
     for i in range(beta.size):
         slope[i] = 0.0
     for t in range(problem.first_task[n], problem.first_task[n + 1]):
@@ -151,14 +153,23 @@ def slope_of(problem: Any, space: Any, beta: Any, n: Any, slope: Any) -> Any:
     for i in range(beta.size):
         if problem.sign[i] != 0.0:
             slope[i] *= space.taste[i]
+    heed(state, n, slope)
     return total
 
 
 @scalar
 def write_tastes(problem: Any, beta: Any, taste: Any) -> None:
-    """The coefficients of utility: beta, or its exponential with a sign."""
+    """The coefficients of utility of who attends to everything: beta, or its exponential with a sign."""
     for i in range(beta.size):
         taste[i] = beta[i] if problem.sign[i] == 0.0 else problem.sign[i] * math.exp(beta[i])
+
+
+@scalar
+def heed(state: Any, n: Any, vector: Any) -> None:
+    """Make 0 of what belongs to coefficients that person n ignores."""
+    for i in range(vector.size):
+        if state.heeded[n, i] == 0.0:
+            vector[i] = 0.0
 
 
 @scalar
@@ -180,14 +191,19 @@ def probabilities_of_task(problem: Any, space: Any, t: Any) -> Any:
 
 
 @part
-def add_curvature(problem: Any, space: Any, beta: Any, n: Any, result: Any) -> None:
+def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, result: Any) -> None:
     r"""Add the expected negative second derivative of the log-likelihood of person n in beta.
+
+    Where the person ignores a coefficient, it is that of a person of the same choices who does not.
 
     .. math::
         \sum_t D (\sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T) D, \qquad D = \operatorname{diag}(db/d\beta)
     """
     p = beta.size
     write_tastes(problem, beta, space.taste)
+    for i in range(p):
+        space.momentum[i] = space.taste[i] if problem.sign[i] != 0.0 else 1.0
+    heed(state, n, space.taste)
     for t in range(problem.first_task[n], problem.first_task[n + 1]):
         probabilities_of_task(problem, space, t)
         first = problem.first_row[t]
@@ -199,13 +215,9 @@ def add_curvature(problem: Any, space: Any, beta: Any, n: Any, result: Any) -> N
         for row in range(first, problem.first_row[t + 1]):
             weight = space.utility[row - first]
             for i in range(p):
-                off = weight * (problem.matrix[row, i] - space.vector[i])
-                if problem.sign[i] != 0.0:
-                    off *= space.taste[i]
+                off = weight * (problem.matrix[row, i] - space.vector[i]) * space.momentum[i]
                 for j in range(i + 1):
-                    other = problem.matrix[row, j] - space.vector[j]
-                    if problem.sign[j] != 0.0:
-                        other *= space.taste[j]
+                    other = (problem.matrix[row, j] - space.vector[j]) * space.momentum[j]
                     result[i, j] += off * other
 
 
@@ -325,7 +337,8 @@ def add_together(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -
             space.weight[r, i] = problem.covariates[n, r]
         space.vector[i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
         for j in range(p):
-            space.matrix[i, j] = curvature[max(i, j), min(i, j)]
+            both = state.heeded[n, i] * state.heeded[n, j]
+            space.matrix[i, j] = both * curvature[max(i, j), min(i, j)]
     for k in range(p + 1):
         for i in range(p):
             space.weight[q, i] = space.vector[k] if k < p else space.vector[i]
@@ -375,7 +388,7 @@ def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any
         solve_upper(state.root[k], space.force)
         for one in range(size):
             space.place[one] += step * space.force[one]
-        log_likelihood = follow(problem, space, k)
+        log_likelihood = follow(problem, state, space, k)
         prior = write_force(problem, state, space, k)
         last = passed == STEPS_TOGETHER - 1
         kick_together(state.root[k], space, 0.5 * step if last else step)
@@ -392,7 +405,7 @@ def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any
 
 
 @scalar
-def follow(problem: Any, space: Any, k: Any) -> Any:
+def follow(problem: Any, state: Any, space: Any, k: Any) -> Any:
     """Everybody's tastes where M and c are, and their likelihood with its slope."""
     people, p = space.trial.shape
     q = problem.covariates.shape[1]
@@ -408,7 +421,7 @@ def follow(problem: Any, space: Any, k: Any) -> Any:
             for r in range(q):
                 total += problem.covariates[n, r] * space.place[r * p + i]
             space.trial[n, i] = total
-        space.trial_log_likelihood[n] = slope_of(problem, space, space.trial[n], n, space.trial_slope[n])
+        space.trial_log_likelihood[n] = slope_of(problem, state, space, space.trial[n], n, space.trial_slope[n])
         log_likelihood += space.trial_log_likelihood[n]
     return log_likelihood
 

@@ -5,11 +5,12 @@ The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk
 covariates :math:`z_n` of a person, the first of which is 1; :math:`M_{rk} \sim N(0, s_k^2)`,
 :math:`\Sigma \sim IW(\nu, S I)` with density
 :math:`\propto |\Sigma|^{-(\nu + p + 1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the
-terms of `HierarchicalLogit`.
+terms of `HierarchicalLogit`. With attention, :math:`b_{nk}` is 0 where the person ignores an attribute to which it
+belongs.
 
 A sweep:
 
-1. every person's tastes, by a short Hamiltonian trajectory;
+1. every person's tastes, by a short Hamiltonian trajectory; and what the person attends to, where that is asked for;
 2. M and Sigma from their conditionals given all tastes;
 3. M and Sigma together with all tastes, which are shifted, and stretched or sheared, by one Hamiltonian trajectory.
 
@@ -25,6 +26,7 @@ from thali.compile.jit import allocating, scalar
 from thali.inference.chains import FixedChain
 
 from ..logit import Tasks, ascend
+from .hierarchical_attention import attend, draw_rates, write_heeded
 from .hierarchical_moves import (
     add_curvature,
     add_together,
@@ -55,6 +57,7 @@ class Problem(NamedTuple):
     scale: float  # S
     mean_precision: np.ndarray  # (p,) 1 / s_k^2
     pooled: np.ndarray  # (p,) tastes of all people pooled, as beta
+    owned: np.ndarray  # (K, p) 1.0 where a coefficient is one of an attribute that people may ignore
 
 
 class State(NamedTuple):
@@ -73,6 +76,9 @@ class State(NamedTuple):
     root: np.ndarray  # likewise: C, where C C^T is the metric of the moves of all together
     log_step: np.ndarray  # (N + 1,) of every person, and of the moves of all together
     accepted: np.ndarray  # (N + 1,) likewise, since tuning ended
+    rate: np.ndarray  # (K,) theta
+    attends: np.ndarray  # (N, K) lambda: 1.0 where a person attends to an attribute
+    heeded: np.ndarray  # (N, p) 1.0 where a person attends to all attributes that a coefficient belongs to
 
 
 class Space(NamedTuple):
@@ -103,8 +109,10 @@ class Draws(NamedTuple):
 
     mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
-    beta: np.ndarray  # (draws, N, p) signed numbers, whose sums are the tastes
+    beta: np.ndarray  # (draws, N, p) signed numbers, whose sums are the tastes of who attends to everything
     log_likelihood: np.ndarray  # (draws,)
+    rate: np.ndarray  # (draws, K)
+    attends: np.ndarray  # (draws, N, K) bool
 
 
 @allocating
@@ -133,6 +141,10 @@ def run(
             gain = (sweep if sweep <= half else sweep - half) ** -_DECAY
         for n in range(people):
             visit(rng, problem, state, space, n, gain)
+        if state.rate.size > 0:
+            for n in range(people):
+                attend(rng, problem, state, space, n)
+            draw_rates(rng, state)
         draw_mean(rng, problem, state, space)
         draw_covariance(rng, problem, state, space)
         move_together(rng, problem, state, space, kind_of(sweep, state.beta.shape[1]), gain)
@@ -148,6 +160,10 @@ def run(
             for n in range(people):
                 write_tastes(problem, state.beta[n], space.taste)
                 kept.beta[row, n] = space.taste
+            for k in range(state.rate.size):
+                kept.rate[row, k] = state.rate[k]
+                for n in range(people):
+                    kept.attends[row, n, k] = state.attends[n, k] == 1.0
 
 
 @scalar
@@ -160,7 +176,8 @@ def kind_of(sweep: Any, p: Any) -> Any:
 def initialise(problem: Any, state: Any, space: Any) -> None:
     """The likelihood of the tastes at the start; the curvature of proposals where everybody is like the pool."""
     for n in range(state.beta.shape[0]):
-        state.log_likelihood[n] = slope_of(problem, space, state.beta[n], n, state.slope[n])
+        write_heeded(problem, state, n)
+        state.log_likelihood[n] = slope_of(problem, state, space, state.beta[n], n, state.slope[n])
         for i in range(state.beta.shape[1]):
             space.trial[n, i] = problem.pooled[i]
     evaluate(problem, state, space, space.trial)
@@ -175,7 +192,7 @@ def evaluate(problem: Any, state: Any, space: Any, beta: Any) -> None:
         for i in range(state.beta.shape[1]):
             for j in range(i + 1):
                 space.factor[i, j] = 0.0
-        add_curvature(problem, space, beta[n], n, space.factor)
+        add_curvature(problem, state, space, beta[n], n, space.factor)
         for i in range(state.beta.shape[1]):
             for j in range(i + 1):
                 state.curvature_sum[n, i, j] += space.factor[i, j]
@@ -222,8 +239,12 @@ def problem_of(
     prior: Prior,
     sign: np.ndarray | None = None,
     covariates: np.ndarray | None = None,
+    owned: np.ndarray | None = None,
 ) -> Problem:
-    """Data and prior as the sweeps read them; `sign` (p,) None: any; `covariates` (N, q) None: 1 alone."""
+    """Data and prior as the sweeps read them.
+
+    None: of `sign` (p,) any, of `covariates` (N, q) 1 alone, of `owned` (K, p) nobody ignores anything.
+    """
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
     pooled = ascend(tasks, _RIDGE).beta
@@ -239,6 +260,7 @@ def problem_of(
         float(prior.df * prior.scale),
         prior.sds(sign) ** -2.0,
         pooled,
+        np.zeros((0, p)) if owned is None else np.array(owned, float, order="C"),
     )
 
 
@@ -250,6 +272,7 @@ def start_of(problem: Problem, rng: np.random.Generator) -> State:
     beta = problem.pooled + rng.normal(size=(people, p)) * np.sqrt(spread)
     mean = np.zeros((q, p))
     mean[0] = beta.mean(axis=0)
+    rate = rng.random(len(problem.owned))
     return State(
         beta=beta,
         log_likelihood=np.zeros(people),
@@ -264,6 +287,9 @@ def start_of(problem: Problem, rng: np.random.Generator) -> State:
         root=np.zeros((p + 1, (q + 1) * p, (q + 1) * p)),
         log_step=np.full(people + 1, np.log(_STEP)),
         accepted=np.zeros(people + 1),
+        rate=rate,
+        attends=(rng.random((people, len(rate))) < rate).astype(float),
+        heeded=np.ones((people, p)),
     )
 
 
@@ -316,6 +342,8 @@ class Chain(FixedChain):
             covariance=np.zeros((draws, p, p)),
             beta=np.zeros((draws, people, p)),
             log_likelihood=np.zeros(draws),
+            rate=np.zeros((draws, len(problem.owned))),
+            attends=np.zeros((draws, people, len(problem.owned)), np.bool_),
         )
 
     @property

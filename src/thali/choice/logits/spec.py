@@ -2,6 +2,7 @@
 
 from thali.data.kinds import EXPERIMENTS
 from thali.model.options import (
+    ATTENTION,
     CHAINS,
     CONSTANTS,
     CORES,
@@ -45,10 +46,11 @@ HIERARCHICAL = ModelSpec(
         *CODING,
         SIGNS,
         PEOPLE,
+        ATTENTION,
         DRAWS,
         TUNE.but(default="200"),
         CHAINS,
-        THIN.but(default="2, more of many respondents"),
+        THIN.but(default="2, with attention 4, more of many respondents"),
         CORES,
         MAX_TIME,
         SEED,
