@@ -7,6 +7,7 @@ from thali._arguments import between, positive, seed_number, several_whole, shar
 from thali.data import roles
 
 from .spec import (
+    AMOUNTS,
     CELL,
     CONDITIONS,
     COUNTS,
@@ -381,6 +382,40 @@ MARKET_STUDY = (
         metavar="COLUMN",
     ),
     CI,
+    Option(
+        "availability",
+        "With --market: on which part of the occasions a product is found, awareness times distribution; several may"
+        " follow each other.",
+        AMOUNTS,
+        REPORT,
+        default="1 of each",
+        metavar="PRODUCT=NUMBER ...",
+    ),
+)
+MARKET_RULES = (
+    Option(
+        "rule",
+        "With --market: how utilities become choices.",
+        to=REPORT,
+        default="logit",
+        words={name: name for name in ("logit", "first-choice", "randomised-first-choice")},
+    ),
+    Option(
+        "scale",
+        "With --market: a factor of all utilities; below 1 shares are more alike.",
+        float,
+        REPORT,
+        default="1",
+        check=partial(positive, meaning="the factor of all utilities"),
+    ),
+    Option(
+        "actual",
+        "With --market: a table of the products and their shares of today, of which constants make the shares before"
+        " any change.",
+        Path,
+        REPORT,
+        metavar="FILE",
+    ),
 )
 TARGET = Option(
     "target",

@@ -108,6 +108,14 @@ class Chooser:
         """Expected utilities of products, shape (draws, people, products), some draws at a time, in order."""
         raise NotImplementedError
 
+    def expected_utilities(self, products: np.ndarray) -> np.ndarray:
+        """The mean of `utilities` over all draws, or that of the estimate, shape (people, products)."""
+        if self.is_estimate:
+            return next(self.utilities(products))[0]
+        blocks = ((len(block), block.sum(axis=0)) for block in self.utilities(products))
+        counts, sums = zip(*blocks, strict=True)
+        return sum(sums) / sum(counts)
+
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         """How often the last level of each triple (attribute, level, other) is preferred, ties counting half."""
         raise NotImplementedError

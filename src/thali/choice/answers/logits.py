@@ -239,6 +239,11 @@ class LogitChooser(Chooser):
                 mixed[later] = np.take_along_axis(utility[later], own[:, :, None], axis=1)
             yield mixed
 
+    def expected_utilities(self, products: np.ndarray) -> np.ndarray:
+        if self.is_estimate:
+            return super().expected_utilities(products)
+        return self.tastes.mean(axis=0) @ self.coding.rows(products).T
+
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._weights_of_kinds(np.full(people, 1.0 / people))

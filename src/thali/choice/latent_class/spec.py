@@ -4,7 +4,17 @@ from functools import partial
 
 from thali._arguments import several_whole, whole
 from thali.data.kinds import EXPERIMENTS
-from thali.model.options import CONSTANTS, EXPERIMENT, INTERACTIONS, KNOTS, LINEAR, MARKET_STUDY, SEED, SEGMENTS
+from thali.model.options import (
+    CONSTANTS,
+    EXPERIMENT,
+    INTERACTIONS,
+    KNOTS,
+    LINEAR,
+    MARKET_RULES,
+    MARKET_STUDY,
+    SEED,
+    SEGMENTS,
+)
 from thali.model.spec import COUNTS, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
@@ -45,5 +55,6 @@ LATENT_CLASS = ModelSpec(
         SEGMENTS,
         *EXPERIMENT,
         *MARKET_STUDY,
+        *MARKET_RULES,
     ),
 )

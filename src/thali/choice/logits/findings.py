@@ -1,9 +1,10 @@
 """What the multinomial and the hierarchical logit find out."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
-from thali.model.finding import FULL, MISSES, Finding, Maker, Text, finding
+from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, phrase
@@ -20,15 +21,26 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
         people = (population, individuals, *segments_of(settings))
-        return (*_HIERARCHICAL, *people, check, summary, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
+        return (*_HIERARCHICAL, *people, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
     return (*_MULTINOMIAL, no_check, summary, data, levels, methods(_multinomial), verdict)
 
 
-@finding("population", "What do people want on average?", FULL)
+@finding("population", "What do people want on average?")
 def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population()
-    return Finding(title=ENGLISH["logit.population"], table=table.rename_axis(table.index.name or "coefficient"))
+    title = ENGLISH["logit.population"]
+    return Finding(title=title, table=table.rename_axis(table.index.name or "coefficient"), rows=None)
+
+
+@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
+def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
+    """What the verdict judges; in files also means and standard deviations of tastes, and effects of covariates."""
+    import pandas as pd
+
+    found = summary(model, settings)
+    every = pd.concat([model.summary(), model.population()]).rename_axis("quantity")
+    return replace(found, table=every, shown=found.table)
 
 
 @finding("individuals", "What does each person want?", FULL)

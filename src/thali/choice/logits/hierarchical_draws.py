@@ -10,6 +10,7 @@ import numpy as np
 from thali.errors import Argument, ArgumentError
 from thali.inference.chains import recorded_of
 from thali.inference.seeds import root
+from thali.posterior.store import BITS
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
 from ..answers.logits import LogitChooser
@@ -133,6 +134,8 @@ class Population:
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time
 
+MAX_EXACT = 2_000_000  # tastes of all people in all draws of which a file holds every digit
+BITS_IN_FILES = 9  # of the others: a relative error of at most 1 / 1,024
 _TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
 _DESCRIPTIONS = {
     "mean": "mean in the population of tastes, or of their logarithms (attribute tastes), where covariates are average",
@@ -260,6 +263,11 @@ def draws_group(
     group["mean"].attrs[_TASTES] = json.dumps(list(scale.names))
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    if in_units.size > MAX_EXACT:
+        group["beta"].attrs |= {
+            BITS: BITS_IN_FILES,
+            "description": f"{_DESCRIPTIONS['beta']}; files hold {BITS_IN_FILES} bits of each",
+        }
     return group
 
 

@@ -10,6 +10,7 @@ from thali.model.options import (
     INTERACTIONS,
     KNOTS,
     LINEAR,
+    MARKET_RULES,
     MARKET_STUDY,
     MAX_TIME,
     PEOPLE,
@@ -29,7 +30,7 @@ MULTINOMIAL = ModelSpec(
     data=(EXPERIMENTS,),
     answers="one utility for everybody, by maximum likelihood",
     papers=("mcfadden1974",),
-    options=(*CODING, *EXPERIMENT, *MARKET_STUDY),
+    options=(*CODING, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
 )
 HIERARCHICAL = ModelSpec(
     name="hierarchical-logit",
@@ -52,6 +53,7 @@ HIERARCHICAL = ModelSpec(
         SEGMENTS,
         *EXPERIMENT,
         *MARKET_STUDY,
+        *MARKET_RULES,
     ),
     pictures=("trace",),
 )

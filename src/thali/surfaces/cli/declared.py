@@ -26,6 +26,15 @@ _Report = Annotated[
     typer.Option(metavar="FILE", help="Write a report there: one HTML file, to mail and to print.", show_default=False),
 ]
 
+_Slides = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Write a slide of 16 to 9 for each answer that has a picture there, as PNG and SVG.",
+        show_default=False,
+    ),
+]
+
 
 @takes_options_of_models()
 def fit(
@@ -61,6 +70,7 @@ def fit(
     tables: Tables = None,
     pictures: Pictures = None,
     report: _Report = None,
+    slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -81,6 +91,7 @@ def fit(
             formats_of(tables, pictures, out),
             report,
             {"title": title, "author": author, "question": question},
+            slides,
         )
 
 
@@ -118,6 +129,7 @@ def report(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="The report.", show_default="report.html in the folder"),
     ] = None,
+    slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -126,7 +138,7 @@ def report(
     with plain_messages() as terminal:
         from .commands.report import run_report
 
-        run_report(terminal, results, out, {"title": title, "author": author, "question": question})
+        run_report(terminal, results, out, {"title": title, "author": author, "question": question}, slides)
 
 
 def status(folder: _Job) -> None:
