@@ -453,6 +453,8 @@ class ChoiceAnswers:
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is no probability, or zero-centred differences are asked of everybody, whose table has them.
 
         References
         ----------

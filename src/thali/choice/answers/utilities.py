@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali.errors import Argument, ArgumentError, Setting
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of
 from .effects import MAX_DRAWS, ByLevels, by_levels
@@ -22,6 +23,13 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
     from thali._tables import Table
 
     ci = probability_of(ci)
+    if zero_centred and not each_person:
+        raise ArgumentError(
+            Argument("zero_centred"),
+            " is of the table of each person; that of everybody has both, so set ",
+            Setting("each_person", True),
+            ", or leave it out.",
+        )
     asked = by_levels(chooser)
     nothing = _nothing(chooser)
     products = np.concatenate([asked.products, asked.examples, nothing])
@@ -67,12 +75,10 @@ def _names(chooser: Chooser, asked: ByLevels) -> list[tuple[str, str]]:
     return [(names[i], labels[names[i]][level]) for i, levels in asked.levels.items() for level in levels]
 
 
+# v_il = u(x with l) - 1/L Σ_m u(x with m), means over the examples x; of nothing its utility less that of a product of
+# which all levels of each attribute are alike.
 def _centred(utilities: np.ndarray, asked: ByLevels) -> np.ndarray:
-    r"""What each level adds, and nothing (..., levels), of the utilities (..., products) of what was asked.
-
-    .. math:: v_{il} = \bar u(x \text{ with } l) - \frac1L \sum_m \bar u(x \text{ with } m), \qquad
-        v_0 = u(\text{nothing}) - \bar u(\text{products, all levels of each attribute alike})
-    """
+    """What each level adds, and nothing (..., levels), of the utilities (..., products) of what was asked."""
     count, examples = len(asked.products), len(asked.examples)
     found = asked.shaped(utilities[..., :count]).mean(axis=-1)
     typical = utilities[..., count : count + examples].mean(axis=-1)
