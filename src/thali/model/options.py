@@ -300,9 +300,26 @@ COUNTED_TIES = Option(  # where choices alone are known
     words={"half": "half", "drop": "drop"},
 )
 COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
+CODES = Option(
+    "codes",
+    "A table of three columns, an attribute, a code in the data, and the label or the price that it stands for.",
+    Path,
+    DATA,
+    metavar="FILE",
+)
+DESIGN = Option(
+    "design",
+    "The design of which the data are the answers: a row for each alternative of each task of each version. Answers are"
+    " a row a person and task, or a row a person and a column a task.",
+    Path,
+    DATA,
+    metavar="FILE",
+)
 EXPERIMENT = (
     WHERE,
     LABELS,
+    CODES,
+    DESIGN,
     *COLUMNS,
     Option(
         "alternatives",

@@ -52,6 +52,8 @@ COMPARED = (
     *(
         "where",
         "labels",
+        "codes",
+        "design",
         "respondent",
         "task",
         "alternative",
