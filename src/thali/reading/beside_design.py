@@ -187,9 +187,10 @@ def _in_order(tasks: list[str]) -> list[str]:
     return sorted(tasks, key=int) if all(task.isdigit() for task in tasks) else tasks
 
 
+# Of each row of the long table the row of the design (-1: no choice), whether it was picked, the answer that it is of and
+# the label of its alternative; and how many tasks have no answer.
 def _joined(design: Design, answers: Answers) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
-    """Of each row of the long table the row of the design (-1: no choice), whether it was picked, the answer that it is
-    of and the label of its alternative; and how many tasks have no answer."""
+    """The long table."""
     known = {version for version, _ in design.rows}
     of_version = {version: design.tasks_of(version) for version in {*answers.version.tolist(), *known}}
     if (alone := known - {EVERYBODY}) and len(alone) == 1:
@@ -212,7 +213,7 @@ def _joined(design: Design, answers: Answers) -> tuple[np.ndarray, np.ndarray, n
 def _place(
     design: Design, of_version: Mapping[str, Mapping[str, np.ndarray]], answers: Answers, place: int
 ) -> tuple[np.ndarray, int] | None:
-    """The rows of the task of an answer, and which of them was chosen; as many as there are: none; None: no answer."""
+    """The rows of the task of an answer, and which was chosen; their number: none of them; None: there is no answer."""
     version, task, picked = answers.version[place], answers.task[place], answers.picked[place]
     where = f"in row {answers.frame.index[place]} of the answers"
     own = of_version[version].get(task)
