@@ -187,8 +187,8 @@ def _in_order(tasks: list[str]) -> list[str]:
     return sorted(tasks, key=int) if all(task.isdigit() for task in tasks) else tasks
 
 
-# Of each row of the long table the row of the design (-1: no choice), whether it was picked, the answer that it is of and
-# the label of its alternative; and how many tasks have no answer.
+# Of each row of the long table the row of the design (-1: no choice), whether it was picked, the answer that it is of
+# and the label of its alternative; and how many tasks have no answer.
 def _joined(design: Design, answers: Answers) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
     """The long table."""
     known = {version for version, _ in design.rows}

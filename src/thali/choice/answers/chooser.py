@@ -150,6 +150,14 @@ def ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
+def with_ends(found: Any, draws: Callable[[], np.ndarray], ci: float | None) -> Any:
+    """What was predicted, an array or several, followed by the ends of its interval over draws (draws, rows)."""
+    if ci is None:
+        return found
+    several = found if isinstance(found, tuple) else (found,)
+    return (*several, *ends(draws(), probability_of(ci)))
+
+
 def centre(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
     """The figure that stands for values (draws, ...): the estimate, or the posterior mean."""
     return values[0] if chooser.is_estimate else values.mean(axis=0)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
 MEAN_RANGE = 100.0  # of the attributes, where utilities are zero-centred differences
+NOTHING = (INSIDE, INSIDE_LEVELS[0])  # what choosing nothing is called among levels
 _ROUNDING = 1e-12  # of a difference of utilities
 
 
@@ -33,7 +34,7 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
     asked = by_levels(chooser)
     nothing = _nothing(chooser)
     products = np.concatenate([asked.products, asked.examples, nothing])
-    named = _names(chooser, asked) + [(INSIDE, INSIDE_LEVELS[0])] * len(nothing)
+    named = _names(chooser, asked) + [NOTHING] * len(nothing)
     of_people = _centred(chooser.expected_utilities(products), asked)
     scaled = of_people * _factors(of_people, asked)[:, None]
     if each_person:
@@ -43,7 +44,7 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
         table = Table(scaled if zero_centred else of_people, chooser.data.respondents, columns)
         return table.rename_axis("respondent")
     fewer = chooser.thinned(MAX_DRAWS)
-    of_draws = np.concatenate([_centred(block, asked).mean(axis=1) for block in fewer.utilities(products)])
+    _, of_draws = utility_draws(fewer)
     low, high = ends_of_draws(fewer, of_draws, ci)
     differs = chooser.has_individuals
     table = Table(named, columns=["attribute", "level"]).assign(
@@ -59,6 +60,14 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
     )
     table.attrs["interval"] = ci
     return table
+
+
+def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """Attributes and levels, and the mean utility of people for each, centred, in every draw (draws, levels)."""
+    asked, nothing = by_levels(chooser), _nothing(chooser)
+    products = np.concatenate([asked.products, asked.examples, nothing])
+    found = [_centred(block, asked).mean(axis=1) for block in chooser.utilities(products)]
+    return _names(chooser, asked) + [NOTHING] * len(nothing), np.concatenate(found)
 
 
 def _nothing(chooser: Chooser) -> np.ndarray:

@@ -20,6 +20,7 @@ from thali.people.segments import HasSegments, spaced_draws
 from thali.posterior.store import tree_of
 
 from ..answers.check import HasChoiceCheck, HasReportedRows
+from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
 from ..answers.segments import compared_levels, of_tastes
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
@@ -31,6 +32,7 @@ from .hierarchical_draws import (
     TasteScale,
     chooser_of,
     draws_group,
+    ends_of_probabilities,
     errors_of_probabilities,
     mean_probabilities,
     observed_group,
@@ -342,7 +344,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         """
         return super().summary()
 
-    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", return_se: bool = False) -> Any:
+    def predict_proba(
+        self, new: "pd.DataFrame | ChoiceExperiment", return_se: bool = False, ci: float | None = None
+    ) -> Any:
         """Posterior mean of the probability that each alternative of new tasks is chosen.
 
         Parameters
@@ -352,12 +356,15 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
             data of the fit is drawn from the population.
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
+        ci : float in (0, 1), optional
+            The probability of an interval of each probability, over the draws of a
+            person's tastes; of somebody new also over the people that she may be; None: none.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task. With `return_se` a pair of arrays: the second holds
-            the standard errors, from the effective sample size of the draws.
+            In the order of the rows; they sum to 1 within a task. With `return_se` or `ci` several arrays: the standard
+            errors, from the effective sample size of the draws, and the lower and the upper ends of the intervals.
 
         Raises
         ------
@@ -365,14 +372,16 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
             Before `fit`.
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        ArgumentError
+            If `ci` is no probability.
         """
         tree = self._fitted()
         matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
         rows = matrix, found.task_of_row, found.respondent_of_row
         where = (tree["posterior"].dataset, self._population(), *rows, self._new_people_)
-        return (
-            (mean_probabilities(*where), errors_of_probabilities(*where)) if return_se else mean_probabilities(*where)
-        )
+        found = [mean_probabilities(*where), *([errors_of_probabilities(*where)] if return_se else [])]
+        found += [] if ci is None else ends_of_probabilities(*where, ci=probability_of(ci))
+        return tuple(found) if found[1:] else found[0]
 
     def _chooser(self) -> "LogitChooser":
         posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()

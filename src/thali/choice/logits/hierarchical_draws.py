@@ -13,6 +13,7 @@ from thali.inference.seeds import root
 from thali.posterior.store import BITS
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
+from ..answers.chooser import ends
 from ..answers.logits import LogitChooser
 from ..coding import Coding
 from ..logit import DIRECTIONS, probabilities
@@ -329,6 +330,22 @@ def errors_of_probabilities(
         of_draws = p.reshape(len(rows), -1, sizes["chain"] * sizes["draw"]).mean(axis=1)
         result[rows] = mean_errors(of_draws.reshape(len(rows), sizes["chain"], sizes["draw"]))
     return result
+
+
+def ends_of_probabilities(
+    posterior: "xarray.Dataset",
+    population: "Population",
+    matrix: np.ndarray,
+    task_of_row: np.ndarray,
+    respondent_of_row: np.ndarray,
+    random_seed: Any,
+    ci: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the interval of each probability over draws, of somebody new over people, too."""
+    result = np.empty((2, len(matrix)))
+    for rows, p in _blocks(posterior, population, matrix, task_of_row, respondent_of_row, random_seed):
+        result[:, rows] = ends(p.T, ci)
+    return result[0], result[1]
 
 
 def _blocks(

@@ -223,18 +223,22 @@ class MultinomialLogit(LogitAnswers, Model):
         z = self.coef_ / errors
         return Table({"coef": self.coef_, "se": errors, "z": z, "p": 2.0 * ndtr(-z.abs())})
 
-    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
         """Probability that each alternative of new tasks is chosen.
 
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
             As for `ChoiceExperiment.encode`; attributes in `linear` may have any number.
+        ci : float in (0, 1), optional
+            The probability of an interval of each probability, over the sampling distribution of the estimate; None:
+            none.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task.
+            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the others hold the lower and
+            the upper ends of the intervals.
 
         Raises
         ------
@@ -242,12 +246,18 @@ class MultinomialLogit(LogitAnswers, Model):
             Before `fit`.
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        ArgumentError
+            If `ci` is no probability.
         """
+        from ..answers.chooser import with_ends
         from ..logit import probabilities
 
         self._require_fitted()
         matrix, encoded = read_new(self._coding_, self.scheme_, new)
-        return probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()), encoded.task_of_row)
+        found = probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()), encoded.task_of_row)
+        return with_ends(
+            found, lambda: probabilities(matrix @ self._chooser().tastes[1:, 0].T, encoded.task_of_row).T, ci
+        )
 
     def _data_of_fit(self) -> "ChoiceExperiment":
         return self._data_

@@ -305,7 +305,8 @@ def design(
         typer.Argument(
             metavar="OPTION...|FILE",
             help="The options, three or more; or how many. With --tasks a table of attributes and levels, one level a"
-            " line, with the columns attribute, level and, if utilities are expected, utility.",
+            " line, with the columns attribute, level and, if utilities are expected, utility; if these are uncertain,"
+            " sd, their standard deviations.",
             show_default=False,
         ),
     ],
@@ -356,6 +357,27 @@ def design(
             show_default=False,
         ),
     ] = None,
+    pilot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RESULTS",
+            help="With --tasks: the folder or file of a logit that was fitted to a pilot study, for utilities and how"
+            " uncertain they are.",
+            show_default=False,
+        ),
+    ] = None,
+    power: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PEOPLE",
+            help="With --tasks and utilities: simulate studies of so many people with the design, and print how often"
+            " each utility is told from 0.",
+            show_default="no simulation",
+        ),
+    ] = None,
+    spread: Annotated[
+        float, typer.Option(help="With --power: the standard deviation of each utility between people.")
+    ] = 0.0,
     seed: Annotated[
         int | None, typer.Option(min=0, help="With --tasks: same seed, same design.", show_default="a fresh one")
     ] = None,
@@ -368,6 +390,7 @@ def design(
     """Lay out all pairs of options in a balanced order, or the tasks of a choice experiment (with --tasks)."""
     named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts")}
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
+    named |= {"respondents": "power", "spread": "spread"}
     with plain_messages(OptionWords.of_names(named)):
         from thali.errors import ArgumentError
 
@@ -377,14 +400,16 @@ def design(
         formats = formats_of(tables, None, out)
         if tasks is None:
             of_tasks = {"alternatives": alternatives, "interaction": interaction, "direction": direction}
-            of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None}
+            of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None, "power": power}
+            of_tasks |= {"pilot": pilot}
             if given := [word for word, value in of_tasks.items() if value is not None]:
                 raise ArgumentError(f"--{given[0]} is about the tasks of a choice experiment; say how many by --tasks.")
             print_design(options, out, formats)
             return
         how = {"versions": versions, "none": none, "overlap": overlap, "random_seed": seed}
         typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
-        print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, **how)
+        simulated = None if power is None else (power, spread)
+        print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, simulated, pilot, **how)
 
 
 @takes_options(LEADERBOARD)
