@@ -98,19 +98,15 @@ def made(*args, **how):
     return design, time.process_time() - start
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--small", action="store_true")
-    given = parser.parse_args()
-    for levels, attributes, alternatives in ((2, 3, 2), (3, 3, 3), (4, 3, 4))[: 1 if given.small else 3]:
+def main(folder=None, small=False):
+    for levels, attributes, alternatives in ((2, 3, 2), (3, 3, 3), (4, 3, 4))[: 1 if small else 3]:
         design, tasks = cyclic(levels, attributes, alternatives)
         title = f"{attributes} attributes of {levels} levels, {tasks} tasks of {alternatives}"
         report(f"{title}: cyclic", design)
         report("  thali", *made({f"a{k}": list(range(levels)) for k in range(attributes)}, tasks, alternatives)[:1])
-    for name, (rows, columns, alternatives, none) in (BUNDLED if given.folder else {}).items():
+    for name, (rows, columns, alternatives, none) in (BUNDLED if folder else {}).items():
         means, sds = prior(none)
-        bundled = design_of(matrix_in(given.folder / name, rows, columns), alternatives, none)
+        bundled = design_of(matrix_in(folder / name, rows, columns), alternatives, none)
         report(f"{name}, idefix", bundled, means, sds)
         size = rows // alternatives, alternatives - none
         for title, how in (
@@ -122,7 +118,7 @@ def main():
             report(f"  thali, utilities {title}", design, means, sds, seconds)
     study = {"brand": list("ABCD"), "price": [99, 149, 199, 249, 299], "zoom": list("abc"), "lamp": list("ny")}
     directions = {"price": "decreasing", "zoom": "increasing", "lamp": "increasing"}
-    versions = 2 if given.small else 10
+    versions = 2 if small else 10
     for title, how in (
         ("", {}),
         (", directions", {"directions": directions}),
@@ -139,4 +135,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--small", action="store_true")
+    given = parser.parse_args()
+    main(given.folder, given.small)
