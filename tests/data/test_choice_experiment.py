@@ -365,7 +365,7 @@ ARGUMENTS = [
         "Column 'task' cannot be an attribute: it is respondent, task, alternative or chosen.",
     ),
     (
-        {"task": "id", "respondent": "id"},
+        {"alternative": "id", "respondent": "id"},
         "Column 'id' cannot serve twice among respondent, task, alternative and chosen.",
     ),
     ({"none": {}}, "none is an empty mapping; give a column and its value, such as {'brand': 'none'}."),

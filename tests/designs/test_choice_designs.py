@@ -253,7 +253,7 @@ MISTAKES = [
     (
         {"prior": 3},
         "prior must map attributes to the utilities of their levels, or to that of one more of a number, such as "
-        "{'price': -0.2}; got 3.",
+        "{'price': -0.2}, or be a logit that was fitted to a pilot; got 3.",
     ),
     ({"prior": {"none": 1}}, "prior names 'none', which is no attribute."),
     ({"prior": {"zoom": [1]}}, "prior has 1 utilities of 'zoom', which has 2 levels."),

@@ -41,6 +41,7 @@ def benchmark(monkeypatch):
         ("judges", "rank correlation"),
         ("more_votes", "forecast"),
         ("drift", "leaderboard in time less"),
+        pytest.param("design_efficiency", "dominated product 0", marks=pytest.mark.long),
         ("style", "CPU seconds"),
         ("kernels", "entries"),
         ("latent_class", "times_found"),

@@ -25,6 +25,47 @@ def shapes():
         yield pytest.param(*cells, re.findall("--([a-z]+)", options), id=what)
 
 
+def files():
+    """Header, rows and options of every row of the table of files of programs."""
+    text = (PROJECT / "docs" / "start" / "shapes_of_tables.md").read_text(encoding="utf-8")
+    table = text[text.index("| from | header |") :]
+    for line in table[: table.index("\n\n")].splitlines()[2:]:
+        program, header, rows, options, described = (cell.strip() for cell in line.strip("|").split("|"))
+        assert "](http" in described or described == "the same"
+        name = "study.cho" if ".cho" in program else "table.csv"
+        said = dict(re.findall(r"--([a-z]+) (\S+)", options.strip("`")))
+        yield pytest.param(name, header.strip("`"), re.findall(r"`(.*?)`", rows), said, id=program)
+
+
+BESIDE = {  # what the files hold that options name
+    "codes.csv": "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nprice,1,99\nprice,2,149\nprice,3,199\n",
+    "design.csv": "version,task,alternative,brand,price\n"
+    + "".join(
+        f"{version},{task},{place},{brand},{99 + 50 * ((task + place + version) % 3)}\n"
+        for version in (1, 2)
+        for task in (1, 2)
+        for place, brand in enumerate(("Sony", "Canon"), start=1)
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "header", "rows", "said"), [*files()])
+def test_every_file_of_a_program_is_read(name, header, rows, said, tmp_path):
+    for file, text in BESIDE.items():
+        (tmp_path / file).write_text(text)
+    options = {
+        word: tmp_path / value if value in BESIDE else value.split(",") if word == "attributes" else value
+        for word, value in said.items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        data, _ = read(Source(name, "\n".join([header, *rows]).encode()), EXPERIMENTS, **options)
+    assert type(data).__name__ == "ChoiceExperiment" and data.n_tasks >= 1
+    if said.keys() & {"codes", "design"}:
+        assert data.has_none and set(data.levels["brand"]) == {"Sony", "Canon"}
+        assert set(data.levels["price"]) <= {"99", "149", "199"}
+
+
 @pytest.mark.parametrize(("header", "rows", "constructor", "options"), [*shapes()])
 def test_every_shape_is_read_as_its_constructor_reads_it(header, rows, constructor, options):
     assert {*options} <= {"model", *(option.typed or option.name for option in (*OF_TABLES, *EXPERIMENT))}

@@ -174,6 +174,15 @@ TASK = Role(
     vague="ids trial trialid session sessionindex caseid case obs observation",
 )
 TASK_OF_RESPONDENT = TASK.but(name="task")
+VERSION = Role(
+    "version",
+    "the version of a design that somebody had",
+    LABEL,
+    "version versions versionno versionnumber versionid version# block blockid blocknumber designversion",
+    "fragebogenversion fassung",
+    "bloc",
+    "versión bloque",
+)
 ALTERNATIVE = Role(
     "alternative",
     "the alternative",
@@ -380,7 +389,7 @@ GOALS = Role(
 TARGET = Role("target", "the classes", LABEL, "target")  # which is named, never recognised
 
 ROLES = (
-    *(RESPONDENT, RESPONDENT_OF_TASKS, TASK, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN, AVAILABLE, COUNT),
+    *(RESPONDENT, RESPONDENT_OF_TASKS, TASK, TASK_OF_RESPONDENT, VERSION, ALTERNATIVE, CHOSEN, AVAILABLE, COUNT),
     *(FIRST, SECOND, CHOSEN_OF_TWO, REJECTED, LOSSES, TIES, HOME, AWAY, RESULT),
     *(OPTION, RANK, BEST, WORST, SIMILARITY, DISSIMILARITY, OBJECTS, ODD, ANCHOR, NEARER, FARTHER, TARGET),
     *(TRIAL, RESPONSE_TIME, GOALS),

@@ -13,6 +13,7 @@ from thali.errors import Argument, ArgumentError
 
 from .products import (
     ALTERNATIVE,
+    DRAWS,
     HELD_OUT,
     NONE,
     TASK,
@@ -21,8 +22,8 @@ from .products import (
     information,
     is_dominated,
     log_bound,
+    prior_draws,
     signs_of,
-    utilities_of,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class DesignCheck(Printed):
         For whom the standard errors are.
     dominated : int, optional
         How many tasks hold a product that is worse than another of them; None: no directions were given.
+    bayesian_d_error : float, optional
+        The mean of the D-error over draws of utilities that are uncertain; None: they are given for certain.
     """
 
     balance: "pandas.DataFrame"
@@ -68,9 +71,12 @@ class DesignCheck(Printed):
     d_efficiency: float
     respondents: int
     dominated: int | None = None
+    bayesian_d_error: float | None = None
 
     def _description(self) -> Description:
         facts = (("D-error", f"{self.d_error:.4g} (one person)"), ("D-efficiency", f"{self.d_efficiency:.3f}"))
+        if self.bayesian_d_error is not None:
+            facts = (*facts, ("Bayesian D-error", f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)"))
         if self.dominated is not None:
             facts = (*facts, ("Tasks with a product that is worse than another", f"{self.dominated:,}"))
         return Description(self.title, facts, table=self.table.round(3), note=self.note)
@@ -83,6 +89,7 @@ def check(
     standard_error: float = _PRECISE,
     interactions: Any = (),
     directions: Any = None,
+    prior_sd: Any = None,
 ) -> DesignCheck:
     r"""Balance, overlap, errors to be expected, and how many people a design needs.
 
@@ -95,7 +102,7 @@ def check(
     ----------
     design : DataFrame or ChoiceExperiment
         As `choice` gives it; or tasks that people have answered, where each person is a version.
-    prior : dict, optional
+    prior : dict or fitted logit, optional
         Expected utilities, as for `choice`. None: all are 0.
     respondents : int
         For whom standard errors are given.
@@ -105,6 +112,8 @@ def check(
         Attributes whose levels the model has together, as for `choice`; the D-efficiency is that of the others alone.
     directions : dict, optional
         Which levels everybody prefers, as for `choice`: for `dominated`.
+    prior_sd : float or dict, optional
+        How uncertain the utilities are, as for `choice`: for `bayesian_d_error`.
 
     Returns
     -------
@@ -141,20 +150,23 @@ def check(
     scheme = data.scheme
     has_none = bool(scheme.none)
     names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
-    utilities = utilities_of(prior, names, levels, has_none)
+    drawn = prior_draws(prior, prior_sd, names, levels, has_none, DRAWS)
+    utilities = [np.mean(each, axis=0) for each in zip(*drawn, strict=True)]
     alone, coding = coding_of(data), coding_with(data, interactions, names)[1]
     matrix = coding.matrix(data.products)[data.row_product]
     utility = _utilities(data, utilities)[data.row_product]
-    informations = [_by_size(data, matrix, utility, size) for size in np.unique(np.diff(data.first_row)).tolist()]
-    a_person = np.sum([own.sum(axis=0) for own in informations], axis=0) / data.n_respondents
+    a_person = _of_a_person(data, matrix, utility)
     variances = _variances(a_person)
     complete = all(own[:-1].all() for own in coding.seen)
     single = alone.matrix(data.products)[data.row_product]
     efficiency = _efficiency(data, single, utility, names, levels, complete)
     table = _coefficients(coding, utilities, has_none, variances, number, target)
-    sign, log_det = np.linalg.slogdet(a_person)
-    identified = complete and sign > 0 and np.isfinite(variances).all()
-    d_error = float(np.exp(-log_det / len(a_person))) if identified else float("inf")
+    identified = complete and np.isfinite(variances).all()
+    d_error = _d_error(a_person) if identified else float("inf")
+    bayesian = None
+    if len(drawn) > 1:
+        each = (_of_a_person(data, matrix, _utilities(data, own)[data.row_product]) for own in drawn)
+        bayesian = float(np.mean([_d_error(own) for own in each])) if identified else float("inf")
     return DesignCheck(
         f"Design of {plural(data.n_respondents, 'version')}, {plural(data.n_tasks, 'task')}, "
         f"{plural(data.n_alternatives, 'alternative')}",
@@ -166,7 +178,21 @@ def check(
         efficiency,
         number,
         None if directions is None else _dominated(data, signs_of(directions, names)),
+        bayesian,
     )
+
+
+def _of_a_person(data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
+    """The information of the choices of one person, who answers one version."""
+    sizes = np.unique(np.diff(data.first_row)).tolist()
+    parts = [_by_size(data, matrix, utility, size).sum(axis=0) for size in sizes]
+    return np.sum(parts, axis=0) / data.n_respondents
+
+
+def _d_error(a_person: np.ndarray) -> float:
+    """The p-th root of the determinant of the covariance."""
+    sign, log_det = np.linalg.slogdet(a_person)
+    return float(np.exp(-log_det / len(a_person))) if sign > 0 else float("inf")
 
 
 def coding_with(data: "ChoiceExperiment", interactions: Any, names: Any) -> "tuple[list[tuple[str, str]], Coding]":

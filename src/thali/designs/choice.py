@@ -13,6 +13,7 @@ from thali.inference.seeds import streams
 
 from .products import (
     ALTERNATIVE,
+    DRAWS,
     HELD_OUT,
     NONE,
     TASK,
@@ -22,9 +23,10 @@ from .products import (
     columns_of,
     crossed_of,
     information,
+    informations,
     is_dominated,
+    prior_draws,
     signs_of,
-    utilities_of,
     with_none,
 )
 
@@ -47,7 +49,7 @@ _OVERLAP = 10.0  # weight of the squared distance of the overlap from the one th
 class Wanted(NamedTuple):
     """What a design is to be good for."""
 
-    beta: np.ndarray  # expected coefficients
+    betas: np.ndarray  # (D, p) expected coefficients, in draws of them where they are uncertain
     has_none: bool = False
     versions: int = 1
     crossed: tuple[tuple[int, int], ...] = ()  # attributes whose levels are wanted together
@@ -158,15 +160,15 @@ class Balance:
 def exchanged(attributes: Attributes, start: np.ndarray, wanted: Wanted, rng: np.random.Generator) -> Found:
     r"""Exchange levels while that increases
 
-    .. math:: \frac1p \ln \det I - \frac1V \sum_{vil} \Big(s_{vil} - \frac1{L_i}\Big)^2
+    .. math:: \frac1{pD} \sum_d \ln \det I(\beta_d) - \frac1V \sum_{vil} \Big(s_{vil} - \frac1{L_i}\Big)^2
         - 10 \sum_i (o_i - o_i^*)^2, \qquad s_{vil} = \text{share of the products of version v with level } l
     """
     design, sizes = start.copy(), attributes.sizes
     balance = Balance(design, sizes, wanted)
     costs = balance.cost()
-    parts = information(wanted.matrix(design, sizes), wanted.beta)
-    total = parts.sum(axis=0)
-    value = float(_log_det(total[None])[0] - costs.sum())
+    parts = informations(wanted.matrix(design, sizes), wanted.betas)  # (D, tasks, p, p)
+    total = parts.sum(axis=1)
+    value = float(_log_det(total[:, None])[0] - costs.sum())
     places = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
     for _ in range(_MAX_PASSES):
         before = value
@@ -177,15 +179,15 @@ def exchanged(attributes: Attributes, start: np.ndarray, wanted: Wanted, rng: np
                 continue
             tasks = np.repeat(design[t][None], len(levels), axis=0)
             tasks[:, j, i] = levels
-            changed = information(wanted.matrix(tasks, sizes), wanted.beta)
+            changed = informations(wanted.matrix(tasks, sizes), wanted.betas)
             after = balance.costs_after(i, t, int(design[t, j, i]), levels)
-            values = _log_det(total - parts[t] + changed) - (costs.sum() - costs[i]) - after
+            values = _log_det((total - parts[:, t])[:, None] + changed) - (costs.sum() - costs[i]) - after
             best = int(values.argmax())
             if values[best] > value + _MIN_GAIN:
                 balance.exchange(i, t, int(design[t, j, i]), levels[best])
                 costs[i] = after[best]
-                total += changed[best] - parts[t]
-                design[t, j, i], parts[t], value = levels[best], changed[best], float(values[best])
+                total += changed[:, best] - parts[:, t]
+                design[t, j, i], parts[:, t], value = levels[best], changed[:, best], float(values[best])
         if value - before < 1e-6:
             break
     return Found(design, value)
@@ -206,9 +208,9 @@ def _possible(attributes: Attributes, task: np.ndarray, j: int, i: int, wanted: 
 
 
 def _log_det(informations: np.ndarray) -> np.ndarray:
-    """The log determinants of informations (C, p, p), divided by p."""
+    """The log determinants of informations (D, C, p, p), divided by p, mean over draws."""
     sign, log_det = np.linalg.slogdet(informations)
-    return np.where(sign > 0, log_det, -1e6) / informations.shape[-1]
+    return np.where(sign > 0, log_det, -1e6).mean(axis=0) / informations.shape[-1]
 
 
 _MIN_STARTS, _MAX_STARTS = 5, 40  # starts
@@ -228,6 +230,7 @@ def choice(
     overlap: str = MINIMAL,
     directions: Any = None,
     holdouts: Any = (),
+    prior_sd: Any = None,
 ) -> "pandas.DataFrame":
     r"""A design of a choice experiment: which products stand together in each task.
 
@@ -249,9 +252,11 @@ def choice(
         What no product may have together: attribute -> a level, or several, such as [{"brand": "A", "price": [9, 12]}].
     none : bool
         Whether each task has a no-choice option, too.
-    prior : dict, optional
+    prior : dict or fitted logit, optional
         Utilities that are expected: attribute -> one for each level (a list, or level -> utility), or, of numbers, the
-        utility of one more; "none" -> that of the no-choice option. None: all are 0.
+        utility of one more; "none" -> that of the no-choice option. None: all are 0. A logit that was fitted to a
+        pilot, with these attributes and levels: the mean utilities of its people in 32 draws of its posterior (or of
+        its sampling distribution), over which the log determinant is averaged: a Bayesian design.
     versions : int
         Sets of tasks; each person answers one of them.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -268,6 +273,10 @@ def choice(
     holdouts : list, optional
         Tasks that everybody has beside these, and no model is fitted to: each a table of products, or a list of dicts,
         with every attribute; its numbers and levels need not be among the others.
+    prior_sd : float, or dict, optional
+        How uncertain the utilities in `prior` are: the standard deviation of each against the first level; or attribute
+        -> that, one for each level, or, of numbers, of the utility of one more. The design is then good on average over
+        32 normal draws of them, a Bayesian design.
 
     Returns
     -------
@@ -286,7 +295,9 @@ def choice(
     References
     ----------
     Meyer & Nachtsheim (1995), The coordinate-exchange algorithm for constructing exact optimal experimental designs;
-    Huber & Zwerina (1996), The importance of utility balance in efficient choice designs.
+    Huber & Zwerina (1996), The importance of utility balance in efficient choice designs; Sándor & Wedel (2001),
+    Designing conjoint choice experiments using managers' prior beliefs; Bliemer, Rose & Hess (2008), Approximation of
+    Bayesian efficiency in experimental choice designs, of draws that fill the space evenly.
 
     Examples
     --------
@@ -302,23 +313,23 @@ def choice(
     given = attributes_of(attributes, prohibited)
     if not isinstance(none, bool):
         raise ArgumentError(Argument("none"), f" must be True or False; got {none!r}.")
-    utilities = utilities_of(prior, given.names, given.levels, none)
+    drawn = prior_draws(prior, prior_sd, given.names, given.levels, none, DRAWS)
     one_of("overlap", overlap, (MINIMAL, BALANCED))
     crossed = crossed_of(interactions or (), given.names)
     signs = None if directions is None else signs_of(directions, given.names)
     fixed = [_holdout(number, task, given) for number, task in enumerate(() if holdouts is None else holdouts, 1)]
-    beta = coefficients(utilities, none)
+    betas = np.array([coefficients(utilities, none) for utilities in drawn])
     more = sum((given.sizes[i] - 1) * (given.sizes[j] - 1) for i, j in crossed)
     _refuse_few(given, tasks * versions, alternatives, none, more)
     target = _balanced_overlap(given.sizes, alternatives) if overlap == BALANCED else None
-    wanted = Wanted(np.concatenate([beta, np.zeros(more)]), none, versions, crossed, signs, target)
+    wanted = Wanted(np.hstack([betas, np.zeros((len(betas), more))]), none, versions, crossed, signs, target)
     places = tasks * versions * alternatives * len(given.names)
     found = [
         exchanged(given, random_design(given, tasks * versions, alternatives, wanted, rng), wanted, rng)
         for rng in streams(random_seed, int(np.clip(_EXCHANGES // places, _MIN_STARTS, _MAX_STARTS)))
     ]
     best = max(found, key=lambda each: each.value)
-    total = information(wanted.matrix(best.products, given.sizes), wanted.beta).sum(axis=0)
+    total = information(wanted.matrix(best.products, given.sizes), wanted.betas.mean(axis=0)).sum(axis=0)
     if np.linalg.matrix_rank(total) < len(total):
         what = "all interactions" if crossed else "the effects of all levels"
         raise ArgumentError(

@@ -12,7 +12,7 @@ from thali.inference.warn import without_warnings
 
 from .check import coding_with, tasks_of
 from .choice import coefficients
-from .products import utilities_of
+from .products import DRAWS, prior_draws
 
 if TYPE_CHECKING:
     import pandas
@@ -43,8 +43,8 @@ def power(
     ----------
     design : DataFrame or ChoiceExperiment
         As for `check`.
-    prior : dict
-        Expected utilities, as for `choice`.
+    prior : dict or fitted logit
+        Expected utilities, as for `choice`; of a fitted logit the mean over its draws.
     respondents : int
         People of each simulated study.
     spread : float, 0 or above
@@ -95,7 +95,8 @@ def power(
     names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
     crossed, coding = coding_with(tasks, interactions, names)
     own = _answered(tasks, np.arange(number) % tasks.n_respondents)
-    beta = coefficients(utilities_of(prior, names, levels, has_none), has_none)
+    drawn = prior_draws(prior, None, names, levels, has_none, DRAWS)
+    beta = np.mean([coefficients(utilities, has_none) for utilities in drawn], axis=0)
     if len(beta) > len(coding.names):
         raise ArgumentError(
             Argument("design"), " has products that lack attributes, whose choices cannot be simulated by utilities."

@@ -7,10 +7,11 @@ import numpy as np
 
 from thali._labels import as_label, shorten, suggest
 from thali.data.experiments.scheme import HELD_OUT
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, Setting
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
 NONE = "none"  # the alternative that is no product
+DRAWS = 32  # of utilities that are uncertain
 
 DIRECTIONS = {"increasing": 1, "decreasing": -1}
 Rule = tuple[tuple[int, frozenset[int]], ...]  # a product is prohibited that has one of the levels of every attribute
@@ -140,7 +141,7 @@ def utilities_of(prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any
         raise ArgumentError(
             Argument("prior"),
             " must map attributes to the utilities of their levels, or to that of one more of a number, such as "
-            f"{{'price': -0.2}}; got {prior!r}.",
+            f"{{'price': -0.2}}, or be a logit that was fitted to a pilot; got {prior!r}.",
         )
     for name, given in prior.items():
         if has_none and str(name) == NONE:
@@ -149,6 +150,96 @@ def utilities_of(prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any
         i = place_of("prior", name, names)
         found[i] = _of_levels(names[i], given, levels[i])
     return found
+
+
+def prior_draws(
+    prior: Any, prior_sd: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
+) -> list[list[np.ndarray]]:
+    """Utilities as `utilities_of` gives them, several times where they are uncertain: of a fitted pilot, or normal."""
+    from thali.choice.answers.logits import LogitAnswers
+
+    if isinstance(prior, LogitAnswers):
+        if prior_sd is not None:
+            raise ArgumentError(
+                Argument("prior_sd"), " is of utilities that are given; a fitted model says how sure it is of its own."
+            )
+        return _of_pilot(prior, names, levels, has_none, draws)
+    expected = utilities_of(prior, names, levels, has_none)
+    if prior_sd is None:
+        return [expected]
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
+    sds = _spreads(prior_sd, names, levels, has_none)
+    points = qmc.Sobol(sum(len(own) for own, _ in sds), rng=0).random(draws).clip(1e-12, 1.0 - 1e-12)
+    found = []
+    for noise in ndtri(points):
+        parts = np.split(noise, np.cumsum([len(own) for own, _ in sds])[:-1])
+        found.append([mean + own @ (sd * part) for mean, (sd, own), part in zip(expected, sds, parts, strict=True)])
+    return found
+
+
+def _spreads(
+    given: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of each attribute standard deviations, and what each of them adds to the utilities of its levels."""
+    from thali.data.experiments.levels import as_number
+
+    wanted = given if isinstance(given, Mapping) else dict.fromkeys([*names, *[NONE] * has_none], given)
+    known = [*names, *[NONE] * has_none]
+    by_name = {known[place_of("prior_sd", name, known)]: value for name, value in wanted.items()}
+    found = []
+    for name, own in zip(names, levels, strict=True):
+        value, numbers = by_name.get(name, 0.0), [as_number(as_label(level)) for level in own]
+        slope = isinstance(given, Mapping) and np.ndim(value) == 0 and None not in numbers and name in by_name
+        if slope:  # of one more of a number, as its utility
+            found.append((_sd(name, [value]), np.array(numbers, float)[:, None]))
+            continue
+        each = _sd(name, [value] * (len(own) - 1) if np.ndim(value) == 0 else list(value)[1:])
+        if len(each) != len(own) - 1:
+            raise ArgumentError(
+                Argument("prior_sd"),
+                f" of {name!r} must be one number for each of its {len(own)} levels; got {value!r}.",
+            )
+        found.append((each, np.eye(len(own))[:, 1:]))
+    return [*found, *[(_sd(NONE, [by_name.get(NONE, 0.0)]), np.ones((1, 1)))] * has_none]
+
+
+def _sd(name: str, values: Sequence[Any]) -> np.ndarray:
+    try:
+        found = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        found = np.array([np.nan])
+    if not (np.isfinite(found).all() and (found >= 0.0).all()):
+        raise ArgumentError(Argument("prior_sd"), f" of {name!r} must be numbers of 0 or more; got {values!r}.")
+    return found
+
+
+def _of_pilot(
+    model: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
+) -> list[list[np.ndarray]]:
+    """The mean utilities of people in draws of a fitted model, by the names of attributes and levels."""
+    from thali.choice.answers.utilities import NOTHING, utility_draws
+
+    known, of_draws = utility_draws(model._people_of_fit().thinned(draws))
+    place = {key: k for k, key in enumerate(known)}
+    columns = []
+    for name, own in zip(names, levels, strict=True):
+        keys = [(name, as_label(level)) for level in own]
+        if lost := [level for key, level in zip(keys, own, strict=True) if key not in place]:
+            raise ArgumentError(
+                Argument("prior"),
+                f", the fitted model, knows no {name!r} of {shorten([as_label(level) for level in lost])}; give"
+                " utilities, or leave these levels out.",
+            )
+        columns.append([place[key] for key in keys])
+    if has_none:
+        if NOTHING not in place:
+            raise ArgumentError(
+                Argument("prior"), ", the fitted model, has no no-choice option; set ", Setting("none", False), "."
+            )
+        columns.append([place[NOTHING]])
+    return [[row[own] for own in columns] for row in of_draws]
 
 
 def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
@@ -252,7 +343,17 @@ def information(matrix: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
     .. math:: \sum_j p_j x_j x_j^T - \bar x \bar x^T, \qquad \bar x = \sum_j p_j x_j
     """
-    utility = matrix @ beta
+    return _information(matrix, matrix @ beta)
+
+
+def informations(matrix: np.ndarray, betas: np.ndarray) -> np.ndarray:
+    """The same for each of several coefficients (D, p), shape (D, ..., p, p)."""
+    if len(betas) == 1:
+        return information(matrix, betas[0])[None]
+    return _information(matrix[None], np.moveaxis(matrix @ betas.T, -1, 0))
+
+
+def _information(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
     odds = np.exp(utility - utility.max(axis=-1, keepdims=True))
     p = odds / odds.sum(axis=-1, keepdims=True)
     weighted = matrix * p[..., None]

@@ -48,6 +48,9 @@ COLUMNS = {
     "importance": Column(unit="share", error="se"),
     "range_share": Column("part of ranges", "share", "range_se"),
     "wtp": Column("amount", "units of the price", "wtp_se"),
+    "people_sd": Column("sd of people"),
+    "zero_centred": Column("zero-centred", "mean range 100", decimals=1),
+    "zero_centred_sd": Column("its sd of people", decimals=1),
     "se": Column("std. error"),
     "log_odds": Column(unit="log odds of the first option, a unit of the covariate"),
     **dict.fromkeys(

@@ -15,9 +15,11 @@ from .columns import described
 if TYPE_CHECKING:
     import pandas
 
-TEXT, PAGE, FILES = "text", "page", "files"  # the surfaces: a terminal, a page, a folder
-# Who shows a finding.
-BRIEF, FULL, FILE, READ, SHOWN = (TEXT, PAGE, FILES), (PAGE, FILES), (FILES,), (TEXT, PAGE), (PAGE,)
+# The surfaces: a terminal, a page, a folder, and a sheet of a workbook there.
+TEXT, PAGE, FILES, SHEETS = "text", "page", "files", "sheets"
+# Who shows a finding; FILE: a long table, of single persons or pairs, which is CSV alone.
+BRIEF, FULL, SHEET, FILE = (TEXT, PAGE, FILES, SHEETS), (PAGE, FILES, SHEETS), (FILES, SHEETS), (FILES,)
+READ, SHOWN = (TEXT, PAGE), (PAGE,)
 # The chapters of a page, in their order.
 ANSWERS, MISSES, DATA, METHODS, STATISTICS = "answers", "misses", "data", "methods", "statistics"
 CHAPTERS = (ANSWERS, MISSES, DATA, METHODS, STATISTICS)

@@ -7,6 +7,7 @@ from thali._arguments import between, positive, seed_number, several_whole, shar
 from thali.data import roles
 
 from .spec import (
+    AMOUNTS,
     CELL,
     CONDITIONS,
     COUNTS,
@@ -316,9 +317,26 @@ COUNTED_TIES = Option(  # where choices alone are known
     words={"half": "half", "drop": "drop"},
 )
 COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
+CODES = Option(
+    "codes",
+    "A table of three columns, an attribute, a code in the data, and the label or the price that it stands for.",
+    Path,
+    DATA,
+    metavar="FILE",
+)
+DESIGN = Option(
+    "design",
+    "The design of which the data are the answers: a row for each alternative of each task of each version. Answers are"
+    " a row a person and task, or a row a person and a column a task.",
+    Path,
+    DATA,
+    metavar="FILE",
+)
 EXPERIMENT = (
     WHERE,
     LABELS,
+    CODES,
+    DESIGN,
     *COLUMNS,
     Option(
         "alternatives",
@@ -421,6 +439,40 @@ MARKET_STUDY = (
         metavar="COLUMN",
     ),
     CI,
+    Option(
+        "availability",
+        "With --market: on which part of the occasions a product is found, awareness times distribution; several may"
+        " follow each other.",
+        AMOUNTS,
+        REPORT,
+        default="1 of each",
+        metavar="PRODUCT=NUMBER ...",
+    ),
+)
+MARKET_RULES = (
+    Option(
+        "rule",
+        "With --market: how utilities become choices.",
+        to=REPORT,
+        default="logit",
+        words={name: name for name in ("logit", "first-choice", "randomised-first-choice")},
+    ),
+    Option(
+        "scale",
+        "With --market: a factor of all utilities; below 1 shares are more alike.",
+        float,
+        REPORT,
+        default="1",
+        check=partial(positive, meaning="the factor of all utilities"),
+    ),
+    Option(
+        "actual",
+        "With --market: a table of the products and their shares of today, of which constants make the shares before"
+        " any change.",
+        Path,
+        REPORT,
+        metavar="FILE",
+    ),
 )
 TARGET = Option(
     "target",

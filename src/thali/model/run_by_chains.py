@@ -57,7 +57,7 @@ class RunByChains(Sampled):
         """Draw further from the posterior, from where the last fit ended or was stopped.
 
         The result is that of one longer fit, to the bit, on the same machine with the same versions; also after
-        `thali.load`.
+        `thali.load`, but for earlier draws of which the file holds fewer digits (hierarchical logits of many people).
 
         Parameters
         ----------

@@ -31,6 +31,8 @@ class Settings:
         Threads; has no influence on the numbers.
     market : pandas.DataFrame, optional
         Products whose shares are predicted.
+    rule, scale, availability, actual : optional
+        How utilities become shares of the market, as for `market_shares`.
     price : str, optional
         The attribute of amounts of money; None: one that is called price or cost.
     segments : optional
@@ -53,6 +55,10 @@ class Settings:
     random_seed: int = 0
     cores: int | None = None
     market: "pandas.DataFrame | None" = None
+    rule: str | None = None
+    scale: float | None = None
+    availability: "Mapping[str, float] | None" = None
+    actual: "Mapping[str, float] | None" = None
     price: str | None = None
     segments: Any = None
     none: str | None = None
@@ -73,6 +79,11 @@ class Settings:
         return all(
             one is two or (isinstance(one, _PLAIN) and isinstance(two, _PLAIN) and one == two) for one, two in pairs
         )
+
+    @property
+    def of_market(self) -> dict[str, Any]:
+        """How utilities become shares of the market, as far as it is not as usual, as arguments."""
+        return self.given("rule", "scale", "availability", "actual")
 
     @property
     def how(self) -> dict[str, Any]:

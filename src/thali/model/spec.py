@@ -19,6 +19,7 @@ NUMBERS = "numbers"  # between commas; a single one is a number
 COUNTS = "counts"  # whole numbers between commas, or the first and the last with a dash; a single one is a number
 NAMES = "names"  # between commas
 PAIRS = "pairs"  # NAME=VALUE, several of them
+AMOUNTS = "amounts"  # NAME=NUMBER, several of them
 LISTS = "lists"  # NAME=A,B,..., several of them
 CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
 CELL = "cell"  # a text, or COLUMN=VALUE
@@ -82,7 +83,7 @@ class Option:
     @property
     def several(self) -> bool:
         """Whether it may be typed several times."""
-        return self.type in (PAIRS, LISTS, CUTS, EACH, CONDITIONS, CONTRASTS)
+        return self.type in (PAIRS, AMOUNTS, LISTS, CUTS, EACH, CONDITIONS, CONTRASTS)
 
     def but(self, **changes: Any) -> "Option":
         """The same option with some things different."""

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @picture
 def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the share of a product at each price, with its interval.
+    """Draw the share of a product at each price, with its interval; of several products a line each.
 
     Parameters
     ----------
     table : data frame
-        What `demand` of a fitted model returned.
+        What `demand` of a fitted model returned, or several such tables with a column `product` before.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -41,26 +41,48 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> demand(table).get_xlabel()
     'price'
     """
-    if not {"share", "share_low", "share_high"} <= set(getattr(table, "columns", ())) or table.columns[0] == "share":
+    found = list(getattr(table, "columns", ()))
+    several = found[:1] == ["product"] and len(found) > 1
+    if not {"share", "share_low", "share_high"} <= set(found) or found[several] == "share":
         raise ArgumentError("`table` has no demand; give the table that `demand` of a fitted model returned.")
-    attribute, product = str(table.columns[0]), table.attrs.get("product")
+    product = table.attrs.get("product")
+    if several:
+        curves = {str(label): rows.iloc[:, 1:] for label, rows in table.groupby("product", sort=False)}
+    else:
+        curves = {str(product): table}
+    attribute, label = str(found[several]), f"{level_of(table)} interval"
     of = "share of choices" if product is None else f"share of {short([product])[0]}"
-    label, values = f"{level_of(table)} interval", table.iloc[:, 0]
-    if values.dtype.kind not in "iuf":
+    if not several and table.iloc[:, 0].dtype.kind not in "iuf":
         return _in_words(table, ax, attribute, of, label)
     ax = new_axes(5.6, 3.6)[0] if ax is None else ax
-    rows = table.sort_values(table.columns[0], kind="stable")
-    at, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
-    low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
-    ax.fill_between(at, low, high, color=COLOURS[0], alpha=0.2, linewidth=0, label=label)
-    ax.plot(at, share, "o-", color=COLOURS[0], markersize=5, markeredgecolor="white", zorder=3)
+    ends = []
+    for number, (name, curve) in enumerate(zip(short(list(curves)), curves.values(), strict=True)):
+        colour = COLOURS[number % len(COLOURS)]
+        rows = curve.sort_values(curve.columns[0], kind="stable")
+        at, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
+        low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
+        ax.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0, label=None if several else label)
+        ax.plot(
+            at,
+            share,
+            "o-",
+            color=colour,
+            markersize=5,
+            markeredgecolor="white",
+            zorder=3,
+            label=name if several else None,
+        )
+        ends.append(high.max())
     ax.set_xlabel(attribute, parse_math=False)
-    ax.set_ylabel(of, parse_math=False)
-    ax.set_ylim(0, min(1.0, 1.08 * float(high.max())))
+    ax.set_ylabel(f"{of} (band: {label})" if several else of, parse_math=False)
+    ax.set_ylim(0, min(1.0, 1.08 * float(max(ends))))
     ax.yaxis.set_major_formatter(_percent)
     ax.grid(axis="y", color="0.9", linewidth=0.7, zorder=0)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+    if several:
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False, fontsize=8, handlelength=1.5)
+    else:
+        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
     return ax
 
 

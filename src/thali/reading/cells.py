@@ -200,8 +200,21 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
 
 def _used(header: list[str], columns: list[list[str]], lines: list[int] | range, *further: Any) -> Cells:
     """The columns that have a name or hold anything."""
+    _refuse_header_again(header, columns, lines)
     used = [k for k in range(len(header)) if header[k] or any(columns[k])]
     return Cells([header[k] for k in used], [columns[k] for k in used], lines, *further)
+
+
+def _refuse_header_again(header: list[str], columns: list[list[str]], lines: list[int] | range) -> None:
+    """Refuse a row that is the header once more, as where files were put together; a row of numbers may be."""
+    if len(header) < 2 or all(not name or NUMBER.fullmatch(name) for name in header) or header[0] not in columns[0]:
+        return
+    for row, first in enumerate(columns[0]):
+        if first == header[0] and all(column[row] == name for name, column in zip(header, columns, strict=True)):
+            raise DataError(
+                f"Line {lines[row]} holds the names of the columns again; if files were put together, remove the header"
+                " of all but the first."
+            )
 
 
 def refuse_paircomp(header: list[str], cells: list[str]) -> None:

@@ -14,6 +14,8 @@ from thali.data.columns import column
 from thali.data.roles import OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, refuse_ambiguous
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
+from .beside_design import answered
+from .codes import coded, read_codes
 from .shape import Reading, Shape
 from .shapes import SHAPES
 from .table import Table, in_file, load
@@ -191,9 +193,19 @@ def recognise(
     shapes: tuple[Shape, ...] = SHAPES,
     where: Any = None,
     labels: Mapping[str, str] | Path | None = None,
+    codes: Path | None = None,
+    design: Path | None = None,
     **options: Any,
 ) -> Reading:
     """The one way to read a table."""
+    order: dict[str, list[str]] = {}
+    if design is not None:
+        with in_file(table.file):
+            table, columns = answered(table, load(design), options)
+        options |= columns
+    if codes is not None:
+        with in_file(table.file):
+            table, order = coded(table, read_codes(codes), options.get("attributes"))
     tried = [shape for shape in shapes if not kinds or shape.kind in kinds]
     deciding = {name for name, value in options.items() if name in _DECIDING and value is not None}
     tried = [shape for shape in tried if deciding <= set(shape.options)] or tried
@@ -210,7 +222,8 @@ def recognise(
                 column(table.frame, name)
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
-        readings = _matches(named or tried, table, options | {"known": len(kinds) == 1})
+        known = {"known": len(kinds) == 1, "levels": order | (options.get("levels") or {}) or None}
+        readings = _matches(named or tried, table, options | known)
         sure = [reading for reading in readings if reading.sure] or readings[:1]
         if len(sure) > 1:
             raise _ambiguous(sure, kinds)
@@ -234,7 +247,7 @@ def recognise(
 def check_names(options: dict[str, Any], kind: str) -> None:
     """Refuse names of columns, and other arguments about a table, that no shape of such data has."""
     known = {name for shape in SHAPES if shape.kind == kind for name in shape.options if name != "known"}
-    known |= {"where", "labels"}
+    known |= {"where", "labels", "codes", "design"}
     if unknown := [name for name in options if name not in known]:
         names = shorten(sorted(known), 40)
         raise ArgumentError(f"There is no argument {unknown[0]!r}; what may be said of a table is {names}.")

@@ -14,7 +14,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import pandas as pd
 
-from thali._labels import as_label
+from thali._labels import as_label, plural
 from thali._source import Source, read_source
 from thali.data.columns import note_thousands, refuse_nested
 from thali.data.roles import RESPONDENT, by_plain_name
@@ -199,6 +199,9 @@ SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
 
 
+NUMBERED = "attribute{}"  # columns of files that number attributes
+
+
 def is_preflib(name: str, content: bytes) -> bool:
     """Whether a file is one, by its name or its first words."""
     return Path(name).suffix.lower() in SUFFIXES or content.startswith(b"# FILE NAME")
@@ -250,6 +253,76 @@ def _old(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, s
             "This is no PrefLib file: it has neither '# ALTERNATIVE NAME 1: ...' nor a number of names."
         ) from None
     return names, orders
+
+
+# Sawtooth Software's .cho, as its help describes it ("CHO file format"): integers, nothing says what they are ---------
+
+
+CHO = ".cho"
+_DUAL = 2  # of the fifth number of a person: whoever chose was asked whether they would buy
+
+
+def cho_cells(content: bytes) -> Cells:
+    """A long table with a row an alternative: who, task, concept, codes of attributes, choice, variables of people.
+
+    A person has five numbers (who, number of variables, attributes, tasks, whether nothing can be chosen), the
+    variables, and for each task the number of concepts and of choices, the codes of each concept, the concept chosen,
+    and how long it took. Nothing is the last concept, with 0 for its codes; tasks with choice 0 were not answered.
+    """
+    numbers = _integers(content)
+    take = iter(numbers)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    width, missing = None, 0
+    try:
+        for line, who in take:
+            extra, attributes, tasks, none = [int(next(take)[1]) for _ in range(4)]
+            if width not in (None, (extra, attributes)):
+                raise DataError(
+                    f"Line {line} begins a person with other numbers of variables and attributes than before."
+                )
+            if none == _DUAL:
+                raise DataError("The choices have a dual-response none option, which is not read; export them without.")
+            width = extra, attributes
+            variables = [next(take)[1] for _ in range(extra)]
+            for task in range(1, tasks + 1):
+                concepts, _ = int(next(take)[1]), next(take)
+                shown = [[next(take) for _ in range(attributes)] for _ in range(concepts)]
+                chosen, _ = int(next(take)[1]), next(take)
+                if not 0 <= chosen <= concepts + (none != 0):
+                    raise DataError(
+                        f"Task {task} of respondent {who} has {concepts} concepts, of which {chosen} was chosen."
+                    )
+                if any("0" in [code for _, code in own] for own in shown):
+                    raise DataError(
+                        f"Task {task} of respondent {who} has a concept without some attribute, which is not read;"
+                        " export a table with a row a concept instead."
+                    )
+                missing += chosen == 0
+                nothing = [[(line, "0")] * attributes] if none else []
+                for place, codes in enumerate([*shown, *nothing] if chosen else [], start=1):
+                    cells = [code for _, code in codes]
+                    rows.append([who, str(task), str(place), *cells, str(int(place == chosen)), *variables])
+                    lines.append(codes[0][0])
+    except StopIteration:
+        raise DataError("The file ends within a task; it is no whole .cho file.") from None
+    if width is None or not rows:
+        raise DataError("The file holds no choice.")
+    names = [NUMBERED.format(k) for k in range(1, width[1] + 1)]
+    header = ["respondent", "task", "concept", *names, "choice", *(f"variable{k}" for k in range(1, width[0] + 1))]
+    left_out = f"; {plural(missing, 'task')} without an answer left out" if missing else ""
+    return Cells(header, [list(column) for column in zip(*rows, strict=True)], lines, note=f"a .cho file{left_out}")
+
+
+def _integers(content: bytes) -> list[tuple[int, str]]:
+    """The numbers of the file, and the line of each."""
+    found = []
+    for line, text in enumerate(content.decode("utf-8-sig", "replace").splitlines(), start=1):
+        for word in text.split():
+            if not word.lstrip("-").isdigit():
+                raise DataError(f"Line {line} holds {word!r}, and a .cho file integers alone; is it one?")
+            found.append((line, word))
+    return found
 
 
 # Tables from files: CSV, TSV, Excel and Parquet -----------------------------------------------------------------------
@@ -379,6 +452,8 @@ def load(path: str | Path | Source) -> Table:
             raise DataError("This is an old (.xls) or locked Office file; save it as .xlsx or CSV.")
         if is_preflib(name, content):
             return text_table(preflib_cells(content), name)
+        if Path(name).suffix.lower() == CHO:
+            return text_table(cho_cells(content), name)
         try:
             return text_table(text_cells(content), name)
         except DataError as error:

@@ -51,12 +51,17 @@ class Figures:
             pyplot.close(figure)
         self._drawn.clear()
 
-    def saved(self, picture: Drawable, kind: str, dots: int = _DOTS) -> bytes:
-        """A `Picture`, or what else draws axes, as a file of that kind, with `dots` per inch where it has any."""
+    def saved(self, picture: Drawable, kind: str, dots: float = _DOTS, across: int | None = None) -> bytes:
+        """A `Picture`, or what else draws axes, as a file of that kind, with `dots` per inch where it has any.
+
+        `across`: the whole figure, of so many dots from left to right, rather than the part that is drawn on.
+        """
         import matplotlib
 
         with matplotlib.rc_context(STYLE):
             figure, box = self._of(picture)
+            if across is not None:
+                dots, box = across / figure.get_size_inches()[0], None
             content = io.BytesIO()
             figure.savefig(content, format=kind, dpi=dots, bbox_inches=box, metadata=_UNDATED[kind])
         return content.getvalue()

@@ -106,7 +106,7 @@ SETTINGS, REFERENCES = "Settings and versions", "References"
 
 def document_of(model: "Model", findings: Findings, command: str, words: Words, cover: Cover) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
-    facts = (f"{_name(model)} of {model.fitted_to_}",)
+    facts = (fit_in_words(model),)
     run = Section(SETTINGS, facts=(*_run(model), *versions()), code=command or model._as_python())
     return _document(list(findings.of(PAGE)), words, facts, run, made_by(_date(model)), cover)
 
@@ -171,6 +171,11 @@ def section_of(found: Finding, words: Words) -> Section:
     table = found.to_read
     tables = () if table is None or not len(table) else (Table(found.title, table),)
     return Section(found.question, tuple(sentences), _pictures(found), tables, found.widget)
+
+
+def fit_in_words(model: "Model") -> str:
+    """The model and its data."""
+    return f"{_name(model)} of {model.fitted_to_}"
 
 
 def _name(model: Any) -> str:

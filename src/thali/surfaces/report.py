@@ -18,7 +18,7 @@ from thali.paired import findings as of_leaderboard
 from thali.paired.board import Leaderboard
 
 from .figures import Figures
-from .html import Cover, Document, document_of, document_of_answer, rendered
+from .html import Cover, Document, document_of, document_of_answer, fit_in_words, rendered
 
 
 def findings(answer: Any, **settings: Any) -> Findings:
@@ -143,6 +143,17 @@ def page_of(
 def _document(what: Any, command: str, words: Words, settings: Settings, cover: Cover) -> Document:
     if isinstance(what, Model):
         what._require_fitted()
-        found = what._findings_with(what._settings_for(what._data_of_fit(), settings))
-        return document_of(what, found, command, words, cover)
-    return document_of_answer(findings(what), command, words, cover)
+        return document_of(what, findings_of(what, settings), command, words, cover)
+    return document_of_answer(findings_of(what), command, words, cover)
+
+
+def findings_of(what: Any, settings: Settings = USUAL) -> Findings:
+    """The findings of an answer, with those settings if it is of a model."""
+    if isinstance(what, Model):
+        return what._findings_with(what._settings_for(what._data_of_fit(), settings))
+    return findings(what)
+
+
+def about(what: Any) -> str:
+    """What an answer is of, where it is one of a model."""
+    return fit_in_words(what) if isinstance(what, Model) else ""

@@ -89,6 +89,7 @@ def test_product_classes_and_the_no_choice_option():
         ({"attributes": [1]}, "must map each attribute"),
         ({"costs": COSTS}, "costs need price"),
         ({"costs": {"zoom": {"no": 0}}, "price": "price"}, "costs of 'zoom' lack 'yes'"),
+        ({"costs": {"zoom": {"no": 0, "yes": 1, "yas": 2}}, "price": "price"}, "costs of 'zoom' name 'yas'"),
         ({"costs": {"zoom": {"no": 0, "yes": "much"}}, "price": "price"}, "must be numbers"),
         ({"costs": {"size": {}}, "price": "price"}, "no attribute 'size'"),
         ({"costs": 4, "price": "price"}, "must map attributes to costs"),

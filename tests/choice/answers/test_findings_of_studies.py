@@ -61,11 +61,12 @@ def test_a_market_without_the_option_of_none_says_so():
 
 
 def test_keys_are_in_the_order_of_questions(logit, classes):
-    study = ["attribute_importance", "level_effects", "willingness_to_pay", "market"]
+    study = ["attribute_importance", "level_effects", "utilities", "willingness_to_pay", "market"]
     close = ["check", "summary", "data", "levels"]
     assert logit.findings().keys() == ["asked", *study, *close, "methods", "verdict"]
     segments = ["segment_sizes", "segment_profiles", "segments"]
     people = ["individual_level_effects", "individual_importance", "individual_willingness_to_pay"]
+    people += ["individual_utilities", "individual_zero_centred"]
     middle = [*study, *segments, *close, "membership", *people]
     assert classes.findings(segments=2).keys() == [
         "asked",

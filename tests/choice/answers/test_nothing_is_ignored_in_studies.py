@@ -37,6 +37,7 @@ CALLS = {
     "willingness_to_pay": lambda model, price="price", **how: model.willingness_to_pay(price, **how),
     "level_effects": lambda model, **how: model.level_effects(**how),
     "attribute_importance": lambda model, **how: model.attribute_importance(**how),
+    "utilities": lambda model, **how: model.utilities(**how),
 }
 OF_MARKETS = ("market_shares", "demand", "elasticities", "source_of_volume", "best_products", "reach")
 ONE = [[f"p{number}"] for number in range(12)]  # a median of two classes is that of one, whoever else is asked
@@ -70,6 +71,7 @@ def read(frame=None, **how):
 ARGUMENTS = {
     "ci": [0.5],
     "each_person": [True],
+    "zero_centred": [True],
     "each_draw": [True],
     "change": [{"price": {"A": 25.0}}, 0.5],
     "rule": ["first-choice"],

@@ -24,11 +24,12 @@ def tables(folder):
 def test_the_study_of_an_estimate(done):
     words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
     result = done("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
-    names = ["attribute_importance", "elasticities", "level_effects", "market_shares", "willingness_to_pay"]
+    names = ["attribute_importance", "demand", "elasticities", "level_effects", "market_shares", "willingness_to_pay"]
     wanted = {
         "command.json",
         "model.nc",
         "summary.csv",
+        "utilities.csv",
         *(f"{name}.{kind}" for name in names for kind in ("csv", "png")),
     }
     assert set(os.listdir("found")) == wanted
@@ -86,8 +87,11 @@ def test_the_study_of_a_posterior(done):
     quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
     result = done("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found")
     each = {name[11:-4]: pd.read_csv(f"found/{name}") for name in os.listdir("found") if name.startswith("individual_")}
-    assert sorted(each) == ["importance", "level_effects", "willingness_to_pay"]
+    assert sorted(each) == ["importance", "level_effects", "utilities", "willingness_to_pay", "zero_centred"]
     assert all(table["respondent"].nunique() == 12 for table in each.values())
+    assert re.search(r"^mean\[price\[15\]\] ", result.out, re.MULTILINE)  # of the population
+    summary = pd.read_csv("found/summary.csv", index_col="quantity")
+    assert {"share[brand=B]", "mean[price[15]]", "sd[zoom[yes]]"} <= set(summary.index)
     assert list(each["willingness_to_pay"])[:4] == ["respondent", "attribute", "level", "over"]
     by_attribute = pd.read_csv("found/attribute_importance.csv").set_index("attribute")["importance"]
     assert each["importance"].groupby("attribute")["importance"].mean().to_dict() == pytest.approx(
@@ -164,3 +168,29 @@ def test_who_ignores_what(done):
 )
 def test_what_nobody_can_ignore(refused, words, sentence):
     assert sentence in refused("fit", "sim.csv", "--model", "HB", *words)
+
+
+def test_shares_of_today_and_slides(done, refused):
+    words = ["fit", "sim.csv", "--model", "MNL", "--linear", "price", "--market", "market.csv"]
+    pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
+    result = done(*words, "--actual", "actual.csv", "--out", "found", "--slides", "slides", "--tables", "xlsx")
+    assert re.search(r"^A +0.700 ", result.out, re.MULTILINE) and "wrote 6 slides to slides" in result.err
+    drawn = ["attribute_importance", "level_effects", "willingness_to_pay", "market_shares", "demand", "elasticities"]
+    expected = [f"{k:02}_{name}.{kind}" for k, name in enumerate(drawn, 1) for kind in ("png", "svg")]
+    assert sorted(os.listdir("slides")) == expected
+    assert {"summary", "utilities", "demand"} <= set(pd.read_excel("found/tables.xlsx", sheet_name=None))
+    done("report", "found", "--slides", "again")
+    assert sorted(os.listdir("again")) == expected
+    shares = done(*words, "--scale", 0.5, "--availability", "A=0.5", "--rule", "logit").out
+    expected = th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(pd.read_csv("sim.csv")))
+    table = expected.market_shares(pd.DataFrame(MARKET), scale=0.5, availability={"A": 0.5})
+    assert re.search(rf"^B +{table.loc['B', 'share']:.3f} ", shares, re.MULTILINE)
+    pd.DataFrame({"product": ["A", "B"], "share": [0.7, 0.2]}).to_csv("actual.csv", index=False)
+    assert "--actual shares must sum to 1; they sum to 0.9" in refused(*words, "--actual", "actual.csv")
+    pd.DataFrame({"product": ["A", "Z"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
+    assert "'Z'" in refused(*words, "--actual", "actual.csv")
+    pd.DataFrame({"product": ["A", "B"], "share": ["much", "little"]}).to_csv("actual.csv", index=False)
+    assert "actual.csv: A table of actual shares has two columns" in refused(*words, "--actual", "actual.csv")
+    assert "--scale is the factor of all utilities and must be" in refused(*words, "--scale", "-1")
+    assert "--availability of 'A' must be a number" in refused(*words, "--availability", "A=often")
+    assert "--scale is about the shares of a market; give its products by --market" in refused(*words[:6], "--scale", 2)

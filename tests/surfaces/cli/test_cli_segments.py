@@ -29,7 +29,8 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     tables = {"segments.csv", "segment_sizes.csv", "segment_profiles.csv", "summary.csv", "check.csv"}
     tables |= {"classes.csv", "numbers_of_classes.csv", "membership.csv"}
     study = {"level_effects", "attribute_importance", "willingness_to_pay"}
-    tables |= {f"individual_{name}.csv" for name in ("importance", "level_effects", "willingness_to_pay")}
+    of_people = ("importance", "level_effects", "willingness_to_pay", "utilities", "zero_centred")
+    tables |= {"utilities.csv", *(f"individual_{name}.csv" for name in of_people)}
     pictures = {f"{name}.png" for name in {*study, "segments"}}
     assert written == {"command.json", "model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
@@ -84,6 +85,30 @@ def test_what_a_design_is_asked_besides(run, folder):
     assert "brand[B]:price[12]" in out
 
 
+def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
+    """Of a table with utilities and their standard deviations, and of a pilot; simulated studies with the design."""
+    rows = "A,0,0\nbrand,B,1,0.5\nprice,9,0,0\nprice,12,-1,0.2\nprice,15,-2,0.4\n"
+    (folder / "prior.csv").write_text("attribute,level,utility,sd\nbrand," + rows)
+    words = ["--tasks", 4, "--alternatives", 2, "--seed", 1]
+    result = run("design", "prior.csv", *words, "--power", 20, "--spread", 0.5, "--out", "out")
+    assert result.code == 0 and "Bayesian D-error" in result.out
+    assert "How often 200 simulated studies with 20 people each tell a utility from 0:" in result.out
+    power = pd.read_csv(folder / "out" / "power.csv", index_col="coefficient")
+    attributes = {"brand": ["A", "B"], "price": ["9", "12", "15"]}
+    prior, sd = {"brand": [0, 1], "price": [0, -1, -2]}, {"brand": [0, 0.5], "price": [0, 0.2, 0.4]}
+    design = th.designs.choice(attributes, 4, 2, prior=prior, prior_sd=sd, random_seed=1)
+    assert (folder / "out" / "design.csv").read_text() == design.to_csv(index=False)
+    wanted = th.designs.power(design, prior, 20, 0.5, random_seed=1)
+    pd.testing.assert_frame_equal(power, wanted, check_frame_type=False)
+    assert run("fit", "study.csv", "--model", "MNL", "--out", "pilot").code == 0
+    (folder / "bare.csv").write_text("attribute,level\nbrand,A\nbrand,B\nprice,5\nprice,15\n")
+    assert "Bayesian D-error" in run("design", "bare.csv", *words, "--pilot", "pilot").out
+    assert "--power needs the utilities that are expected" in refused("design", "bare.csv", *words, "--power", 20)
+    assert "--pilot takes the place of the column" in refused("design", "prior.csv", *words, "--pilot", "pilot")
+    (folder / "sd.csv").write_text("attribute,level,sd\nbrand,A,0\nbrand,B,1\n")
+    assert "column sd, of utilities, and no column utility" in refused("design", "sd.csv", *words)
+
+
 DESIGNS = [
     (
         ["tea", "rum", "milk", "--prohibit", "a=b"],
@@ -96,7 +121,7 @@ DESIGNS = [
     ),
     (
         ["study.csv", "--tasks", 4, "--alternatives", 2],
-        "study.csv must have the columns attribute and level, one level a line, and may have utility; it has id, task,",
+        "study.csv must have the columns attribute and level, one level a line, and may have utility and sd",
     ),
     (
         ["attributes.csv", "--tasks", 1, "--alternatives", 2],

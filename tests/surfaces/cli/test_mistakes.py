@@ -322,8 +322,8 @@ MISTAKES = [
     ("no such respondent", f"{CLASSES} --respondent who", lambda: classes(columns={"respondent": "who"}), "'who'"),
     (
         "one column twice",
-        f"{CLASSES} --respondent id --task id",
-        lambda: classes(columns={"respondent": "id", "task": "id"}),
+        f"{CLASSES} --respondent id --alternative id",
+        lambda: classes(columns={"respondent": "id", "alternative": "id"}),
         "cannot serve twice",
     ),
     (

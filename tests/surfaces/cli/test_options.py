@@ -46,7 +46,8 @@ def test_options_of_one_word_are_typed_alike(word):
 def test_every_option_of_the_registry_is_offered():
     fit = typer.main.get_command(app).commands["fit"]  # type: ignore[attr-defined]
     offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
-    own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "title", "author", "question", "help"}
+    own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "slides", "title", "author", "question"}
+    own.add("help")
     assert offered - own == set(by_word())
 
 
@@ -119,7 +120,9 @@ def test_the_logits_of_choice_experiments_are_fitted(done, tmp_path, model):
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     tables = ["attribute_importance", "level_effects", "willingness_to_pay"]
     study = [f"{table}.{ending}" for table in tables for ending in ("csv", "png")]
-    individual = [f"individual_{table}.csv" for table in ("importance", "level_effects", "willingness_to_pay")]
+    of_people = ("importance", "level_effects", "willingness_to_pay", "utilities", "zero_centred")
+    individual = [f"individual_{table}.csv" for table in of_people]
+    study.append("utilities.csv")
     drawn = [
         "job",
         "posterior.nc",

@@ -113,6 +113,14 @@ class Chooser:
         """Expected utilities of products, shape (draws, people, products), some draws at a time, in order."""
         raise NotImplementedError
 
+    def expected_utilities(self, products: np.ndarray) -> np.ndarray:
+        """The mean of `utilities` over all draws, or that of the estimate, shape (people, products)."""
+        if self.is_estimate:
+            return next(self.utilities(products))[0]
+        blocks = ((len(block), block.sum(axis=0)) for block in self.utilities(products))
+        counts, sums = zip(*blocks, strict=True)
+        return sum(sums) / sum(counts)
+
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         """How often the last level of each triple (attribute, level, other) is preferred, ties counting half."""
         raise NotImplementedError
@@ -145,6 +153,14 @@ def ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the equal-tailed interval of values, the first axis."""
     low, high = np.quantile(values, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0], axis=0)
     return low, high
+
+
+def with_ends(found: Any, draws: Callable[[], np.ndarray], ci: float | None) -> Any:
+    """What was predicted, an array or several, followed by the ends of its interval over draws (draws, rows)."""
+    if ci is None:
+        return found
+    several = found if isinstance(found, tuple) else (found,)
+    return (*several, *ends(draws(), probability_of(ci)))
 
 
 def centre(chooser: "Chooser", values: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Preferences between the levels of each attribute, and the importance of attributes, as tables."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -132,25 +132,46 @@ def range_shares(chooser: "Chooser") -> np.ndarray:
 
     NaN for "inside", and for a person to whom all products are the same.
     """
-    examples, cells = chooser.examples(), chooser.level_cells()
-    places = [i for i, name in enumerate(chooser.data.scheme.names) if name != INSIDE]
-    variants, ends = [], [0]
-    for i in places:
-        for level in cells[i][~np.isnan(cells[i])]:
-            changed = examples.copy()
-            changed[:, i] = level
-            variants.append(changed)
-        ends.append(len(variants))
+    asked = by_levels(chooser)
     found = []
-    for block in chooser.utilities(np.concatenate(variants)):
-        u = block.reshape(*block.shape[:2], len(variants), len(examples))
-        ranges = np.full((*block.shape[:2], len(cells)), np.nan)
-        for i, first, last in zip(places, ends, ends[1:], strict=False):
-            own = u[:, :, first:last]
-            ranges[:, :, i] = (own.max(axis=2) - own.min(axis=2)).mean(axis=2) if last > first else 0.0
+    for block in chooser.utilities(asked.products):
+        u = asked.shaped(block)
+        ranges = np.full((*block.shape[:2], len(chooser.data.scheme.names)), np.nan)
+        for i, levels in asked.places.items():
+            own = u[:, :, levels]
+            ranges[:, :, i] = (own.max(axis=2) - own.min(axis=2)).mean(axis=2) if own.shape[2] else 0.0
         total = np.nansum(ranges, axis=2, keepdims=True)
         found.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
     return np.concatenate(found)
+
+
+class ByLevels(NamedTuple):
+    """The examples of a chooser with each level of each attribute in turn."""
+
+    products: np.ndarray  # (levels of all attributes x examples, attributes)
+    examples: np.ndarray
+    places: dict[int, slice]  # attribute, but for "inside" -> its levels among those of all
+    levels: dict[int, np.ndarray]  # attribute -> the numbers of these levels
+
+    def shaped(self, utilities: np.ndarray) -> np.ndarray:
+        """Utilities of the products, the last axis, as (..., levels of all attributes, examples)."""
+        return utilities.reshape(*utilities.shape[:-1], -1, len(self.examples))
+
+
+def by_levels(chooser: "Chooser") -> ByLevels:
+    """What is asked of a chooser to know what each level adds to utility."""
+    examples, cells = chooser.examples(), chooser.level_cells()
+    variants, places, levels = [], {}, {}
+    for i, name in enumerate(chooser.data.scheme.names):
+        if name == INSIDE:
+            continue
+        levels[i] = np.flatnonzero(~np.isnan(cells[i]))
+        places[i] = slice(len(variants), len(variants) + len(levels[i]))
+        for level in cells[i][levels[i]]:
+            changed = examples.copy()
+            changed[:, i] = level
+            variants.append(changed)
+    return ByLevels(np.concatenate(variants), examples, places, levels)
 
 
 def mean_of_people(values: np.ndarray) -> np.ndarray:

@@ -10,6 +10,11 @@ ENGLISH = {
     "effects.title": "Probability that a level is preferred to another, all else being equal (0.5: indifferent)",
     "effects.bound": "At its bound: a direction ({named}) allows nothing below 0.5, so that this is no certainty.",
     "effects.inside": "“{inside}” is what every product has and the no-choice option lacks.",
+    "utilities.title": "Utility of each level against the mean of its attribute, and zero-centred differences: of each"
+    " person the mean range of the attributes is 100",
+    "demand": "{product} would have {first_mean} % ({interval} {first_low} to {first_high}) at the {price} {first}, and"
+    " {last_mean} % ({last_low} to {last_high}) at {last}: no other share hangs more on the {price}.",
+    "demand.title": "Share of each product at each {price}, the other products as they are",
     "pay": "{whose} would pay {paid} ({interval} {low} to {high}).",
     "pay.median": "The median person",
     "pay.everybody": "Everybody",

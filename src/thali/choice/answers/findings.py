@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import as_label
+from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali.errors import Argument, ArgumentError
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
-from thali.model.finding import FILE, FULL, MISSES, SHOWN, Finding, Maker, Picture, Text, finding
+from thali.model.finding import FILE, FULL, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
 from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
@@ -21,6 +24,8 @@ from .check import check_sentence
 from .english import ENGLISH
 from .market import markets_of
 from .pay import paid_for, price_among, refuse_wordy_price
+from .rules import How
+from .shares import demand as demand_of
 from .simulator import offered_in, simulated
 
 if TYPE_CHECKING:
@@ -43,17 +48,24 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
         asked = (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")))
         numbers = (*asked, *data.scheme.measured)
         of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
-        _check_market(settings.market, of_labels, numbers)
+        _check_market(settings, of_labels, numbers)
+    elif settings.of_market:
+        named = next(iter(settings.of_market))
+        raise ArgumentError(
+            Argument(named), " is about the shares of a market; give its products by ", Argument("market"), "."
+        )
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
     return replace(settings, price=settings.price if settings.price is not None else price_among(data.scheme))
 
 
-def _check_market(table: "pandas.DataFrame", data: Any, numbers: tuple[str, ...]) -> None:
-    """Refuse a table of products that the data's levels do not describe."""
-    scheme = data.scheme.with_numbers(numbers, table)
-    for market in markets_of(data.scheme, table):
+def _check_market(settings: Settings, data: Any, numbers: tuple[str, ...]) -> None:
+    """Refuse a table of products that the data's levels do not describe, and what does not fit these products."""
+    scheme = data.scheme.with_numbers(numbers, settings.market)
+    markets = markets_of(data.scheme, settings.market)
+    for market in markets:
         scheme.encode(market.table, data.respondents)
+    How(**settings.of_market).checked(markets)
 
 
 def _how(settings: Settings) -> dict[str, Any]:
@@ -112,6 +124,13 @@ def level_effects(model: Any, settings: Settings) -> Finding:
         picture=Picture("level_effects", ENGLISH["effects.title"], (table,)),
         notes=tuple(notes),
     )
+
+
+@finding("utilities", "What does each level add to utility?", FULL)
+def utilities(model: Any, settings: Settings) -> Finding:
+    """What each level adds to utility, centred, and as zero-centred differences."""
+    table = model.utilities(ci=settings.ci)
+    return Finding(title=ENGLISH["utilities.title"], table=table, rows=None)
 
 
 def _directions(model: Any) -> dict[str, str]:
@@ -199,14 +218,62 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
     """The shares of the market that was asked for."""
     if settings.market is None:
         return None
-    table = model.market_shares(settings.market, **_how(settings))
+    table = model.market_shares(settings.market, **_how(settings), **settings.of_market)
     caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
     picture = Picture("market_shares", caption, (table,))
     sentence = winner(table, interval_name(settings.ci))
     notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
+    notes = (*notes, *table.attrs.get("notes", ()))
     return Finding(
         sentence, title=ENGLISH["shares.title"], table=table, rows=None, picture=picture, notes=notes, leads=True
     )
+
+
+@finding("demand", "Which share would each product have at each price?", FULL)
+def demand(model: Any, settings: Settings) -> Finding | None:
+    """The share of each product of the first market at each tested price, the others as they are."""
+    import pandas as pd
+
+    if settings.market is None or settings.price is None:
+        return None
+    chooser = model._chooser()
+    chooser = chooser.thinned(chooser.search_draws)
+    first = markets_of(chooser.data.scheme, settings.market)[0]
+    priced = [as_number(as_label(at)) is not None for at in first.table[settings.price]]
+    prices, named, how = _tested(chooser, settings.price), first.table.set_axis(first.labels), How(**settings.of_market)
+    parts = []
+    with without_warnings():  # which the shares of the market gave
+        for label in np.array(first.labels, object)[priced]:
+            asked = (settings.price, label, prices, named, None, None, settings.ci, None, how)
+            parts.append(demand_of(chooser, *asked, **settings.how).assign(product=label))
+    if not parts or len(prices) < 2:
+        return None
+    table = pd.concat(parts, ignore_index=True)
+    table = table[["product", *table.columns.drop("product")]]
+    table.attrs.update(interval=settings.ci, attribute=settings.price)
+    title = str(phrase(ENGLISH, "demand.title", price=settings.price))
+    sentence = _steepest(parts, settings)
+    return Finding(sentence, title=title, table=table, rows=None, picture=Picture("demand", title, (table,)))
+
+
+def _tested(chooser: Any, price: str) -> list[float]:
+    """The prices that the fit knows of."""
+    scheme = chooser.data.scheme
+    known = np.flatnonzero(~np.isnan(chooser.level_cells()[scheme.names.index(price)]))
+    numbers = [as_number(scheme.levels[price][level]) for level in known]
+    return sorted(number for number in numbers if number is not None)
+
+
+def _steepest(curves: "list[pandas.DataFrame]", settings: Settings) -> str:
+    """The product whose share hangs most on its price."""
+    curve = max(
+        (each.to_dict("records") for each in curves), key=lambda rows: abs(rows[0]["share"] - rows[-1]["share"])
+    )
+    facts = {"price": settings.price, "interval": interval_name(settings.ci), "product": curve[0]["product"]}
+    for end, row in (("first", curve[0]), ("last", curve[-1])):
+        facts |= {f"{end}_{name}": f"{100 * row[column]:.0f}" for name, column in _ENDS.items()}
+        facts[end] = f"{row[settings.price]:g}"
+    return str(phrase(ENGLISH, "demand", **facts))
 
 
 @finding("elasticities", "How does the price of each product change every share?", FULL)
@@ -216,7 +283,9 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
         return None
     first = markets_of(model._chooser().data.scheme, settings.market)[0]
     with without_warnings():  # which the shares of the market gave
-        table = model.elasticities(first.table.set_axis(first.labels), settings.price, **_how(settings))
+        table = model.elasticities(
+            first.table.set_axis(first.labels), settings.price, **_how(settings), **settings.of_market
+        )
     if not len(table):
         return None
     own = table[table["changed"] == table["product"]].sort_values("elasticity", kind="stable")
@@ -300,6 +369,18 @@ def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | N
         return Finding(table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci))
 
 
+@finding("individual_utilities", "What does each level add to each person's utility?", SHEET)
+def individual_utilities(model: Any, settings: Settings) -> Finding | None:
+    """The utilities of levels of each person, centred."""
+    return Finding(table=model.utilities(each_person=True)) if _differ(model, settings) else None
+
+
+@finding("individual_zero_centred", "What does each level add to each person's utility, of 100 on average?", SHEET)
+def individual_zero_centred(model: Any, settings: Settings) -> Finding | None:
+    """The same as zero-centred differences."""
+    return Finding(table=model.utilities(each_person=True, zero_centred=True)) if _differ(model, settings) else None
+
+
 # segments -----------------------------------------------------------------------------------------------------
 
 
@@ -321,5 +402,11 @@ def check(model: Any, settings: Settings) -> Finding:
     return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
 
 
-FIRST = (attribute_importance, level_effects, willingness_to_pay, market_shares, elasticities, market)
-OF_PEOPLE = (individual_level_effects, individual_importance, individual_willingness_to_pay)
+FIRST = (
+    *(attribute_importance, level_effects, utilities, willingness_to_pay),
+    *(market_shares, demand, elasticities, market),
+)
+OF_PEOPLE = (
+    *(individual_level_effects, individual_importance, individual_willingness_to_pay),
+    *(individual_utilities, individual_zero_centred),
+)

@@ -264,6 +264,11 @@ class LogitChooser(Chooser):
             return super().constants_step()
         return np.minimum(np.exp(self.tastes[..., len(self.coding.names) :]).min(axis=(1, 2)), 1.0)[:, None]
 
+    def expected_utilities(self, products: np.ndarray) -> np.ndarray:
+        if self.is_estimate:
+            return super().expected_utilities(products)
+        return self.tastes.mean(axis=0)[..., : len(self.coding.names)] @ self.coding.rows(products).T
+
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         people, (number, kinds) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._weights_of_kinds(np.full(people, 1.0 / people))

@@ -417,6 +417,54 @@ class ChoiceAnswers:
 
         return level_effects(self._people_of_fit(), each_person, ci, cores, random_seed)
 
+    def utilities(
+        self, each_person: bool = False, zero_centred: bool = False, ci: float = INTERVAL
+    ) -> "pandas.DataFrame":
+        r"""What each level of each attribute adds to utility: centred, of everybody or of each person.
+
+        .. math::
+            v_{il} = u_{il} - \frac1L \sum_m u_{im}; \qquad
+            v_{il} \, \frac{100 A}{\sum_k (\max_l u_{kl} - \min_l u_{kl})}
+
+        The utilities u of the L levels of an attribute are those of products that differ in it alone, the mean over
+        some products of the data where they hang on other attributes. The second are zero-centred differences, by
+        which market researchers compare people: of each person the mean range of the A attributes is 100. They are of
+        a person's posterior mean utilities. Nothing, where it can be chosen, is compared with a product of which all
+        levels of each attribute are alike, and is scaled like the levels.
+
+        Parameters
+        ----------
+        each_person : bool
+            Whether to give those of each person instead: a row a respondent, a column for each level ("zoom: 10x").
+        zero_centred : bool
+            With `each_person`, whether to give zero-centred differences.
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a level: `attribute` and `level` (inside and none: choosing nothing); `utility`, mean over people
+            and draws, its interval `low` to `high` over draws and its standard error `se`; `zero_centred`, the mean
+            over people of zero-centred differences; `people_sd` and `zero_centred_sd`, standard deviations of the
+            people's own means, where people differ.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is no probability, or zero-centred differences are asked of everybody, whose table has them.
+
+        References
+        ----------
+        Orme (2014), answer in the Sawtooth Software forum, "Is there a formula for calculating the zero-centered
+        diffs?"; Orme (2020), Getting started with conjoint analysis, chapter 9.
+        """
+        from .utilities import utilities
+
+        return utilities(self._people_of_fit(), each_person, zero_centred, ci)
+
     def attribute_importance(
         self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0
     ) -> "pandas.DataFrame":

@@ -21,6 +21,8 @@ from .rules import How
 if TYPE_CHECKING:
     import pandas
 
+    from thali.data.experiments.scheme import Scheme
+
 
 def market_shares(
     chooser: "Chooser",
@@ -330,7 +332,7 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
         base = read[0] if base is None else base
     assert base is not None
     places = tuple(map(chooser.data.scheme.names.index, names))
-    return Space(names, values, tuple(cells), base, places, _earned(names, values, costs, price))
+    return Space(names, values, tuple(cells), base, places, _earned(names, values, costs, price, chooser.data.scheme))
 
 
 def _listed(name: str, values: Any) -> tuple[Any, ...]:
@@ -340,7 +342,7 @@ def _listed(name: str, values: Any) -> tuple[Any, ...]:
 
 
 def _earned(
-    names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, price: str | None
+    names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, price: str | None, scheme: "Scheme"
 ) -> tuple[np.ndarray, ...]:
     """What each value adds to the profit of a sale; empty without a price."""
     if price is None:
@@ -363,7 +365,7 @@ def _earned(
         if name == price:
             amounts += [_amount(price, value) for value in own]
         if name in wanted:
-            amounts -= _costs_of(name, own, wanted[name])
+            amounts -= _costs_of(name, own, wanted[name], scheme.levels[name])
         found.append(amounts)
     return tuple(found)
 
@@ -375,12 +377,18 @@ def _amount(price: str, value: Any) -> float:
     return number
 
 
-def _costs_of(name: str, values: Sequence[Any], costs: Any) -> np.ndarray:
+def _costs_of(name: str, values: Sequence[Any], costs: Any, levels: Sequence[str]) -> np.ndarray:
     if not isinstance(costs, Mapping):
         raise ArgumentError(f"costs of {name!r} must map its levels to numbers; got {costs!r}.")
     known = {as_label(level): cost for level, cost in costs.items()}
     if absent := [as_label(value) for value in values if as_label(value) not in known]:
         raise ArgumentError(f"costs of {name!r} lack {shorten(absent)}; give a number for each of its levels.")
+    every = [*levels, *map(as_label, values)]
+    if unknown := [level for level in known if level not in every]:
+        raise ArgumentError(
+            f"costs of {name!r} name {shorten(unknown)}, which is no level of it; leave it out."
+            f"{suggest(unknown[0], every)}"
+        )
     found = [as_number(as_label(known[as_label(value)])) for value in values]
     if None in found:
         raise ArgumentError(f"costs of {name!r} must be numbers; got {costs!r}.")

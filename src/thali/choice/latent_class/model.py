@@ -409,7 +409,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         table.attrs["interval"] = ci
         return table
 
-    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
         r"""Probability that each alternative of new tasks is chosen.
 
         .. math:: \sum_k r_{nk} p_{k}(x_j), \qquad r_{nk} = \pi_k \text{ for somebody new}
@@ -420,11 +420,15 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the
             fit belongs to each class with her own probability; anybody else with that of people with the same columns,
             where the model has `respondents` and the new tasks have these columns, else with that of the population.
+        ci : float in (0, 1), optional
+            The probability of an interval of each probability, over the
+            sampling distribution of the classes' tastes, whoever is of which class; None: none.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task.
+            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the others hold the lower and
+            the upper ends of the intervals.
 
         Raises
         ------
@@ -433,18 +437,25 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         DataError
             As `ChoiceExperiment.encode`, if the tasks of the fit never show a level, or if a column of new people holds
             what no respondent's does.
+        ArgumentError
+            If `ci` is no probability.
         """
+        from ..answers.chooser import with_ends
         from ..logit import probabilities
 
         self._require_fitted()
         matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
-        of_classes = probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()).T, encoded.task_of_row)
         classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
             covariates = covariates_for(people.loc[strange], self.respondents, self._data_)
             classes[strange] = ByColumns(self._odds(), covariates).expected
-        return (of_classes * classes).sum(axis=1)
+
+        def of(tastes: np.ndarray) -> np.ndarray:
+            return (probabilities(matrix @ tastes.T, encoded.task_of_row) * classes).sum(axis=1)
+
+        found = of(np.nan_to_num(self.coef_.to_numpy()))
+        return with_ends(found, lambda: np.stack([of(tastes) for tastes in self._draws_.tastes]), ci)
 
     def bootstrap_test(
         self,

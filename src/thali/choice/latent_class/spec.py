@@ -4,7 +4,18 @@ from functools import partial
 
 from thali._arguments import several_whole, whole
 from thali.data.kinds import EXPERIMENTS
-from thali.model.options import CONSTANTS, EXPERIMENT, INTERACTIONS, KNOTS, LINEAR, MARKET_STUDY, PEOPLE, SEED, SEGMENTS
+from thali.model.options import (
+    CONSTANTS,
+    EXPERIMENT,
+    INTERACTIONS,
+    KNOTS,
+    LINEAR,
+    MARKET_RULES,
+    MARKET_STUDY,
+    PEOPLE,
+    SEED,
+    SEGMENTS,
+)
 from thali.model.spec import COUNTS, REPORT, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
@@ -54,5 +65,6 @@ LATENT_CLASS = ModelSpec(
         SEGMENTS,
         *EXPERIMENT,
         *MARKET_STUDY,
+        *MARKET_RULES,
     ),
 )

@@ -1,10 +1,11 @@
 """What the multinomial and the hierarchical logit find out."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from thali.errors import Setting
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
-from thali.model.finding import FILE, FULL, MISSES, Finding, Maker, Picture, Text, finding
+from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase
@@ -24,7 +25,7 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
     if isinstance(model, HierarchicalLogit):
         attention = () if model._attention is None else (who_attends, patterns, individual_attention)
         people = (*attention, population, individuals, *segments_of(settings))
-        return (*_HIERARCHICAL, *people, check, summary, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
+        return (*_HIERARCHICAL, *people, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
     return (*_MULTINOMIAL, nests, no_check, summary, data, levels, methods(_multinomial), verdict)
 
 
@@ -68,12 +69,22 @@ def individual_attention(model: "HierarchicalLogit", settings: Settings) -> Find
     return Finding(table=model.attention(settings.ci).people)
 
 
-@finding("population", "What do people want on average?", FULL)
+@finding("population", "What do people want on average?")
 def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population()
     title = ENGLISH["logit.population" if model._attention is None else "attention.population"]
-    return Finding(title=title, table=table.rename_axis(table.index.name or "coefficient"))
+    return Finding(title=title, table=table.rename_axis(table.index.name or "coefficient"), rows=None)
+
+
+@finding("summary", "How sure is each quantity?", chapter=STATISTICS)
+def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
+    """What the verdict judges; in files also means and standard deviations of tastes, and effects of covariates."""
+    import pandas as pd
+
+    found = summary(model, settings)
+    every = pd.concat([model.summary(), model.population()]).rename_axis("quantity")
+    return replace(found, table=every, shown=found.table)
 
 
 @finding("individuals", "What does each person want?", FULL)

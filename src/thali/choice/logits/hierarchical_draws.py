@@ -10,8 +10,10 @@ import numpy as np
 from thali.errors import Argument, ArgumentError
 from thali.inference.chains import recorded_of
 from thali.inference.seeds import root
+from thali.posterior.store import BITS
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
+from ..answers.chooser import ends
 from ..answers.logits import LogitChooser
 from ..coding import Coding
 from ..logit import DIRECTIONS, probabilities
@@ -147,6 +149,8 @@ NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time
 
 _FAR = 2.0  # standard deviations from 0, at which indifference is rare
+MAX_EXACT = 2_000_000  # tastes of all people in all draws of which a file holds every digit
+BITS_IN_FILES = 9  # of the others: a relative error of at most 1 / 1,024
 _TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
 _DESCRIPTIONS = {
     "mean": "mean in the population of tastes, or of their logarithms (attribute tastes), where covariates are average",
@@ -293,6 +297,11 @@ def draws_group(
     group["mean"].attrs[_TASTES] = json.dumps(list(scale.names))
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    if in_units.size > MAX_EXACT:
+        group["beta"].attrs |= {
+            BITS: BITS_IN_FILES,
+            "description": f"{_DESCRIPTIONS['beta']}; files hold {BITS_IN_FILES} bits of each",
+        }
     return group
 
 
@@ -372,6 +381,22 @@ def errors_of_probabilities(
         of_draws = p.reshape(len(rows), -1, sizes["chain"] * sizes["draw"]).mean(axis=1)
         result[rows] = mean_errors(of_draws.reshape(len(rows), sizes["chain"], sizes["draw"]))
     return result
+
+
+def ends_of_probabilities(
+    posterior: "xarray.Dataset",
+    population: "Population",
+    matrix: np.ndarray,
+    task_of_row: np.ndarray,
+    respondent_of_row: np.ndarray,
+    random_seed: Any,
+    ci: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the interval of each probability over draws, of somebody new over people, too."""
+    result = np.empty((2, len(matrix)))
+    for rows, p in _blocks(posterior, population, matrix, task_of_row, respondent_of_row, random_seed):
+        result[:, rows] = ends(p.T, ci)
+    return result[0], result[1]
 
 
 def _blocks(

@@ -385,18 +385,22 @@ class MultinomialLogit(LogitAnswers, Model):
         """Those of the nests; empty where there are none."""
         return np.empty(0) if self.dissimilarity_ is None else self.dissimilarity_.to_numpy()
 
-    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
         """Probability that each alternative of new tasks is chosen.
 
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
             As for `ChoiceExperiment.encode`; attributes in `linear` may have any number.
+        ci : float in (0, 1), optional
+            The probability of an interval of each probability, over the sampling distribution of the estimate; None:
+            none.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task.
+            In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the others hold the lower and
+            the upper ends of the intervals.
 
         Raises
         ------
@@ -404,16 +408,27 @@ class MultinomialLogit(LogitAnswers, Model):
             Before `fit`.
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        ArgumentError
+            If `ci` is no probability.
         """
+        from ..answers.chooser import with_ends
         from ..logit import probabilities
         from ..nests import nested_rows
 
         self._require_fitted()
         cells, encoded = read_cells(self._coding_, self.scheme_, new)
-        utility = self._coding_.rows(cells) @ self._tastes()
-        if self._nesting_ is not None:
-            utility = nested_rows(utility, encoded.task_of_row, self._nesting_.of(cells), self._dissimilarity())
-        return probabilities(utility, encoded.task_of_row)
+        rows, p = self._coding_.rows(cells), len(self.coef_)
+
+        def of(tastes: np.ndarray, dissimilarity: np.ndarray) -> np.ndarray:
+            utility = rows @ tastes
+            if self._nesting_ is not None:
+                utility = nested_rows(utility, encoded.task_of_row, self._nesting_.of(cells), dissimilarity)
+            return probabilities(utility, encoded.task_of_row)
+
+        def drawn() -> np.ndarray:
+            return np.stack([of(each[:p], np.exp(each[p:])) for each in self._chooser().tastes[1:, 0]])
+
+        return with_ends(of(self._tastes(), self._dissimilarity()), drawn, ci)
 
     def _data_of_fit(self) -> "ChoiceExperiment":
         return self._data_

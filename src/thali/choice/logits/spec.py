@@ -11,6 +11,7 @@ from thali.model.options import (
     INTERACTIONS,
     KNOTS,
     LINEAR,
+    MARKET_RULES,
     MARKET_STUDY,
     MAX_TIME,
     NESTS,
@@ -32,7 +33,7 @@ MULTINOMIAL = ModelSpec(
     data=(EXPERIMENTS,),
     answers="one utility for everybody, by maximum likelihood",
     papers=("mcfadden1974", "mcfadden1978"),
-    options=(*CODING, NESTS, SPACE, *EXPERIMENT, *MARKET_STUDY),
+    options=(*CODING, NESTS, SPACE, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
     aliases_need={"nested-logit": "nest"},
 )
 HIERARCHICAL = ModelSpec(
@@ -57,6 +58,7 @@ HIERARCHICAL = ModelSpec(
         SEGMENTS,
         *EXPERIMENT,
         *MARKET_STUDY,
+        *MARKET_RULES,
     ),
     pictures=("trace",),
 )

@@ -348,6 +348,8 @@ def _columns(names: list[str], wanted: tuple[Any, ...]) -> tuple[str, str, str |
             )
         found.append(present[0] if present else None)
     used = [name for name in found if name is not None]
+    if found[0] == found[1] and None not in wanted[:2]:  # named for both: everybody had one task
+        used = used[1:]
     for name in used:
         if used.count(name) > 1:
             raise ArgumentError(f"Column {name!r} cannot serve twice among respondent, task, alternative and chosen.")

@@ -1,5 +1,6 @@
 """A choice experiment from a wide table: one row a task, one column for each attribute of each alternative."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 ZERO_OR_NONE = ("0", *NO_CHOICE)  # what the column of choices holds where none was chosen
 _BETWEEN = ("_", ".", ":", " ")
+_ATTACHED = ""  # between an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
+_NUMBERED = re.compile(r"(.*\D)(\d+)")
 _NUMBERS = tuple(str(k) for k in range(1, 100))
 LACKING = "(lacks it)"  # of an alternative that has no column of an attribute
 _LONG = ("respondent", "task", "alternative", "chosen")  # columns of the long table that is made
@@ -31,6 +34,7 @@ class WideTasks(NamedTuple):
     task: str | None
     chosen: str
     is_listed: bool = False  # whether the user listed the alternatives
+    is_sure: bool = True  # whether the names of the columns say so beyond doubt
 
     @property
     def used(self) -> set[str | None]:
@@ -64,23 +68,45 @@ def wide_tasks(
     wanted = None if alternatives is None else tuple(map(as_label, alternatives))
     picked = {as_label(value) for value in frame[chosen].dropna().unique()}
     best = None
-    for separator in _BETWEEN:
-        for last in (True, False):  # the alternative stands at the end of a name, or at its beginning
+    for separator in (*_BETWEEN, _ATTACHED):
+        for last in (True, False)[: 1 if separator == _ATTACHED else 2]:  # the alternative ends a name, or begins it
             described = _described([name for name in names if name not in taken], separator, last)
             known = tuple(dict.fromkeys(each for columns in described.values() for each in columns))
             if wanted is not None:
                 fits = set(wanted) <= set(known)
             else:
                 fits = _are_alternatives(known, picked) or any(plain(name) in AVAILABLE.sure for name in described)
+            if separator == _ATTACHED and len({tuple(each) for each in described.values()}) > 1:
+                continue
             if described and fits and (best is None or len(described) > len(best[1])):
-                best = (wanted or known, described)
+                best = (wanted or known, described, separator != _ATTACHED)
     if best is None:
         return None
-    known, described = best
+    known, described, is_sure = best
     available = next((dict(each) for name, each in described.items() if plain(name) in AVAILABLE.sure), {})
     attributes = {name: each for name, each in described.items() if plain(name) not in AVAILABLE.sure}
     roles = found["respondent"], found["task"], chosen
-    return WideTasks(known, attributes, available, *roles, wanted is not None) if attributes else None
+    if len(attributes) < (1 if is_sure else 2):
+        return None
+    return WideTasks(known, attributes, available, *roles, wanted is not None, is_sure)
+
+
+def bases_of(name: str) -> list[str]:
+    """What an attribute may be called of which a column holds one alternative.
+
+    Examples
+    --------
+    >>> bases_of("price_1"), bases_of("pf2")
+    (['price', '1'], ['pf'])
+    """
+    found = [
+        part
+        for between in _BETWEEN
+        if between in name
+        for part in (name.rpartition(between)[0], name.partition(between)[2])
+    ]
+    numbered = _NUMBERED.fullmatch(name)
+    return list(dict.fromkeys(part for part in (*found, *([numbered[1]] if numbered and not found else [])) if part))
 
 
 def numbered_attributes(names: list[str]) -> list[str]:
@@ -98,7 +124,11 @@ def _described(names: list[str], separator: str, last: bool) -> dict[str, dict[s
     """Attribute -> alternative -> column, of all attributes that several alternatives have."""
     found: dict[str, dict[str, str]] = {}
     for name in names:
-        start, between, end = name.rpartition(separator) if last else name.partition(separator)
+        if separator == _ATTACHED:
+            numbered = _NUMBERED.fullmatch(name)
+            start, between, end = (numbered[1], "1", numbered[2]) if numbered else ("", "", "")
+        else:
+            start, between, end = name.rpartition(separator) if last else name.partition(separator)
         if between and start and end:
             attribute, alternative = (start, end) if last else (end, start)
             found.setdefault(attribute, {})[alternative] = name

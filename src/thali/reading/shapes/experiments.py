@@ -93,6 +93,7 @@ def match_wide(
         str(found),
         table,
         lambda: _read_wide(table, given | {"alternatives": alternatives} | more, str(found)),
+        sure=found.is_sure,
     )
 
 
@@ -121,4 +122,4 @@ WIDE = Shape(
 )
 
 
-SHAPES = LONG_TABLE, WIDE
+SHAPES = WIDE, LONG_TABLE  # which is tried last, as it is any table of what is known to be choices

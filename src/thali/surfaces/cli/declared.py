@@ -26,6 +26,15 @@ _Report = Annotated[
     typer.Option(metavar="FILE", help="Write a report there: one HTML file, to mail and to print.", show_default=False),
 ]
 
+_Slides = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Write a slide of 16 to 9 for each answer that has a picture there, as PNG and SVG.",
+        show_default=False,
+    ),
+]
+
 
 @takes_options_of_models()
 def fit(
@@ -61,6 +70,7 @@ def fit(
     tables: Tables = None,
     pictures: Pictures = None,
     report: _Report = None,
+    slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -81,6 +91,7 @@ def fit(
             formats_of(tables, pictures, out),
             report,
             {"title": title, "author": author, "question": question},
+            slides,
         )
 
 
@@ -118,6 +129,7 @@ def report(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="The report.", show_default="report.html in the folder"),
     ] = None,
+    slides: _Slides = None,
     title: Title = "",
     author: Author = "",
     question: Question = "",
@@ -126,7 +138,7 @@ def report(
     with plain_messages() as terminal:
         from .commands.report import run_report
 
-        run_report(terminal, results, out, {"title": title, "author": author, "question": question})
+        run_report(terminal, results, out, {"title": title, "author": author, "question": question}, slides)
 
 
 def status(folder: _Job) -> None:
@@ -293,7 +305,8 @@ def design(
         typer.Argument(
             metavar="OPTION...|FILE",
             help="The options, three or more; or how many. With --tasks a table of attributes and levels, one level a"
-            " line, with the columns attribute, level and, if utilities are expected, utility.",
+            " line, with the columns attribute, level and, if utilities are expected, utility; if these are uncertain,"
+            " sd, their standard deviations.",
             show_default=False,
         ),
     ],
@@ -354,6 +367,27 @@ def design(
             show_default=False,
         ),
     ] = None,
+    pilot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RESULTS",
+            help="With --tasks: the folder or file of a logit that was fitted to a pilot study, for utilities and how"
+            " uncertain they are.",
+            show_default=False,
+        ),
+    ] = None,
+    power: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PEOPLE",
+            help="With --tasks and utilities: simulate studies of so many people with the design, and print how often"
+            " each utility is told from 0.",
+            show_default="no simulation",
+        ),
+    ] = None,
+    spread: Annotated[
+        float, typer.Option(help="With --power: the standard deviation of each utility between people.")
+    ] = 0.0,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -370,6 +404,7 @@ def design(
     named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")}
     named["per_person"] = "per-person"
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
+    named |= {"respondents": "power", "spread": "spread"}
     with plain_messages(OptionWords.of_names(named)):
         from thali.errors import ArgumentError
 
@@ -379,7 +414,8 @@ def design(
         formats = formats_of(tables, None, out)
         if tasks is None:
             of_tasks = {"alternatives": alternatives, "interaction": interaction, "direction": direction}
-            of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None}
+            of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None, "power": power}
+            of_tasks |= {"pilot": pilot}
             if given := [word for word, value in of_tasks.items() if value is not None]:
                 raise ArgumentError(f"--{given[0]} is about the tasks of a choice experiment; say how many by --tasks.")
             if size is None and per_person is None:
@@ -391,7 +427,8 @@ def design(
             raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
         how = {"versions": versions, "none": none, "overlap": overlap, "random_seed": seed}
         typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
-        print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, **how)
+        simulated = None if power is None else (power, spread)
+        print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, simulated, pilot, **how)
 
 
 @takes_options(LEADERBOARD)

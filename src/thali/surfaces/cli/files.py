@@ -9,28 +9,28 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from thali._labels import shorten
+from thali._labels import plural, shorten
 from thali.errors import ArgumentError, DataError, ThaliError
 from thali.inference.files import cannot_write, write_together
-from thali.model.finding import FILE, FILES, Findings, Picture
+from thali.model.finding import FILES, SHEETS, Findings, Picture
 
 from ..figures import KINDS, Drawable, Figures
-from .boundary import notify
+from .boundary import Terminal, notify
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 
-def check_folder(folder: Path) -> Path:
+def check_folder(folder: Path, option: str = "--out") -> Path:
     """The nearest folder that exists on the way to `folder`, once it is clear that `folder` can be written."""
     existing = folder
     while not existing.is_dir():
         if existing.exists():
-            raise ArgumentError(f"--out needs a folder; {existing} is a file. Choose another name.")
+            raise ArgumentError(f"{option} needs a folder; {existing} is a file. Choose another name.")
         existing = existing.parent
     if not os.access(existing, os.W_OK):
-        raise ArgumentError(f"--out: you may not write to the folder {existing}. Choose another.")
+        raise ArgumentError(f"{option}: you may not write to the folder {existing}. Choose another.")
     return existing
 
 
@@ -58,8 +58,8 @@ def write_findings(
     Long tables, of single persons or pairs, are CSV alone.
     """
     shown = list(findings.of(FILES))
-    tables = {found.key: found.table for found in shown if found.table is not None and found.place != FILE}
-    long = {found.key: found.table for found in shown if found.table is not None and found.place == FILE}
+    tables = {found.key: found.table for found in shown if found.table is not None and SHEETS in found.place}
+    long = {found.key: found.table for found in shown if found.table is not None and SHEETS not in found.place}
     write_all(folder, {**others, **table_files(tables, formats), **table_files(long, ("csv",))})
     pictures = [found.picture for found in shown if found.picture]
     if figures is not None:
@@ -93,6 +93,18 @@ def write_pictures(folder: Path, pictures: Iterable[Picture], formats: Iterable[
     if contents:
         write_all(folder, contents)
     return list(contents)
+
+
+def write_slides(findings: Findings, folder: Path, terminal: Terminal, about: str) -> None:
+    """Write a slide for each answer that has a picture."""
+    from ..slides import slide_files, slides
+
+    made = slides(findings, terminal.words, about)
+    if not made:
+        notify("no answer has a picture, so that there are no slides.")
+        return
+    write_all(folder, slide_files(made))
+    notify(f"wrote {plural(len(made), 'slide')} to {folder}.")
 
 
 def drawn(figures: Figures, picture: Drawable, kind: str) -> bytes:

@@ -12,9 +12,11 @@ from thali.data.kinds import SPECS
 from thali.model.options import (
     AWAY,
     CHOSEN,
+    CODES,
     CODING,
     COUNT,
     COVARIATES,
+    DESIGN,
     FIRST,
     HOME,
     LOSSES,
@@ -52,6 +54,8 @@ COMPARED = (
     *(
         "where",
         "labels",
+        "codes",
+        "design",
         "respondent",
         "task",
         "alternative",
@@ -165,10 +169,10 @@ LEADERBOARD = (
 
 
 def given_of_table(values: dict[str, Any]) -> dict[str, Any]:
-    """What typed options say of a table, whichever model it is for: which rows count, and unless none is about a shape
-    of tables, all else."""
+    """What typed options say of a table, whichever model it is for: which rows count and what files beside it say, and
+    unless none is about a shape of tables, all else."""
     if not {option.word for option in (*OF_TABLES, *OF_TRIPLETS)} & set(values):
-        return {WHERE.name: values[WHERE.word]} if WHERE.word in values else {}
+        return {option.name: values[option.word] for option in (WHERE, CODES, DESIGN) if option.word in values}
     known = {word: owned[0][1] for word, owned in by_word().items()}
     return {known[word].name: value for word, value in values.items() if known[word].to == DATA}
 

@@ -6,6 +6,7 @@ from typing import Any
 from thali._labels import suggest
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import (
+    AMOUNTS,
     ANCHOR,
     CELL,
     CONDITIONS,
@@ -108,6 +109,16 @@ def _pairs(option: Option, typed: list[str]) -> dict[str, str]:
     return found
 
 
+def _amounts(option: Option, typed: list[str]) -> dict[str, float]:
+    found = {}
+    for name, value in _pairs(option, typed).items():
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise ArgumentError(Argument(option.name), f" of {name!r} must be a number; got {value!r}.") from None
+    return found
+
+
 def _lists(option: Option, typed: list[str]) -> dict[str, list[str]]:
     return {name: _names(option, value) for name, value in named_values(option, typed)}
 
@@ -154,6 +165,7 @@ _READ = {
     ANCHOR: _anchor,
     CELL: _cell,
     PAIRS: _pairs,
+    AMOUNTS: _amounts,
     LISTS: _lists,
     CUTS: _cuts,
     CONDITIONS: _conditions,

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali.errors import Argument, ArgumentError
+from thali._labels import as_label
+from thali.errors import Argument, ArgumentError, DataError
 from thali.model.names import method_meant
 from thali.model.settings import Settings
 from thali.model.spec import FIT, MODEL, REPORT, ModelSpec, Option
@@ -41,7 +42,23 @@ class Asked(NamedTuple):
             wanted.setdefault("folds", FOLDS)
         if "market" in wanted:
             wanted["market"] = load(folder / wanted["market"]).frame.reset_index(drop=True)
+        if "actual" in wanted:
+            wanted["actual"] = _amounts_in(folder / wanted["actual"])
         return Settings(**wanted)
+
+
+def _amounts_in(file: Path) -> dict[str, float]:
+    """Label -> number, from a table of these two columns."""
+    from thali.reading.table import in_file, load
+
+    frame = load(file).frame
+    with in_file(str(file)):
+        if frame.shape[1] != 2 or frame.iloc[:, 1].dtype.kind not in "iuf":
+            raise DataError("A table of actual shares has two columns, the product and its share, a number.")
+        labels = frame.iloc[:, 0].map(as_label).tolist()
+        if twice := [label for label in labels if labels.count(label) > 1]:
+            raise DataError(f"A table of actual shares has a row for each product; {twice[0]!r} is there twice.")
+    return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
 
 
 def asked_of(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> Asked:

@@ -56,10 +56,13 @@ def print_choice_design(
     formats: tuple[str, ...],
     typed: dict[str, list[str]],
     holdouts: Path | None,
+    simulated: tuple[int, float] | None = None,
+    pilot: Path | None = None,
     **how: Any,
 ) -> None:
     """Print what the tasks of a choice experiment with the attributes of a table tell, and the tasks, or write them."""
     from thali import designs
+    from thali.model.saved import load
 
     if out is not None:
         check_folder(out)
@@ -67,17 +70,36 @@ def print_choice_design(
         raise ArgumentError("--tasks needs --alternatives, the products in each task.")
     if len(files) != 1:
         raise ArgumentError(f"--tasks needs one table of attributes and levels; got {' '.join(files)}.")
-    attributes, prior = _attributes_in(files[0])
+    attributes, prior, prior_sd = _attributes_in(files[0])
+    if pilot is not None:
+        if prior is not None:
+            raise ArgumentError(f"--pilot takes the place of the column utility in {files[0]}; leave one of them out.")
+        prior = load(pilot)
+    if simulated is not None and prior is None:
+        raise ArgumentError(
+            f"--power needs the utilities that are expected: a column utility in {files[0]}, or --pilot."
+        )
     asked = _asked(typed)
     fixed = [] if holdouts is None else _tasks_in(holdouts)
-    design = designs.choice(attributes, tasks, alternatives, prior=prior, holdouts=fixed, **asked, **how)
+    of_utilities = {"prior": prior, "prior_sd": prior_sd}
+    design = designs.choice(attributes, tasks, alternatives, holdouts=fixed, **of_utilities, **asked, **how)
     also = {"interactions": asked["interactions"], "directions": asked["directions"]}
-    checked = designs.check(design, prior, **also)
+    checked = designs.check(design, **of_utilities, **also)
     tables = {"design": design, "tasks": _a_row_a_task(design), "errors": checked.table}
-    _write(out, tables | {"balance": checked.balance, "overlap": checked.overlap}, formats)
+    tables |= {"balance": checked.balance, "overlap": checked.overlap}
+    told = None
+    if simulated is not None:
+        people, spread = simulated
+        among = {"interactions": asked["interactions"], "random_seed": how.get("random_seed")}
+        told = tables["power"] = designs.power(design, prior, people, spread, **among)
+    _write(out, tables, formats)
     if out is None:
         print(design.to_csv(index=False))
     print(checked)
+    if told is not None:
+        people, studies = (told.attrs[name] for name in ("respondents", "simulations"))
+        print(f"\nHow often {studies:,} simulated studies with {people:,} people each tell a utility from 0:")
+        print(told.round(3).to_string())
 
 
 def _asked(typed: dict[str, list[str]]) -> dict[str, Any]:
@@ -124,21 +146,27 @@ def _a_row_a_task(design: "pandas.DataFrame") -> "pandas.DataFrame":
     return pd.concat(parts, axis=1).reset_index()
 
 
-def _attributes_in(path: str) -> "tuple[dict[str, list[str]], dict[str, list[float]] | None]":
-    """Attribute -> levels, and the utilities that are expected of them, if the table has any."""
+Numbers = dict[str, list[float]] | None  # of the levels of each attribute
+
+
+def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
+    """Attribute -> levels, the utilities that are expected of them and their standard deviations, where it has any."""
     from thali.reading.table import load
 
     frame: pandas.DataFrame = load(Path(path)).frame
     if not {"attribute", "level"} <= set(frame.columns):
         raise DataError(
-            f"{path} must have the columns attribute and level, one level a line, and may have utility; it has "
+            f"{path} must have the columns attribute and level, one level a line, and may have utility and sd; it has "
             f"{', '.join(map(str, frame.columns))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
-    attributes = {name: part["level"].tolist() for name, part in parts.items()}
-    if "utility" not in frame:
-        return attributes, None
-    return attributes, {name: part["utility"].tolist() for name, part in parts.items()}
+    found = [
+        {name: part[column].tolist() for name, part in parts.items()} if column in frame else None
+        for column in ("level", "utility", "sd")
+    ]
+    if found[2] is not None and found[1] is None:
+        raise DataError(f"{path} has a column sd, of utilities, and no column utility; add it.")
+    return found[0] or {}, found[1], found[2]
 
 
 def _write(out: Path | None, tables: "dict[str, pandas.DataFrame]", formats: tuple[str, ...]) -> None:

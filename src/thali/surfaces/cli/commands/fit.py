@@ -20,7 +20,7 @@ from thali.model.spec import DATA, FIT, MODEL, ModelSpec
 from ...figures import Figures
 from ...text import text_of
 from ..boundary import INTERRUPTED, Terminal, notify
-from ..files import check_folder, write_model, write_results
+from ..files import check_folder, write_model, write_results, write_slides
 from ..loading import find_data, kind_of_data, load
 from ..models import model_implied, model_named
 from ..options import by_word, given_of_table
@@ -40,9 +40,12 @@ def run_fit(
     formats: Sequence[str] = ("csv",),
     page: Path | None = None,
     cover: dict[str, str] = UNTITLED,
+    slides: Path | None = None,
 ) -> None:
     """Fit a model to the data of that name and print the answer."""
     from thali.model.saved import tree_of_model
+
+    from ...html import fit_in_words
 
     spec, alias = (model_implied(typed), "") if model_name is None else model_named(model_name)
     wanted: dict[str, Any] = {}
@@ -53,8 +56,9 @@ def run_fit(
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
         wanted = given_of_table(read)
     asked = None if spec is None else asked_of(terminal, spec, alias, typed, None)
-    if out is not None:
-        check_folder(out)
+    for option, folder in (("--out", out), ("--slides", slides)):
+        if folder is not None:
+            check_folder(folder, option)
     if page is not None:
         check_place(page.absolute())
     elif named := next((name for name, text in cover.items() if text), ""):
@@ -107,6 +111,8 @@ def run_fit(
             if page is not None:
                 repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
                 write_report(model, page, repeats, terminal, settings, figures, cover)
+            if slides is not None:
+                write_slides(findings, slides, terminal, fit_in_words(model))
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while results were written; what was not said to be written is missing.")
         raise typer.Exit(INTERRUPTED) from None

@@ -9,27 +9,39 @@ from thali.model.registry import spec_of
 from thali.model.settings import USUAL, Settings
 
 from ..boundary import Terminal, notify
+from ..files import check_folder, write_slides
 from .asked import asked_of
 from .jobs import COVER, JOB, as_typed, command_of
 
 UNTITLED = dict.fromkeys(COVER, "")  # a report that is called what thali calls it
 
 
-def run_report(terminal: Terminal, results: Path, out: Path | None, cover: dict[str, str] = UNTITLED) -> None:
-    """Write the report of what a folder or a file holds."""
+def run_report(
+    terminal: Terminal,
+    results: Path,
+    out: Path | None,
+    cover: dict[str, str] = UNTITLED,
+    slides: Path | None = None,
+) -> None:
+    """Write the report of what a folder or a file holds, and slides of it."""
+    from ...report import about, findings_of
+
+    if slides is not None:
+        check_folder(slides, "--slides")
     file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
     check_place(file)
     what = _results(results)
     found = command_of(results) if results.is_dir() else None
-    if found is None:
-        write_report(what, file, "", terminal, cover=cover)
-        return
-    name, arguments, folder = found
-    settings = USUAL
-    cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
-    if name == "fit" and (spec := spec_of(what)) is not None:
-        settings = asked_of(terminal, spec, "", arguments["typed"], None).settings(folder)
-    write_report(what, file, as_typed(name, arguments), terminal, settings, cover=cover)
+    command, settings = "", USUAL
+    if found is not None:
+        name, arguments, folder = found
+        command = as_typed(name, arguments)
+        cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
+        if name == "fit" and (spec := spec_of(what)) is not None:
+            settings = asked_of(terminal, spec, "", arguments["typed"], None).settings(folder)
+    write_report(what, file, command, terminal, settings, cover=cover)
+    if slides is not None:
+        write_slides(findings_of(what, settings), slides, terminal, about(what))
 
 
 def write_report(

@@ -1,0 +1,76 @@
+"""Intervals of predicted probabilities: quantiles over own draws."""
+
+import warnings
+
+import numpy as np
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.errors import ArgumentError
+
+pytestmark = pytest.mark.fit
+
+
+def softmax(u):
+    odds = np.exp(u - u.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated(people=8, seed=3), attributes=["price", "brand", "zoom"])
+
+
+@pytest.fixture(scope="module")
+def new():
+    return simulated(people=8, seed=3).head(6)
+
+
+def matrix(names, frame):
+    """The columns of these coefficients, by their names."""
+    x = np.zeros((len(frame), len(names)))
+    for row, product in enumerate(frame.to_dict("records")):
+        for column, name in enumerate(names):
+            attribute, _, level = str(name).rstrip("]").partition("[")
+            x[row, column] = product["price"] if attribute == "price" else product[attribute] == level
+    return x
+
+
+def test_of_a_person_by_the_draws_of_her_tastes(data, new):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = th.HierarchicalLogit(linear="price").fit(data, draws=40, tune=30, random_seed=1, progressbar=False)
+    beta = model.posterior_["posterior"]["beta"].stack(row=["chain", "draw"]).transpose("row", "respondent", ...)
+    u = beta.sel(respondent=str(new["id"].iloc[0])).values @ matrix(beta["coefficient"].values, new).T
+    p = softmax(u.reshape(len(u), 2, 3)).reshape(len(u), 6)
+    found, se, low, high = model.predict_proba(new, return_se=True, ci=0.8)
+    np.testing.assert_allclose(found, p.mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose([low, high], np.quantile(p, [0.1, 0.9], axis=0), rtol=1e-9)
+    assert (se < high - low).all() and len(model.predict_proba(new, ci=0.8)) == 3
+    of_new = model.predict_proba(new.assign(id="nobody"), ci=0.8)
+    assert (of_new[2] - of_new[1]).mean() > (high - low).mean()
+    with pytest.raises(ArgumentError, match="ci is the probability of an interval"):
+        model.predict_proba(new, ci=2.0)
+
+
+def test_of_an_estimate_by_its_covariance(data, new):
+    model = th.MultinomialLogit(linear="price").fit(data)
+    found, low, high = model.predict_proba(new, ci=0.95)
+    np.testing.assert_array_equal(found, model.predict_proba(new))
+    x = matrix(model.coef_.index, new)
+    slopes = []
+    for k in range(x.shape[1]):
+        moved = model.coef_.to_numpy() + 1e-5 * (np.arange(x.shape[1]) == k)
+        own = softmax((x @ moved).reshape(2, 3)).ravel()
+        slopes.append((own - found) / 1e-5)
+    sd = np.sqrt(np.einsum("ar,ab,br->r", slopes, model.covariance_.to_numpy(), slopes))
+    assert (low < found).all() and (found < high).all()
+    np.testing.assert_allclose(high - low, 2 * 1.96 * sd, rtol=0.2)
+
+
+def test_of_classes_by_the_draws_of_their_tastes(data, new):
+    model = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
+    found, low, high = model.predict_proba(new, ci=0.9)
+    np.testing.assert_array_equal(found, model.predict_proba(new))
+    assert (low <= high).all() and ((low <= found) & (found <= high)).mean() > 0.6

@@ -1,0 +1,285 @@
+"""Files of survey programs and of R's packages, each written here after its published description."""
+
+import pandas as pd
+import pytest
+from typed_tables import made
+
+import thali as th
+from thali._source import Source
+from thali.data.kinds import EXPERIMENTS
+from thali.errors import DataError
+from thali.reading.recognise import read
+
+CODES = "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nprice,1,99\nprice,2,149\nprice,3,199\n"
+# Two people, two tasks of two products; the chosen concept of each task, 3 being none.
+PRODUCTS = {(1, 1): [(1, 1), (2, 3)], (1, 2): [(2, 2), (1, 3)], (2, 1): [(2, 1), (1, 2)], (2, 2): [(1, 1), (2, 2)]}
+CHOICES = {(1, 1): 2, (1, 2): 3, (2, 1): 1, (2, 2): 2}
+BRANDS, PRICES = ["Sony", "Canon"], [99, 149, 199]
+
+
+@pytest.fixture
+def expected():
+    """The study as it is read without any codes."""
+    rows = []
+    for (person, task), products in PRODUCTS.items():
+        for place, (brand, price) in enumerate(products, start=1):
+            row = {"brand": BRANDS[brand - 1], "price": PRICES[price - 1]}
+            rows.append(
+                {"id": person, "task": task, "alt": str(place), **row, "choice": int(CHOICES[person, task] == place)}
+            )
+        rows.append({"id": person, "task": task, "alt": "3", "choice": int(CHOICES[person, task] == 3)})
+    return th.ChoiceExperiment.from_frame(pd.DataFrame(rows), none="3", levels={"brand": BRANDS})
+
+
+def same(found, expected):
+    """Whether two experiments hold the same products and choices."""
+    assert found.levels == expected.levels and found.n_tasks == expected.n_tasks
+    assert found.chosen.tolist() == expected.chosen.tolist()
+    products = (each.products[each.row_product].tolist() for each in (found, expected))
+    assert next(products) == next(products)
+
+
+def file_of(tmp_path, text, name):
+    (tmp_path / name).write_text(text)
+    return tmp_path / name
+
+
+@pytest.fixture
+def codes(tmp_path):
+    return file_of(tmp_path, CODES, "codes.csv")
+
+
+def sawtooth():
+    """The long CSV of Sawtooth Software: none is a row of zeros, levels are codes."""
+    lines = ["sys_RespNum,sys_CBCVersion_CBC,Task,Concept,brand,price,Response"]
+    for (person, task), products in PRODUCTS.items():
+        for place, codes in enumerate([*products, (0, 0)], start=1):
+            lines.append(
+                f"{person},{person},{task},{place},{codes[0]},{codes[1]},{int(CHOICES[person, task] == place)}"
+            )
+    return "\n".join(lines)
+
+
+def cho():
+    """Sawtooth Software's help, CHO file format: a duration and a segment as variables."""
+    lines = []
+    for person in (1, 2):
+        lines += [f"{person} 2 2 2 1", f"6 {person}"]
+        for task in (1, 2):
+            lines += ["2 1", *(f"{brand} {price}" for brand, price in PRODUCTS[person, task])]
+            lines.append(f"{CHOICES[person, task]} 32")
+    return "\n".join(lines)
+
+
+def test_codes_have_labels_and_prices(codes, expected):
+    found, sentence = made(sawtooth(), EXPERIMENTS, codes=codes)
+    same(found, expected)
+    assert "no-choice option" in sentence and sentence.endswith("; labels of 'brand', 'price' by their codes")
+    wide = "id,task,brand_1,price_1,brand_2,price_2,choice\n"
+    for (person, task), products in PRODUCTS.items():
+        shown = ",".join(f"{brand},{price}" for brand, price in products)
+        wide += f"{person},{task},{shown},{CHOICES[person, task] % 3}\n"
+    same(made(wide, EXPERIMENTS, codes=codes)[0], expected)
+    listed = made(sawtooth(), EXPERIMENTS, codes=codes, levels={"brand": ["Canon", "Sony"]})[0]
+    assert listed.levels["brand"] == ("Canon", "Sony")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CODES.replace("price,3,199\n", ""), "Column 'price' is '3' in row 3, which codes does not explain"),
+        (CODES + "zoom,1,3x\n", "codes has labels of 'zoom', which no column is called"),
+        (CODES.replace("Canon", "Sony"), "codes.csv: Attribute 'brand' has the label 'Sony' twice"),
+        (CODES + "price,3,249\n", "codes.csv: Attribute 'price' has the code '3' twice"),
+        (CODES.replace("Canon", ""), "codes.csv: Row 2 of the table of codes has an empty cell"),
+        ("code,label\n1,Sony\n", "codes.csv: A table of codes has three columns"),
+    ],
+)
+def test_codes_that_do_not_fit(tmp_path, text, said):
+    with pytest.raises(DataError, match=said):
+        made(sawtooth(), EXPERIMENTS, codes=file_of(tmp_path, text, "codes.csv"))
+
+
+def test_a_cho_file(codes, expected):
+    found, sentence = read(Source("study.cho", cho().encode()), EXPERIMENTS, codes=codes)
+    same(found, expected)
+    assert found.people["variable2"].tolist() == [1, 2] and "a .cho file" in sentence
+    lines = cho().split("\n")
+    lines[lines.index("3 32")] = "0 32"
+    found, sentence = read(Source("study.cho", "\n".join(lines).encode()), EXPERIMENTS)
+    assert found.n_tasks == 3 and "1 task without an answer left out" in sentence
+    assert set(found.levels) == {"inside", "attribute1", "attribute2"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text[:-9], "The file ends within a task"),
+        (lambda text: text.replace("1 2 2 2 1", "1 2 2 2 2"), "dual-response none option, which is not read"),
+        (lambda text: text.replace("2 32", "9 32", 1), "has 2 concepts, of which 9 was chosen"),
+        (lambda text: text.replace("2 3", "2 x", 1), "Line 5 holds 'x', and a .cho file integers alone"),
+        (lambda text: text.replace("1 1\n2 3", "0 1\n2 3", 1), "has a concept without some attribute"),
+    ],
+)
+def test_no_cho_file(change, said):
+    with pytest.raises(DataError, match=said):
+        read(Source("study.cho", change(cho()).encode()), EXPERIMENTS)
+
+
+def design(none=False, fixed=False):
+    """One row a concept, by version."""
+    lines = ["version,task,alternative,brand,price"]
+    for (version, task), products in PRODUCTS.items():
+        own = 0 if fixed and task == 2 else version
+        if fixed and task == 2 and version == 2:
+            continue
+        for place, (brand, price) in enumerate(products, start=1):
+            lines.append(f"{own},{task},{place},{BRANDS[brand - 1]},{PRICES[price - 1]}")
+        if none:
+            lines.append(f"{own},{task},none,,")
+    return "\n".join(lines)
+
+
+ANSWERS = "id,version,task,choice,age\n" + "".join(
+    f"{person},{person},{task},{choice},{20 + person}\n" for (person, task), choice in CHOICES.items()
+)
+BY_TASK = "id,block,age,choice1,choice2\n1,1,21,2,none\n2,2,22,1,2\n"
+QUALTRICS = """ResponseId,version,age,Q7,Q8
+Response ID,version,How old are you?,Which would you buy?,"And here, which?"
+"{""ImportId"":""_recordId""}","{""ImportId"":""v""}","{""ImportId"":""a""}","{""ImportId"":""1""}","{""ImportId"":""2""}"
+1,1,21,2,3
+2,2,22,1,2
+"""
+
+
+@pytest.mark.parametrize("answers", [ANSWERS, BY_TASK, QUALTRICS], ids=["a row a task", "a column a task", "qualtrics"])
+@pytest.mark.parametrize("none", [False, True])
+def test_answers_beside_a_design(tmp_path, expected, answers, none):
+    found, sentence = made(answers, EXPERIMENTS, design=file_of(tmp_path, design(none), "design.csv"))
+    ordered = found.levels["brand"]
+    assert ordered == ("Canon", "Sony") and found.levels["price"] == ("99", "149", "199")
+    listed, _ = made(answers, EXPERIMENTS, design=tmp_path / "design.csv", levels={"brand": BRANDS}, where="age > 0")
+    same(listed, expected)
+    assert found.people["age"].tolist() == [21, 22]
+    assert "answers beside the design in design.csv" in sentence
+
+
+def test_tasks_of_everybody_and_answers_that_are_missing(tmp_path):
+    fixed = file_of(tmp_path, design(fixed=True), "design.csv")
+    found, sentence = made(ANSWERS.replace("2,2,1,1,", "2,2,1,,"), EXPERIMENTS, design=fixed)
+    assert found.n_tasks == 3 and "1 task without an answer left out" in sentence
+    own = file_of(tmp_path, design().replace("version", "respID"), "own.csv")
+    assert made(ANSWERS.replace("id,version", "respID,v"), EXPERIMENTS, design=own)[0].n_tasks == 4
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (ANSWERS.replace("2,2,1,1,", "2,3,1,1,"), "The design has no task '1' of version '3', which stands in row 4"),
+        (ANSWERS.replace("1,1,1,2,", "1,1,7,2,"), "The design has no task '7' of version '1'"),
+        (
+            ANSWERS.replace("1,1,1,2,", "1,1,1,Nikon,"),
+            "'Nikon' was chosen in row 2 of the answers, and the alternatives",
+        ),
+        (ANSWERS.replace("id,version", "id,v"), "no column of the answers says which of them a person had"),
+        (ANSWERS.replace("age", "brand"), "Both the answers and the design have a column 'brand'"),
+        (ANSWERS.replace("id,", "who,", 1), "No column of the answers says who answered"),
+        (BY_TASK.replace("choice2", "note"), "The design has 2 tasks, and no series of columns is the answers"),
+        (BY_TASK.replace("age", "a1,a2").replace(",21,", ",1,1,").replace(",22,", ",2,2,"), "several series"),
+    ],
+)
+def test_answers_that_do_not_fit_their_design(tmp_path, answers, said):
+    with pytest.raises(DataError, match=said):
+        made(answers, EXPERIMENTS, design=file_of(tmp_path, design(), "design.csv"))
+
+
+def test_a_design_that_is_none(tmp_path):
+    wide = file_of(tmp_path, "version,task,brand_1,brand_2\n1,1,Sony,Canon\n2,1,Sony,Canon\n", "tasks.csv")
+    with pytest.raises(DataError, match="tasks.csv: Task '1' has one row; a design has a row for each alternative"):
+        made(ANSWERS, EXPERIMENTS, design=wide)
+    with pytest.raises(DataError, match="tasks.csv: A design has a column that numbers the tasks"):
+        made(ANSWERS, EXPERIMENTS, design=file_of(tmp_path, "version,brand\n1,Sony\n1,Canon\n", "tasks.csv"))
+
+
+# Shapes of R's packages, after their documentation -------------------------------------------------------------------
+
+APOLLO = """ID,SP_task,av_car,av_bus,av_air,time_car,cost_car,time_bus,cost_bus,time_air,cost_air,choice,female
+1,1,1,1,0,120,40,180,20,0,0,1,0
+1,2,1,1,1,150,50,180,25,60,90,3,0
+2,1,0,1,1,0,0,240,20,80,70,2,1
+2,2,1,1,1,120,50,180,20,60,70,2,1
+"""
+TRAIN = """id,choiceid,choice,price_A,time_A,comfort_A,price_B,time_B,comfort_B
+1,1,A,2400,150,1,4000,150,1
+1,2,B,2400,150,1,3200,130,1
+2,1,A,4000,115,1,2400,150,0
+2,2,B,2400,150,0,3200,150,0
+"""
+ELECTRICITY = """choice,id,pf1,pf2,pf3,cl1,cl2,cl3
+3,1,7,9,0,5,1,0
+1,1,9,0,7,1,5,0
+2,2,0,7,9,5,0,1
+"""
+MODE_CANADA = """case,alt,choice,cost,ivt,income
+1,train,0,28,50,45
+1,air,1,70,20,45
+2,train,1,28,66,25
+2,air,0,63,20,25
+"""
+YOGURT = """id,obsID,alt,choice,price,feat,brand
+1,1,1,0,8.1,0,dannon
+1,1,2,1,6.1,0,hiland
+1,2,1,1,9.8,1,dannon
+1,2,2,0,6.4,0,hiland
+2,3,1,0,8.1,0,dannon
+2,3,2,1,5.1,1,hiland
+"""
+CBC_TOOLS = """profileID,respID,qID,altID,obsID,price,type,choice
+31,1,1,1,1,1.0,Fuji,1
+15,1,1,2,1,2.0,Gala,0
+14,1,2,1,2,1.5,Gala,0
+43,1,2,2,2,2.0,Fuji,1
+"""
+GERMAN = """Befragter;Aufgabe;Konzept;Marke;Preis;Auswahl
+1;1;1;Aika;99 €;0
+1;1;2;Bora;1.299,00 €;1
+1;2;1;Bora;99 €;1
+1;2;2;Aika;1.299,00 €;0
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "size", "attributes"),
+    [
+        (APOLLO, {}, (2, 4, 10), ["time", "cost"]),
+        (TRAIN, {}, (2, 4, 8), ["price", "time", "comfort"]),
+        (ELECTRICITY, {}, (2, 3, 9), ["pf", "cl"]),
+        (MODE_CANADA, {"respondent": "case", "task": "case"}, (2, 2, 4), ["cost", "ivt"]),
+        (YOGURT, {}, (2, 3, 6), ["price", "feat", "brand"]),
+        (CBC_TOOLS, {"attributes": ["price", "type"]}, (1, 2, 4), ["price", "type"]),
+        (GERMAN, {}, (1, 2, 4), ["Marke", "Preis"]),
+    ],
+    ids=["apollo", "mlogit, Train", "mlogit, Electricity", "mlogit, ModeCanada", "logitr", "cbcTools", "German"],
+)
+@pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
+def test_shapes_of_packages(text, options, size, attributes):
+    data, _ = made(text, EXPERIMENTS, **options)
+    assert (data.n_respondents, data.n_tasks, len(data.row_product)) == size
+    assert list(data.attributes) == attributes
+
+
+def test_prices_of_a_german_table_are_numbers():
+    assert made(GERMAN, EXPERIMENTS)[0].levels["Preis"] == ("99 €", "1.299,00 €")
+
+
+@pytest.mark.parametrize("text", [YOGURT, TRAIN, GERMAN, "winner,loser\ntea,milk\nmilk,water\n"])
+def test_files_that_were_put_together_with_their_headers(text):
+    lines = text.splitlines()
+    again = "\n".join([*lines[:2], lines[0], *lines[2:]])
+    with pytest.raises(DataError, match="Line 3 holds the names of the columns again"):
+        made(again)
+
+
+def test_a_row_of_numbers_may_be_there_twice():
+    data, _ = made("1,1\n1,1\n", "similarities")
+    assert data.values.tolist() == [1.0]
