@@ -132,14 +132,14 @@ def range_shares(chooser: "Chooser") -> np.ndarray:
 
     NaN for "inside", and for a person to whom all products are the same.
     """
-    asked = by_levels(chooser)
+    asked, is_inside = by_levels(chooser), np.array(chooser.data.scheme.names) == INSIDE
     found = []
     for block in chooser.utilities(asked.products):
         u = asked.shaped(block)
-        ranges = np.full((*block.shape[:2], len(chooser.data.scheme.names)), np.nan)
+        ranges = np.tile(np.where(is_inside, np.nan, 0.0), (*block.shape[:2], 1))
         for i, levels in asked.places.items():
             own = u[:, :, levels]
-            ranges[:, :, i] = (own.max(axis=2) - own.min(axis=2)).mean(axis=2) if own.shape[2] else 0.0
+            ranges[:, :, i] = (own.max(axis=2) - own.min(axis=2)).mean(axis=2)
         total = np.nansum(ranges, axis=2, keepdims=True)
         found.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
     return np.concatenate(found)
@@ -163,9 +163,10 @@ def by_levels(chooser: "Chooser") -> ByLevels:
     examples, cells = chooser.examples(), chooser.level_cells()
     variants, places, levels = [], {}, {}
     for i, name in enumerate(chooser.data.scheme.names):
-        if name == INSIDE:
+        known = np.flatnonzero(~np.isnan(cells[i]))
+        if name == INSIDE or not len(known):  # labels that say no more than the nest
             continue
-        levels[i] = np.flatnonzero(~np.isnan(cells[i]))
+        levels[i] = known
         places[i] = slice(len(variants), len(variants) + len(levels[i]))
         for level in cells[i][levels[i]]:
             changed = examples.copy()
