@@ -78,7 +78,8 @@ def test_a_climb_looks_at_as_many_points_as_was_forecast(benchmark, monkeypatch,
 
 @pytest.mark.unit
 def test_starts_keep_within_the_budget(monkeypatch):
-    panel = fit.Panel(fit.Tasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4)), np.arange(101))
+    tasks = fit.Tasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4))
+    panel = fit.Panel(tasks, np.arange(101), np.ones((100, 1)))
     free = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)
     assert (free.asked, free.most, free.least(1), free.least(3), free.least(20)) == (None, 40, 1, 12, 40)
     a_start = fit.POINTS * fit.A_CELL * 5 * 40_000  # of two classes and of three
