@@ -173,3 +173,14 @@ def test_a_large_number_is_not_a_position():
     assert len(th.Triplets([(0, 1, 999)]).labels) == 1000
     with pytest.raises(DataError, match="0 or more"):
         th.Triplets([(0, 1, -1)])
+
+
+def test_levels_that_each_task_has_once_are_no_ranks(tmp_path):
+    """Of three products with the levels 1, 2, 3 in some order in every task, as in designs without overlap."""
+    rows = ["p,1,A,B,B,1,3,2,1", "p,2,B,A,B,3,2,1,2", "q,1,A,B,A,2,1,3,3", "q,2,B,A,B,3,1,2,none"]
+    table = "person,task,brand_1,brand_2,brand_3,price_1,price_2,price_3,choice\n" + "\n".join(rows)
+    (tmp_path / "tasks.csv").write_text(table)
+    data, how = recognise.read(tmp_path / "tasks.csv")
+    assert isinstance(data, th.ChoiceExperiment) and "2 respondents, 4 tasks" in how
+    (tmp_path / "ranks.csv").write_text("person,tea,milk,water,choice\np,1,3,2,tea\nq,3,2,1,water\nr,2,1,3,milk\n")
+    assert "ranking" in recognise.read(tmp_path / "ranks.csv")[1]

@@ -101,7 +101,7 @@ def page_of(
     """The page, and what it asks."""
     told = study_of(study)
     own = study_of({"words": words or {}, "language": told.language}).words
-    told = replace(told, title=title or told.title, words={**(told.words or {}), **own})
+    told = replace(told, title=title or told.title, words={**told.words, **own})
     asked = asked_of(design, kind, told.size, told.per_person, random_seed)
     return Page(rendered(asked, told), _in_words(asked))
 
@@ -223,10 +223,9 @@ def _trial(task: Task) -> dict[str, Any]:
 
 def _pictures(asked: Asked, study: Study, labels: tuple[str, ...]) -> dict[str, str]:
     """The pictures of the options, as addresses."""
-    told = study.pictures or {}
-    if unknown := [label for label in told if label not in labels]:
+    if unknown := [label for label in study.pictures if label not in labels]:
         raise DataError(f"There is a picture of {unknown[0]!r}, which is no option.{suggest(unknown[0], labels)}")
-    return {label: picture(file) for label, file in {**asked.pictures, **told}.items()}
+    return {label: picture(file) for label, file in {**asked.pictures, **study.pictures}.items()}
 
 
 def columns_of(asked: Asked, study: Study, size: int) -> list[str]:

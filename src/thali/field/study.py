@@ -4,7 +4,7 @@ import re
 import string
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -102,8 +102,8 @@ class Study:
     person: str = RANDOM
     post: str = ""
     show_labels: bool = True
-    words: Mapping[str, str] = None  # type: ignore[assignment]
-    pictures: Mapping[str, Path] = None  # type: ignore[assignment]
+    words: Mapping[str, str] = field(default_factory=dict)
+    pictures: Mapping[str, Path] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
     practice: tuple[Extra, ...] = ()
     catch: tuple[Extra, ...] = ()
@@ -113,7 +113,7 @@ class Study:
         """Every word of the page."""
         usual = dict(words_in(self.language))
         question: Any = usual.pop("question")
-        return {**usual, "question": question[kind], **(self.words or {})}
+        return {**usual, "question": question[kind], **self.words}
 
 
 @cache
@@ -151,7 +151,7 @@ def study_of(given: Any) -> Study:
 
 def _checked(held: Mapping[str, Any], folder: Path) -> Study:
     """The study, once each of its keys is known and each value can be used."""
-    known = tuple(field.name for field in fields(Study))
+    known = tuple(each.name for each in fields(Study))
     for name in held:
         if name not in known:
             raise DataError(f"A study has no {name!r}; it may have {', '.join(known)}.{suggest(str(name), known)}")
