@@ -153,7 +153,8 @@ def _worst_r_hat(attends: np.ndarray) -> float:
     from thali.posterior.summary import bulk_and_r_hat
 
     r_hat = bulk_and_r_hat(np.moveaxis(attends, 2, 0))[1]
-    return float(np.max(r_hat, where=~np.isnan(r_hat), initial=-np.inf)) if np.isfinite(r_hat).any() else np.nan
+    known = r_hat[~np.isnan(r_hat)]
+    return float(known.max()) if len(known) else np.nan
 
 
 def _patterns(attends: np.ndarray, names: list[str], tails: list[float], ci: float) -> "pandas.DataFrame":

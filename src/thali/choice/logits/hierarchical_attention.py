@@ -81,7 +81,7 @@ def decide(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: An
             write_heeded(problem, state, n)
 
 
-@scalar
+@part
 def log_likelihood_of(problem: Any, state: Any, space: Any, n: Any) -> Any:
     """Log-likelihood of the choices of person n."""
     write_tastes(problem, state.beta[n], space.taste)
@@ -92,7 +92,7 @@ def log_likelihood_of(problem: Any, state: Any, space: Any, n: Any) -> Any:
     return total
 
 
-@scalar
+@part
 def write_heeded(problem: Any, state: Any, n: Any) -> None:
     """Which coefficients person n does not ignore."""
     for i in range(state.heeded.shape[1]):
