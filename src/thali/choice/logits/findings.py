@@ -1,7 +1,7 @@
 """What the multinomial and the hierarchical logit find out."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Text, finding
@@ -38,7 +38,7 @@ def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """What the verdict judges; in files also means and standard deviations of tastes, and effects of covariates."""
     import pandas as pd
 
-    found = summary(model, settings)
+    found: Any = summary(model, settings)
     every = pd.concat([model.summary(), model.population()]).rename_axis("quantity")
     return replace(found, table=every, shown=found.table)
 
