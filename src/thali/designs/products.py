@@ -185,9 +185,9 @@ def _spreads(
     """Of each attribute standard deviations, and what each of them adds to the utilities of its levels."""
     from thali.data.experiments.levels import as_number
 
-    wanted = given if isinstance(given, Mapping) else dict.fromkeys([*names, *[NONE] * has_none], given)
+    wanted: Any = given if isinstance(given, Mapping) else dict.fromkeys([*names, *[NONE] * has_none], given)
     known = [*names, *[NONE] * has_none]
-    by_name = {known[place_of("prior_sd", name, known)]: value for name, value in wanted.items()}
+    by_name: dict[str, Any] = {known[place_of("prior_sd", name, known)]: value for name, value in wanted.items()}
     found = []
     for name, own in zip(names, levels, strict=True):
         value, numbers = by_name.get(name, 0.0), [as_number(as_label(level)) for level in own]

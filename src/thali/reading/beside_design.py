@@ -59,7 +59,7 @@ def answered(table: Table, design: Table, given: Mapping[str, Any]) -> tuple[Tab
             f"Both the answers and the design have a column {clash[0]!r}; rename it in one of them, so that what "
             "describes people and what describes products differ."
         )
-    taken = laid_out.frame[own].reset_index(drop=True).reindex(rows)  # -1: no row, all of it empty
+    taken: Any = laid_out.frame[own].reset_index(drop=True).reindex(rows)  # -1: no row, all of it empty
     index = answers.frame.index[of_answer]
     made = {
         answers.respondent: answers.frame[answers.respondent].to_numpy()[of_answer],
@@ -117,14 +117,14 @@ def _answers(frame: pd.DataFrame, design: Design, given: Mapping[str, Any]) -> A
     task, chosen = given.get("task") or TASK.among(own), given.get("chosen") or CHOSEN.among(own)
     if task is not None and chosen is not None:
         used = (str(respondent), str(task), str(chosen), *([] if version is None else [version]))
-        texts = (frame[name].map(as_label).to_numpy(object) for name in (task, chosen))
-        return Answers(frame, respondent, _versions(frame, version), *texts, used)
+        return Answers(
+            frame, respondent, _texts(frame, version), _texts(frame, str(task)), _texts(frame, str(chosen)), used
+        )
     columns = _series_of(frame, design, version, [respondent, version])
     long = pd.concat([frame.assign(**{_TASK: label, _PICKED: frame[name]}) for label, name in columns.items()])
     long = long.sort_index(kind="stable")
-    texts = (long[name].map(as_label).to_numpy(object) for name in (_TASK, _PICKED))
     used = (str(respondent), *columns.values(), _TASK, _PICKED, *([] if version is None else [version]))
-    return Answers(long, respondent, _versions(long, version), *texts, used)
+    return Answers(long, respondent, _texts(long, version), _texts(long, _TASK), _texts(long, _PICKED), used)
 
 
 _TASK, _PICKED = "thali task", "thali picked"  # columns of no file
@@ -146,7 +146,8 @@ def _version_of(frame: pd.DataFrame, design: Design, own: Mapping[str, str]) -> 
     return found
 
 
-def _versions(frame: pd.DataFrame, name: str | None) -> np.ndarray:
+def _texts(frame: pd.DataFrame, name: str | None) -> np.ndarray:
+    """The cells of a column as labels; empty ones of none."""
     return np.full(len(frame), "", object) if name is None else frame[name].map(as_label).to_numpy(object)
 
 

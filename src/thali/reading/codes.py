@@ -73,7 +73,7 @@ def _named(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
     return frame.rename(columns=dict(zip(numbered, codes, strict=True)))
 
 
-def _labelled(cells: pd.Series, labels: Mapping[str, str], name: str) -> Any:
+def _labelled(cells: Any, labels: Mapping[str, str], name: str) -> Any:
     """The labels of the codes in a column; numbers, if all are."""
     texts = cells.map(as_label)
     known = dict(labels) | {text: text for text in LACKING if text not in labels}

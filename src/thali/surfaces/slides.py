@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thali.errors import Words
-from thali.model.finding import ANSWERS, PAGE, Finding, Findings
+from thali.model.finding import ANSWERS, PAGE, Findings, Picture
 
 from .figures import Figures
 
@@ -28,19 +28,18 @@ _SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z“])")  # between two of them
 class Slide:
     """The picture of a finding, with its sentence above."""
 
-    found: Finding
+    picture: Picture
     sentence: str
     about: str  # what the data are
 
     def draw(self, plots: Any) -> Any:
         """Axes on a figure of 16 to 9 that is as large as the picture needs."""
-        assert self.found.picture is not None
-        axes = self.found.picture.draw(plots)
+        axes = self.picture.draw(plots)
         figure = np.ravel(axes)[0].figure
         lines = textwrap.wrap(
             self.sentence.replace(" %", "\N{NO-BREAK SPACE}%"), _LETTERS, max_lines=_LINES, placeholder=" …"
         )
-        below = [_one_line(text) for text in (self.found.picture.caption, self.about) if text]
+        below = [_one_line(text) for text in (self.picture.caption, self.about) if text]
         head = _EDGE + _LINE * len(lines) + _SMALL_LINE * (len(below) + 1)
         wide, high = figure.get_size_inches()
         larger = max(1.0, wide / _WIDE, _DENSER * high / (_HIGH - head))
@@ -65,12 +64,13 @@ def _one_line(text: str) -> str:
 
 def slides(findings: Findings, words: Words, about: str) -> dict[str, Slide]:
     """A slide for each answer with a picture, by the names of their files, in the order of a reader's questions."""
-    shown = [found for found in findings.of(PAGE) if found.picture is not None and found.chapter == ANSWERS]
-    made = {}
-    for number, found in enumerate(shown, start=1):
+    made: dict[str, Slide] = {}
+    for found in findings.of(PAGE):
+        if found.picture is None or found.chapter != ANSWERS:
+            continue
         said, *_ = found.sentences(words) or [found.question]
         first, *_ = _SENTENCES.split(said)
-        made[f"{number:02}_{found.picture.stem}"] = Slide(found, first, about)
+        made[f"{len(made) + 1:02}_{found.picture.stem}"] = Slide(found.picture, first, about)
     return made
 
 

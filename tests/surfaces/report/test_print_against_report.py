@@ -15,7 +15,8 @@ from thali.testing.smallest import simulated
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 RUN = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 7]
-STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money"]
+STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money", "--availability", "Theirs=0.9"]
+TODAY = [*STUDY, "--market", "one.csv", "--rule", "logit", "--scale", 0.9, "--actual", "actual.csv"]
 CASES = {  # by the name of the spec, with what is special behind a comma; other settings than the defaults
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
     "elimination-by-aspects, maximum likelihood": ["pairs.csv", "--method", "maximum-likelihood", "--ci", 0.97],
@@ -25,9 +26,10 @@ CASES = {  # by the name of the spec, with what is special behind a comma; other
         *("study.csv", *STUDY, "--chains", 2, "--sweeps", 10, "--seed", 7, "--similar", 0.9, "--segments", "2")
     ],
     "multinomial-logit": ["study.csv", *STUDY],
-    "hierarchical-logit": ["study.csv", *STUDY, *RUN, "--segments", "2"],
+    "multinomial-logit, shares of today": ["study.csv", *TODAY],
+    "hierarchical-logit": ["study.csv", *TODAY, *RUN, "--segments", "2"],
     "latent-class-logit": [
-        *("study.csv", *STUDY, "--classes", "3", "--starts", 2, "--seed", 7, "--segments", "2", "--bootstrap", 2)
+        *("study.csv", *TODAY, "--classes", "3", "--starts", 2, "--seed", 7, "--segments", "2", "--bootstrap", 2)
     ],
     "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
     "sparse-logit": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
@@ -44,6 +46,8 @@ def folder(tmp_path, monkeypatch):
     market = {"product": ["Ours", "Theirs"], "money": [15.0, 5.0], "brand": ["A", "C"], "zoom": ["yes", "no"]}
     both = [pd.DataFrame(market).assign(scenario=name) for name in ("now", "then")]
     pd.concat(both).to_csv("market.csv", index=False)
+    pd.DataFrame(market).to_csv("one.csv", index=False)
+    pd.DataFrame({"product": market["product"], "share": [0.7, 0.3]}).to_csv("actual.csv", index=False)
     pd.DataFrame([[0, 3, 1], [2, 0, 4], [1, 2, 0]], list("abc"), list("abc")).to_csv("pairs.csv")
     pairs = [(f"p{n}", *pair, pair[(n + k) % 2]) for n in range(4) for k, pair in enumerate(("ab", "ac", "bc", "ad"))]
     people = pd.DataFrame(pairs, columns=["subject", "first", "second", "chosen"])

@@ -119,7 +119,7 @@ class Chooser:
             return next(self.utilities(products))[0]
         blocks = ((len(block), block.sum(axis=0)) for block in self.utilities(products))
         counts, sums = zip(*blocks, strict=True)
-        return sum(sums) / sum(counts)
+        return np.sum(sums, axis=0) / sum(counts)
 
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         """How often the last level of each triple (attribute, level, other) is preferred, ties counting half."""

@@ -248,7 +248,7 @@ def demand(model: Any, settings: Settings) -> Finding | None:
             parts.append(demand_of(chooser, *asked, **settings.how).assign(product=label))
     if not parts or len(prices) < 2:
         return None
-    table = pd.concat(parts, ignore_index=True)
+    table: Any = pd.concat(parts, ignore_index=True)
     table = table[["product", *table.columns.drop("product")]]
     table.attrs.update(interval=settings.ci, attribute=settings.price)
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))

@@ -1,7 +1,7 @@
 """What the multinomial and the hierarchical logit find out."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thali.errors import Setting
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
@@ -82,7 +82,7 @@ def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """What the verdict judges; in files also means and standard deviations of tastes, and effects of covariates."""
     import pandas as pd
 
-    found = summary(model, settings)
+    found: Any = summary(model, settings)
     every = pd.concat([model.summary(), model.population()]).rename_axis("quantity")
     return replace(found, table=every, shown=found.table)
 
