@@ -222,6 +222,7 @@ def _of_pilot(
     from thali.choice.answers.utilities import NOTHING, utility_draws
 
     known, of_draws = utility_draws(model._people_of_fit().thinned(draws))
+    of_draws = of_draws + (model.utilities()["utility"].to_numpy() - of_draws.mean(axis=0))  # of all draws
     place = {key: k for k, key in enumerate(known)}
     columns = []
     for name, own in zip(names, levels, strict=True):

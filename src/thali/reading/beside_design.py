@@ -29,8 +29,9 @@ class Design(NamedTuple):
     rows: dict[tuple[str, str], np.ndarray]  # (version, task) -> rows
 
     def tasks_of(self, version: str) -> dict[str, np.ndarray]:
-        """Task -> rows, of a version and of everybody."""
-        return {task: rows for (own, task), rows in self.rows.items() if own in (version, EVERYBODY)}
+        """Task -> rows, of a version, and of everybody where it has none of that name."""
+        found = {task: rows for (own, task), rows in self.rows.items() if own == EVERYBODY}
+        return found | {task: rows for (own, task), rows in self.rows.items() if own == version}
 
     def labels(self, rows: np.ndarray) -> list[str]:
         """What the alternatives of a task are called."""
@@ -166,7 +167,7 @@ def _series_of(frame: pd.DataFrame, design: Design, version: str | None, taken: 
         if (
             found
             and name not in taken
-            and {as_label(value) for value in frame[name].unique()} <= picks | set(NO_CHOICE)
+            and all(label in picks or plain(label) in NO_CHOICE for label in map(as_label, frame[name].unique()))
         ):
             series.setdefault(found[1], {})[int(found[2])] = name
     fitting = [own for own in series.values() if len(own) == len(tasks)]
@@ -218,16 +219,18 @@ def _place(
     version, task, picked = answers.version[place], answers.task[place], answers.picked[place]
     where = f"in row {answers.frame.index[place]} of the answers"
     own = of_version[version].get(task)
+    if not picked:
+        return None
+    if design.by is not None and not version and not of_version[""]:
+        raise DataError(f"Nothing says of which {design.by} the answer {where} is, and the design has several.")
     if own is None:
         of_which = f" of {design.by} {version!r}" if version else ""
         raise DataError(f"The design has no task {task!r}{of_which}, which stands {where}.")
-    if not picked:
-        return None
     labels = design.labels(own)
     if picked in labels:
         return own, labels.index(picked)
     if plain(picked) in NO_CHOICE or picked in ("0", str(len(own) + 1)):
-        return own, len(own)
+        return own, next((k for k, label in enumerate(labels) if plain(label) in NO_CHOICE), len(own))
     if picked.isdigit() and 1 <= int(picked) <= len(own):
         return own, int(picked) - 1
     raise DataError(f"{picked!r} was chosen {where}, and the alternatives of that task are {shorten(labels)}.")

@@ -45,7 +45,7 @@ def read_codes(path: Path) -> Codes:
 
 
 def coded(table: Table, codes: Codes, attributes: Any = None) -> tuple[Table, dict[str, list[str]]]:
-    """The table with labels in place of codes, and the order of those labels that are no numbers."""
+    """The table with labels in place of codes, and the order of labels, no numbers, that stand in several columns."""
     frame, note = _named(table.frame, codes), f"labels of {shorten(list(codes))} by their codes"
     names = [str(name) for name in frame.columns]
     order = {}
@@ -59,8 +59,14 @@ def coded(table: Table, codes: Codes, attributes: Any = None) -> tuple[Table, di
             )
         for name in columns:
             frame = frame.assign(**{name: _labelled(frame[name], labels, name)})
-        if not _are_numbers(labels.values()):
-            order[columns[0] if len(columns) == 1 else attribute] = list(labels.values())
+        if _are_numbers(labels.values()):
+            continue
+        if len(columns) > 1:
+            order[attribute] = list(labels.values())
+        else:  # of an attribute or of people: that a column has an order does not make it an attribute
+            (name,) = columns
+            lacking = [text for text in LACKING if text and text not in labels and (frame[name] == text).any()]
+            frame = frame.assign(**{name: pd.Categorical(frame[name], [*labels.values(), *lacking], ordered=True)})
     kept = {name: own for name, own in order.items() if attributes is None or name in attributes}
     return replace(table, frame=frame, note="; ".join(filter(None, [table.note, note]))), kept
 

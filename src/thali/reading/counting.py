@@ -208,12 +208,14 @@ def is_large(path: str) -> bool:
 
 def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]) -> Reading:
     """The reading of a table of different rows, each of which occurs so many times."""
+    import pandas as pd
+
     if not counts:
         counted = replace(table, frame=table.frame.assign(**{_TIMES: times}))
         named: dict[str, Any] = {**options, "count": _TIMES}
         return recognise(counted, PAIRS, **named)
     recognise(table, PAIRS, **options).build()  # refuses counts that are none, which their multiples might be
-    multiples = {name: table.frame[name] * times for name in counts}
+    multiples = {name: pd.to_numeric(table.frame[name]) * times for name in counts}
     return recognise(replace(table, frame=table.frame.assign(**multiples)), PAIRS, **options)
 
 
@@ -377,7 +379,8 @@ def _of_parquet(path: Path) -> _Batches | None:
         return None
 
     def as_frame(table: Any, lines: list[int], name: str, texts: Mapping[str, bool]) -> "pd.DataFrame":
-        return table.to_pandas().set_axis(pd.Index(lines), axis=0)
+        plain = pa.table([_plain(column) for column in table.columns], names=table.column_names)
+        return plain.to_pandas().set_axis(pd.Index(lines), axis=0)
 
     head = as_frame(pa.Table.from_batches([first]), list(range(1, len(first) + 1)), path.name, {})
     return _Batches(

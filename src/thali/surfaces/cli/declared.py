@@ -386,8 +386,9 @@ def design(
         ),
     ] = None,
     spread: Annotated[
-        float, typer.Option(help="With --power: the standard deviation of each utility between people.")
-    ] = 0.0,
+        float | None,
+        typer.Option(help="With --power: the standard deviation of each utility between people.", show_default="0"),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -415,7 +416,7 @@ def design(
         if tasks is None:
             of_tasks = {"alternatives": alternatives, "interaction": interaction, "direction": direction}
             of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None, "power": power}
-            of_tasks |= {"pilot": pilot}
+            of_tasks |= {"pilot": pilot, "spread": spread}
             if given := [word for word, value in of_tasks.items() if value is not None]:
                 raise ArgumentError(f"--{given[0]} is about the tasks of a choice experiment; say how many by --tasks.")
             if size is None and per_person is None:
@@ -427,7 +428,9 @@ def design(
             raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
         how = {"versions": versions, "none": none, "overlap": overlap, "random_seed": seed}
         typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
-        simulated = None if power is None else (power, spread)
+        if spread is not None and power is None:
+            raise ArgumentError("--spread is of the people who are simulated; say how many by --power.")
+        simulated = None if power is None else (power, spread or 0.0)
         print_choice_design(options, tasks, alternatives, out, formats, typed, holdouts, simulated, pilot, **how)
 
 
