@@ -116,6 +116,8 @@ ENGLISH = {
     "latent.tests": "Likelihood-ratio tests of numbers of classes, by the bootstrap",
     "latent.rejected": "{more} classes fit better than {fewer} would by chance (p = {p}).",
     "latent.enough": "{more} classes fit no better than {fewer} would by chance (p = {p}).",
+    "latent.few": "So few data sets do not tell whether {more} classes fit better than {fewer} would by chance (p ="
+    " {p}); take 99.",
     "latent.replicates": "By {replicates} data sets simulated by the fit with fewer classes.",
     "latent.numbers": "Numbers of classes that were tried",
     "latent.membership": "Probability of each respondent's class",

@@ -25,7 +25,7 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     p = np.asarray(model.predict_proba(data), float)
     tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     of_chosen, hits = scores(p, data)
-    task_of = _different(data)
+    task_of = _different(data, has_labels=model.scheme_.alternative in model._data_of_fit().attributes)
     picked = np.zeros(data.n_alternatives)
     picked[data.first_row[:-1] + data.chosen] = 1.0
     place = np.arange(data.n_alternatives) - data.first_row[:-1][tasks]
@@ -46,8 +46,13 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     return found
 
 
-def _different(data: ChoiceExperiment) -> np.ndarray:
-    """The number of each task among those that offer the same products in the same order, by first appearance."""
-    known: dict[tuple[int, ...], int] = {}
+def _different(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:
+    """The number of each task among those that offer the same products in the same order, by first appearance.
+
+    `has_labels`: products with other labels of alternatives are others.
+    """
+    known: dict[tuple[tuple[int, str], ...], int] = {}
+    labels = data.alternative_labels if has_labels else [""] * data.n_alternatives
+    rows = list(zip(data.row_product.tolist(), labels, strict=True))
     ends = zip(data.first_row[:-1], data.first_row[1:], strict=True)
-    return np.array([known.setdefault(tuple(data.row_product[a:b].tolist()), len(known)) for a, b in ends])
+    return np.array([known.setdefault(tuple(rows[a:b]), len(known)) for a, b in ends])

@@ -10,6 +10,7 @@ import numpy as np
 from thali._labels import plural
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
+from thali.errors import ArgumentError, Setting
 from thali.inference.arrays import packed, smallest
 from thali.inference.seeds import streams
 from thali.people.columns import MarketPeople, people_of
@@ -178,6 +179,13 @@ class LogitChooser(Chooser):
         found = np.empty((len(self.tastes), len(matrix)))
         kinds = self.tastes.shape[1] if weights is not None or self.population is None else _NEW
         several = rule.name == RANDOMISED
+        if several and self.nesting is not None:
+            raise ArgumentError(
+                Setting("rule", RANDOMISED),
+                " has errors of its own and knows no nests; set ",
+                Setting("rule", LOGIT),
+                ".",
+            )
         errors = self._errors_of_products(cells, kinds, random_seed) if several else np.zeros((1, 1, len(cells)))
         for draws, tastes, weight in self._tastes_by(weights, len(matrix) * errors.shape[1], random_seed):
             utility = (matrix @ self._slopes(tastes).T).reshape(len(matrix), *tastes.shape[:2])

@@ -6,7 +6,7 @@ from thali.model.common_findings import asked, data, levels, methods, summary, v
 from thali.model.finding import FULL, STATISTICS, Finding, Maker, Text, finding
 from thali.model.references import Cite
 from thali.model.settings import Settings
-from thali.model.wording import listed, number, phrase, probability
+from thali.model.wording import listed, number, phrase
 from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
@@ -65,6 +65,10 @@ def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding
     return Finding(title=ENGLISH["latent.numbers"], table=tried, shown=shown, rows=None if len(tried) > 1 else 0)
 
 
+LEVEL = 0.05  # of a test
+MIN_REPLICATES = 19  # with fewer no p-value is as small as that
+
+
 @finding("bootstrap_test", "Are so many classes needed, or more?")
 def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
     """Tests of one class fewer, and of one more."""
@@ -73,8 +77,10 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
     table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed)
     told = []
     for classes, row in table.to_dict("index").items():
-        facts = {"fewer": classes, "more": int(row["against"]), "p": probability(row["p"])}
-        told.append(str(phrase(ENGLISH, "latent.rejected" if row["p"] <= 0.05 else "latent.enough", **facts)))
+        facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p"])}
+        few = settings.bootstrap < MIN_REPLICATES
+        how = "few" if few else "rejected" if row["p"] <= LEVEL else "enough"
+        told.append(str(phrase(ENGLISH, f"latent.{how}", **facts)))
     note = phrase(ENGLISH, "latent.replicates", replicates=settings.bootstrap)
     return Finding(" ".join(told), title=ENGLISH["latent.tests"], table=table, rows=None, notes=(note,))
 

@@ -203,6 +203,15 @@ class MultinomialLogit(LogitAnswers, Model):
 
         coding = coding_of(data, self.linear, self.knots, self.interactions, self.constants)
         nesting = None if self.nests is None else nesting_of(self.nests, data)
+        if nesting is not None and coding.parts[nesting.place].numbers is not None:
+            raise ArgumentError(
+                Argument("nests"),
+                f" need the labels of alternatives, {data.scheme.alternative!r}, as levels; leave it out of ",
+                Argument("linear"),
+                " and ",
+                Argument("knots"),
+                ".",
+            )
         price = price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
         refuse_many_levels(data, coding.linear)
         tasks = tasks_of(data, coding)

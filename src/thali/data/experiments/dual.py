@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 NOTHING = "none"
 ALTERNATIVES = "alternative"  # where the table had no column of them
 FORCED = "forced"
+BOUGHT = "thali bought"  # the second answers in a table that was made of a wide one
 
 
 def refuse_both(none: Any, bought: str | None) -> None:
@@ -37,6 +38,16 @@ def refuse_both(none: Any, bought: str | None) -> None:
     if none is not None and bought is not None:
         raise ArgumentError(
             Argument("bought"), " says itself where nothing would be bought; leave out ", Argument("none"), "."
+        )
+
+
+def refuse_nothing(chosen: str, nothing: str | None, bought: str | None) -> None:
+    """Refuse a first answer that names no product beside the question whether that product would be bought."""
+    if bought is not None and nothing is not None:
+        raise DataError(
+            f"Column {chosen!r} holds {nothing!r}, and beside ",
+            Argument("bought"),
+            " it must hold the product that was chosen, also where it would not be bought.",
         )
 
 

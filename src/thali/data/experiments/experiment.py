@@ -127,7 +127,7 @@ class ExperimentRows(Frozen):
         >>> data.n_tasks, data.levels["price"]
         (2, ('90', '150'))
         """
-        from .dual import refuse_both
+        from .dual import BOUGHT, refuse_both, refuse_nothing
         from .frame import people_of
         from .wide import lacking_words, long_frame, wide_tasks
 
@@ -137,7 +137,7 @@ class ExperimentRows(Frozen):
         given = {"respondent": respondent, "task": task, "chosen": chosen}
         for name in filter(None, (*given.values(), bought)):
             column(frame, name)
-        found = wide_tasks(frame, given, alternatives)
+        found = wide_tasks(frame if bought is None else frame.drop(columns=bought), given, alternatives)
         if found is None:
             raise DataError(
                 f"The columns {shorten([str(name) for name in frame.columns], 12)} do not describe alternatives, as "
@@ -145,6 +145,8 @@ class ExperimentRows(Frozen):
                 "`alternatives`."
             )
         long, nothing = long_frame(frame, found, none, bought)
+        refuse_nothing(found.chosen, nothing, bought)
+        more |= {} if bought is None else {"bought": BOUGHT}
         more["missing"] = lacking_words(found, more.get("missing"))
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]

@@ -256,6 +256,9 @@ def choices_of(
     rows = _rows(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)
+        if task == respondent:  # everybody had one task, and now perhaps two
+            task = next(name for name in ("task", "task of respondent") if name not in frame.columns)
+            frame = frame.assign(**{task: "1"})
         frame, alternative = with_nothing(frame, numbers, picked, (task, alternative, chosen), bought)
         rows, none = _rows(frame, respondent, task, alternative), {alternative: NOTHING}
     person = rows.person

@@ -11,6 +11,7 @@ from thali.errors import Argument, DataError
 
 from ..columns import column, flags
 from ..roles import AVAILABLE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, plain
+from .dual import BOUGHT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,7 +210,7 @@ def long_frame(
         made = {"respondent": who, "task": task, "alternative": label, "chosen": (picked == label).astype(int)}
         without = LACKING if label in labels else None
         cells = {name: frame[each[label]] if label in each else without for name, each in columns.attributes.items()}
-        made |= {} if bought is None else {bought: frame[bought]}
+        made |= {} if bought is None else {BOUGHT: frame[bought]}
         part = pd.DataFrame(made | {"row": rows, "place": k} | cells)
         parts.append(part.loc[there])
     long = pd.concat(parts, ignore_index=True).sort_values(["row", "place"], kind="stable")

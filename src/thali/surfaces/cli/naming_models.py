@@ -212,6 +212,9 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
 
         wanted = " or ".join(each.name for each in SPECS if kind in each.data)
         raise ArgumentError(f"--models must be {wanted} for {kind}; got {item!r}.")
+    needs = {plain(alias): needed for alias, needed in spec.aliases_need.items()}
+    if needed := needs.get(plain(item)):
+        raise ArgumentError(f"--models: {item} is {spec.name} with --{needed}, which compare lacks; say {spec.name}.")
     if spec.name == "product-classes":
         return spec.load()(monotone=settings.get("monotone"))
     return spec.load()()
