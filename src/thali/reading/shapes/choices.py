@@ -6,7 +6,7 @@ from thali._labels import shorten
 from thali.data.choices import Choices
 from thali.data.choices.best_worst import best_worst_columns, long_columns, series
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
-from thali.data.choices.rankings import LONG, RankingColumns, ranking_columns, shown
+from thali.data.choices.rankings import LONG, OPTIONS, RankingColumns, ranking_columns, shown
 from thali.data.described_columns import ColumnsRead
 from thali.data.experiments.wide import wide_tasks
 from thali.data.kinds import CHOICES
@@ -15,6 +15,7 @@ from thali.data.roles import (
     BEST,
     CHOSEN,
     COUNT,
+    ODD,
     OPTION,
     RANK,
     RESPONDENT,
@@ -134,13 +135,21 @@ def match_rankings(
         return None
     if found is not None and table.square is not None and (found.shape == LONG or not table.square.bare):
         return None
-    tasks = None if found is None else wide_tasks(table.frame, {})
-    if found is not None and tasks is not None and tasks.used.issuperset(found.columns):
-        return None  # levels 1, 2, 3 of products, each once in every task, are no ranks
+    if found is not None and found.shape == OPTIONS and _holds_no_ranks(table, found):
+        return None
     how = "rankings" if found is None else shown(found)
     others = unranked or "absent"
     roles = None if found is None else _rankings_roles(found)
     return Reading(CHOICES, _RANKINGS, how, table, lambda: _read_rankings(table, given, others, weights), roles=roles)
+
+
+def _holds_no_ranks(table: Table, found: RankingColumns) -> bool:
+    """Whether another column says what was chosen of options called 1, 2, 3, or of products with such levels."""
+    own = by_plain_name(table.names)
+    if ODD.among(own) or (BEST.among(own) and WORST.among(own)):
+        return True
+    tasks = wide_tasks(table.frame, {})
+    return tasks is not None and not tasks.used.isdisjoint(found.columns)
 
 
 def _rankings_roles(found: RankingColumns) -> ColumnsRead:
