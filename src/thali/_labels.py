@@ -91,7 +91,8 @@ def labels_of_design(options: Any, least: int) -> tuple[str, ...]:
     else:
         raise ArgumentError(f"A design needs a number of options or their labels; got {options!r}.")
     if len(labels) < least:
-        raise ArgumentError(f"Such a design needs {least} options or more; got {len(labels)}.")
+        few = {2: "two", 3: "three"}.get(least, str(least))
+        raise ArgumentError(f"Such a design needs {few} options or more; got {len(labels)}.")
     return labels
 
 

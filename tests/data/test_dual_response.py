@@ -117,3 +117,24 @@ BAD = {
 def test_bad_answers(how, columns, kind, sentence):
     with pytest.raises(kind, match=sentence):
         th.ChoiceExperiment.from_frame(table(people=3, tasks=4, **columns), **how)
+
+
+def test_everybody_with_one_task_stays_one_respondent():
+    rows = table(tasks=1).drop(columns="task")
+    data = th.ChoiceExperiment.from_frame(rows, respondent="id", task="id", bought="buy")
+    assert data.n_respondents == 20 and data.n_tasks == 20 + int((rows.groupby("id")["buy"].first() == 0).sum())
+
+
+def test_second_answers_of_wide_tables():
+    """Whatever the column is called, it is neither the choice nor an alternative; the first answer is a product."""
+    wide = pd.DataFrame(
+        {"id": [1, 1, 2], "task": [1, 2, 1], "price_1": [5, 9, 7], "price_2": [9, 5, 6], "choice": [1, 2, 2]}
+    )
+    expected = th.ChoiceExperiment.from_wide(wide.assign(buy=[1, 0, 1]), bought="buy")
+    assert expected.n_tasks == 4 and expected.has_none
+    for name in ("chosen", "price_3"):
+        found = th.ChoiceExperiment.from_wide(wide.assign(**{name: [1, 0, 1]}), bought=name, chosen="choice")
+        assert found.alternative_labels.tolist() == expected.alternative_labels.tolist()
+        assert found.chosen.tolist() == expected.chosen.tolist()
+    with pytest.raises(DataError, match="Column 'choice' holds '0', and beside bought it must hold the product"):
+        th.ChoiceExperiment.from_wide(wide.assign(buy=[1, 0, 1], choice=[1, 0, 2]), bought="buy")

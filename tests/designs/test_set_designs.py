@@ -62,7 +62,7 @@ def test_same_seed_same_design():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((2, 3), "Such a design needs 3 options or more; got 2."),
+        ((2, 3), "Such a design needs three options or more; got 2."),
         ((5, 1), "size must be a whole number of 2 or more; got 1."),
         ((5, 2, 11), "per_person must be 10 at most, all sets that there are; got 11."),
         ((5, 2, 3), "3 sets of 2 cannot connect 5 options; ask for more by per_person or versions."),

@@ -8,6 +8,7 @@ import pytest
 
 from thali.data.kinds import PAIRS
 from thali.errors import DataError, DataWarning
+from thali.paired.leaderboard import leaderboard
 from thali.reading import counting
 from thali.reading.counting import read_counts
 from thali.reading.recognise import read
@@ -184,3 +185,20 @@ def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
     with pytest.warns(DataWarning) as said:
         read_counts(written(frame.assign(part=frame["block"].replace("main", "demo")), tmp_path, kind), where="id > 99")
     assert [str(each.message)[:7] for each in said] == ["40 rows"], "a file that is all practice is what it is"
+
+
+@pytest.mark.fit
+def test_texts_stay_texts(tmp_path):
+    """Those that stand for categories keep their order, missing ones their column, counts in text their size."""
+    frame = battles().assign(
+        lang=np.where(np.arange(500) % 3, "de", None), length=np.where(np.arange(500) % 2, "2", "10")
+    )
+    path = written(frame, tmp_path, "parquet")
+    found, other = (leaderboard(each, by="lang", covariates=["length"], progressbar=False) for each in (path, frame))
+    pd.testing.assert_frame_equal(found.table, other.table)
+    pd.testing.assert_frame_equal(found.boards["de"].table, other.boards["de"].table)
+    counted = frame[["model_a", "model_b", "winner"]].iloc[:90].assign(n="2")
+    same(
+        read_counts(written(counted, tmp_path, "parquet"), count="n")[0],
+        read(written(counted, tmp_path, "csv"), PAIRS, count="n")[0],
+    )

@@ -283,3 +283,41 @@ def test_files_that_were_put_together_with_their_headers(text):
 def test_a_row_of_numbers_may_be_there_twice():
     data, _ = made("1,1\n1,1\n", "similarities")
     assert data.values.tolist() == [1.0]
+
+
+def test_a_version_has_its_own_tasks_before_those_of_everybody(tmp_path):
+    """Wherever rows of version 0 stand in the design."""
+    own = "version,task,alternative,brand,price\n1,1,1,Sony,99\n1,1,2,Canon,149\n0,1,1,Canon,199\n0,1,2,Sony,149\n"
+    answers = "id,version,task,choice\n1,1,1,2\n2,0,1,1\n3,1,1,1\n"
+    found, _ = made(answers, EXPERIMENTS, design=file_of(tmp_path, own, "design.csv"))
+    prices = [found.levels["price"][found.products[row, -1]] for row in found.row_product]
+    assert prices == ["99", "149", "199", "149", "99", "149"]
+
+
+def test_no_choice_is_that_of_the_design(tmp_path, expected):
+    """Whatever word or number says so; the design has a row of it."""
+    with_none = file_of(tmp_path, design(True), "design.csv")
+    for word in ("0", "None", "3"):
+        found, _ = made(BY_TASK.replace("none", word), EXPERIMENTS, design=with_none, levels={"brand": BRANDS})
+        same(found, expected)
+
+
+def test_tasks_that_a_version_lacks_are_empty(tmp_path):
+    laid_out = file_of(tmp_path, design() + "\n1,3,1,Sony,99\n1,3,2,Canon,149\n", "design.csv")
+    answers = "id,version,c1,c2,c3\n1,1,2,1,1\n2,2,1,2,\n"
+    assert made(answers, EXPERIMENTS, design=laid_out)[0].n_tasks == 5
+    with pytest.raises(DataError, match="Nothing says of which version the answer in row 3 of the answers is"):
+        made(answers.replace("2,2,1", "2,,1"), EXPERIMENTS, design=laid_out)
+
+
+def test_codes_of_people_describe_people(tmp_path):
+    rows = "".join(
+        f"{who},{task},{k},{k},{int(k == 1 + task % 2)},{1 + who % 2}\n"
+        for who in range(1, 5)
+        for task in (1, 2)
+        for k in (1, 2)
+    )
+    own = file_of(tmp_path, "attribute,code,label\nbrand,1,Sony\nbrand,2,Canon\nage,1,young\nage,2,old\n", "c.csv")
+    found, _ = made("id,task,alt,brand,choice,age\n" + rows, EXPERIMENTS, codes=own)
+    assert found.attributes == ("brand",) and found.levels["brand"] == ("Sony", "Canon")
+    assert found.people["age"].tolist() == ["old", "young", "old", "young"]

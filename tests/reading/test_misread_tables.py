@@ -3,6 +3,7 @@
 import io
 import unicodedata
 import warnings
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,10 @@ import pytest
 import thali as th
 from thali._labels import as_label
 from thali._source import Source
+from thali.data import kinds
 from thali.errors import DataError, DataWarning
 from thali.reading import recognise
-from thali.reading.table import read_table
+from thali.reading.table import Table, read_table
 
 ASKED = r"may be 1000 or 1; write counts as whole numbers"
 SHAPES = {  # in which a number stands for {}
@@ -184,3 +186,15 @@ def test_levels_that_each_task_has_once_are_no_ranks(tmp_path):
     assert isinstance(data, th.ChoiceExperiment) and "2 respondents, 4 tasks" in how
     (tmp_path / "ranks.csv").write_text("person,tea,milk,water,choice\np,1,3,2,tea\nq,3,2,1,water\nr,2,1,3,milk\n")
     assert "ranking" in recognise.read(tmp_path / "ranks.csv")[1]
+
+
+@pytest.mark.parametrize("said", [("best", "worst"), ("odd",)])
+def test_options_that_are_numbers_are_no_ranks(said):
+    """Each stands once in every row, as ranks would; but another column says what was chosen of them."""
+    rows = [(f"p{k}", *order) for k in range(3) for order in permutations(["1", "2", "3"])]
+    names = ["object1", "object2", "object3"] if said == ("odd",) else ["option1", "option2", "option3"]
+    frame = pd.DataFrame(rows, columns=["person", *names]).assign(**{said[0]: [row[1] for row in rows]})
+    frame = frame if said == ("odd",) else frame.assign(worst=[row[2] for row in rows])
+    assert recognise.recognise(Table(frame, "the table")).kind == (
+        kinds.TRIPLETS if said == ("odd",) else kinds.CHOICES
+    )

@@ -334,3 +334,40 @@ def test_recovery():
 def test_labels_become_an_attribute_only_where_they_are_needed(data):
     assert labelled(data, False, None) is data
     assert labelled(data, False, NESTS).attributes[-1] == labelled(data, True, None).attributes[-1] == "alt"
+
+
+def test_what_nests_do_not_go_with(data, fitted):
+    numbered = travel(people=60).replace({"alt": {"air": "10", "bus": "20", "car": "30", "train": "40"}})
+    own = th.ChoiceExperiment.from_frame(numbered)
+    with pytest.raises(ArgumentError, match="nests need the labels of alternatives, 'alt', as levels; leave it out of"):
+        model(linear=["cost", "alt"], nests={"ground": ["20", "40"]}).fit(own)
+    with pytest.raises(ArgumentError, match="rule='randomised-first-choice'.* knows no nests"):
+        fitted.market_shares(market(), rule="randomised-first-choice")
+
+
+def test_intervals_of_predicted_probabilities(fitted, data):
+    p, low, high = fitted.predict_proba(data, ci=0.89)
+    np.testing.assert_array_equal(p, fitted.predict_proba(data))
+    assert (low <= high).all() and np.mean((low < p) & (p < high)) > 0.99
+    draws = fitted._chooser().tastes[1:, 0]
+    assert draws.shape[1] == len(fitted.coef_) + 2
+    plain = model(nests=None).fit(data)
+    assert np.mean(high - low) > 0.9 * np.mean(np.subtract(*plain.predict_proba(data, ci=0.89)[:0:-1]))
+
+
+def test_tasks_held_out_differ_by_their_labels(fitted):
+    """Of the same products in the same places with other labels of alternatives two tasks are made."""
+    rows = pd.DataFrame(
+        {
+            "id": np.repeat([1, 2], 2),
+            "task": 1,
+            "alt": ["bus", "car", "car", "bus"],
+            "choice": [1, 0, 1, 0],
+            "cost": [2.0, 3.0, 2.0, 3.0],
+            "wifi": "no",
+        }
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        held = th.ChoiceExperiment.from_frame(rows, levels={"wifi": ["no", "yes"]})
+        assert fitted.holdouts(held)["task"].max() == 2

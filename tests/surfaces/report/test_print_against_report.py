@@ -20,7 +20,9 @@ TODAY = [*STUDY, "--market", "one.csv", "--rule", "logit", "--scale", 0.9, "--ac
 CASES = {  # by the name of the spec, with what is special behind a comma; other settings than the defaults
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
     "elimination-by-aspects, maximum likelihood": ["pairs.csv", "--method", "maximum-likelihood", "--ci", 0.97],
-    "elimination-by-aspects, people": ["people.csv", *RUN, "--people-model", "random", "--segments", 2],
+    "elimination-by-aspects, people": [
+        *("people.csv", *RUN, "--people-model", "random", "--segments", 2, "--anchor", "tea")
+    ],
     "additive-clustering": ["similar.csv", *RUN, "--similar", 0.4, "--estimate", "conditional-map"],
     "product-classes": [
         *("study.csv", *STUDY, "--chains", 2, "--sweeps", 10, "--seed", 7, "--similar", 0.9, "--segments", "2")
