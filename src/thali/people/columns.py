@@ -7,8 +7,9 @@ import numpy as np
 
 from thali._labels import as_label, plural, shorten, suggest
 from thali.data.people import differing_columns
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
 from thali.inference.arrays import packed
+from thali.inference.warn import warn
 
 if TYPE_CHECKING:
     import pandas
@@ -133,7 +134,8 @@ def covariates_of(respondents: Any, data: "ChoiceExperiment") -> Covariates:
 
 
 def covariates_for(table: "pandas.DataFrame", respondents: Any, data: "ChoiceExperiment") -> np.ndarray:
-    """The covariates of other people, (rows, q), in the units of those of the respondents."""
+    """The covariates of other people, (rows, q), in the units of those of the respondents; NaN where one holds what no
+    respondent's does, with a warning."""
     columns = []
     for name in names_of(respondents):
         given, known = table.loc[:, name], data.people.loc[:, name]  # pyright: ignore[reportOptionalMemberAccess]
@@ -146,11 +148,15 @@ def covariates_for(table: "pandas.DataFrame", respondents: Any, data: "ChoiceExp
                 numbers = (given.astype(str) == label[len(name) + 1 : -1]).to_numpy(float)
             columns.append((numbers - values.mean()) / values.std())
         labels = None if _is_number(known) else {str(each) for each in known}
-        if labels and (strange := [each for each in map(str, given) if each not in labels]):
-            raise DataError(
-                f"Column {name!r} of new people holds {strange[0]!r}, and the respondents have "
-                f"{shorten(sorted(labels))}, so that nothing is known of it."
+        strange = np.array([labels is not None and str(each) not in labels for each in given])
+        if labels and strange.any():
+            warn(
+                DataWarning(
+                    f"Column {name!r} of new people holds {str(given.iloc[int(strange.argmax())])!r}, and the "
+                    f"respondents have {shorten(sorted(labels))}; who holds it counts as of unknown columns."
+                )
             )
+            columns[-1] = np.where(strange, np.nan, columns[-1])
     return np.column_stack([np.ones(len(table)), *columns])
 
 

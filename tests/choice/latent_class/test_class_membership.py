@@ -12,7 +12,7 @@ import thali as th
 from thali.choice.coding import coding_of
 from thali.choice.latent_class.fit import derivatives, expect_and_maximise, panel_of, point, stepped
 from thali.choice.latent_class.membership import ByColumns, Sizes
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, DataWarning
 from thali.people.columns import covariates_of
 from thali.testing.naive_choice_models import choice_probability, latent_class_log_likelihood
 
@@ -172,8 +172,14 @@ def test_new_people_are_predicted_by_their_columns():
     np.testing.assert_allclose(model.predict_proba(both.fillna({"age": 1, "sex": "m"})), [*known, *old], atol=1e-12)
     experiment = th.ChoiceExperiment.from_frame(somebody.assign(age=70, sex="w"), attributes=["price", "brand", "zoom"])
     np.testing.assert_allclose(model.predict_proba(experiment), old, atol=1e-12)
+    with pytest.warns(
+        DataWarning, match="Column 'sex' of new people holds 'x', and the respondents have 'm', 'w'; who"
+    ):
+        nobody = model.predict_proba(
+            pd.concat([somebody.assign(age=70, sex="x"), somebody.assign(id="w", age=70, sex="w")])
+        )
+    np.testing.assert_allclose(nobody, [*(model.sizes_ @ np.array(of_classes)), *old], atol=1e-12)
     for wrong, sentence in (
-        ({"age": 70, "sex": "x"}, "Column 'sex' of new people holds 'x', and the respondents have 'm', 'w'"),
         ({"age": "old", "sex": "w"}, "Column 'age' of new people holds 'old', and the respondents have numbers"),
         ({"age": None, "sex": "w"}, "Column 'age' of new people is missing in 30 rows"),
     ):

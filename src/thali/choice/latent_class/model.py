@@ -435,8 +435,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         NotFittedError
             Before `fit`.
         DataError
-            As `ChoiceExperiment.encode`, if the tasks of the fit never show a level, or if a column of new people holds
-            what no respondent's does.
+            As `ChoiceExperiment.encode`, if the tasks of the fit never show a level, or if a column of new people has
+            no number where the respondents have numbers.
         ArgumentError
             If `ci` is no probability.
         """
@@ -449,7 +449,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         strange = encoded.respondent_of_row < 0
         if strange.any() and (people := self._columns_of_rows(new)) is not None:
             covariates = covariates_for(people.loc[strange], self.respondents, self._data_)
-            classes[strange] = ByColumns(self._odds(), covariates).expected
+            known = ~np.isnan(covariates).any(axis=1)
+            classes[np.flatnonzero(strange)[known]] = ByColumns(self._odds(), covariates[known]).expected
 
         def of(tastes: np.ndarray) -> np.ndarray:
             return (probabilities(matrix @ tastes.T, encoded.task_of_row) * classes).sum(axis=1)
