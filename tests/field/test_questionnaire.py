@@ -282,3 +282,51 @@ def test_a_list_names_pictures_beside_it(tmp_path):
         ["label"],
     ]
     assert data_of(th.field.questionnaire(tmp_path / "list.csv"))["options"][0]["label"] == "Tea"
+
+
+@pytest.mark.parametrize(
+    ("design", "kind", "study", "sentence"),
+    [
+        (["A", "B"], "pairs", {}, "The options 'A', 'B' read as the sides of a pair, of which either was chosen; call"),
+        (
+            ["null", "DE", "FR"],
+            "pairs",
+            {},
+            "The option 'null' reads as no answer in a table of pairs; call it otherwise.",
+        ),
+        (
+            ["a", "b", "c"],
+            "ranking",
+            {"questions": [{"name": "rank1", "ask": "?"}]},
+            "The question 'rank1' is called like a",
+        ),
+        (
+            ["a", "b", "c"],
+            "best",
+            {"questions": [{"name": "age", "ask": "?", "kind": "number", "least": 50, "most": 10}]},
+            "The question 'age' has no answer: least is above most.",
+        ),
+        (["a", "b", "c"], "best", {"post": "http://[::1]:8000/x"}, "'post' must be an address such as"),
+    ],
+)
+def test_what_would_come_back_unreadable_is_not_asked(design, kind, study, sentence, tmp_path):
+    with pytest.raises(DataError) as caught:
+        th.field.questionnaire(design, tmp_path / "study.html", kind=kind, study=study)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_attributes_called_like_columns_of_answers_are_refused(tmp_path):
+    design = th.designs.choice({"choice": ["x", "y"], "price": [1, 2, 3]}, 4, 2, random_seed=1)
+    with pytest.raises(DataError, match="The attribute 'choice' is called like a column of the answers"):
+        th.field.questionnaire(design, tmp_path / "study.html")
+
+
+def test_another_question_is_another_study(tmp_path):
+    """Of the same options; other words around it are not."""
+
+    def study(**words):
+        th.field.questionnaire(["a", "b", "c"], tmp_path / "study.html", kind="best", words=words)
+        return re.search(r'"id": ?"([^"]*)"', (tmp_path / "study.html").read_text("utf-8"))[1]
+
+    assert study(question="Which is healthier?") != study(question="Which is tastier?")
+    assert study(end="Bye.") == study()

@@ -231,11 +231,13 @@ def test_answers_that_cannot_be_sent_stay_and_are_offered(browser, tmp_path):
     robot = Robot(page, WORTHS, facts=FACTS).open(made("ranking", tmp_path / "study.html", post=post))
     robot.take(6)
     status = page.locator("#status")
-    for _ in range(2):
+    for is_saved in (False, True):
         page.locator("#status", has_text="could not").wait_for()
+        assert page.locator("#another").is_visible() == is_saved, "the next person waits until the answers are safe"
         assert len(handed_in(robot.hand_in(tmp_path))) == 1
         robot.press("#again")
     page.locator("#status", has_text="arrived").wait_for()
+    assert page.locator("#another").is_visible()
     assert page.locator("#hand-over").is_hidden() and page.locator("#again").is_hidden()
     page.reload()
     assert "arrived" in status.inner_text() and len(bodies) == 1
@@ -246,6 +248,31 @@ def test_answers_that_cannot_be_sent_stay_and_are_offered(browser, tmp_path):
 
 
 ALLOW = {"Access-Control-Allow-Origin": "*"}
+
+
+@pytest.mark.long
+def test_the_next_person_is_sent_though_the_last_one_is_on_the_way(browser, tmp_path):
+    post, page, bodies, waiting = "https://example.test/answers", browser.new_page(), [], []
+
+    def receive(route):
+        bodies.append(route.request.post_data)
+        if len(bodies) == 1:
+            return waiting.append(route)
+        return route.fulfill(status=200, headers=ALLOW)
+
+    page.route("**/*", lambda route: receive(route) if route.request.url == post else route.continue_())
+    robot = Robot(page, WORTHS, facts=FACTS).open(made("ranking", tmp_path / "study.html", post=post))
+    robot.take(6)
+    while not waiting:
+        page.wait_for_timeout(50)
+    page.evaluate("document.getElementById('another').hidden = false")  # as where the answers were saved meanwhile
+    robot.press("#another")
+    waiting[0].fulfill(status=200, headers=ALLOW)
+    robot.take(6)
+    page.locator("#status", has_text="arrived").wait_for()
+    people = {next(csv.DictReader(io.StringIO(body, newline="")))["person"] for body in bodies}
+    assert len(bodies) == len(people) == 2
+    page.close()
 
 
 @pytest.mark.long

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from thali._described import printable
 from thali._labels import plural, shorten, suggest
 from thali._page import as_json, markup, policy
-from thali.data.roles import TIE_WORDS, plain
+from thali.data.pairs.trials import NO_ANSWER
+from thali.data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, plain
+from thali.data.roles import TASK as TASK_OF_TABLES
 from thali.errors import DataError
 from thali.inference.files import atomic_write
 
@@ -23,6 +25,12 @@ from .pictures import picture
 from .study import ASKED, RANDOM, Extra, Study, sends_to, study_of
 
 MAX_PAGE = 20_000_000  # bytes of a page with its pictures
+_SIDES = {name for pair in SIDES for name in pair}
+_TAKEN = {
+    "option",
+    "object",
+    *(word for role in (CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_TABLES) for word in role.synonyms),
+}
 
 
 def questionnaire(
@@ -139,7 +147,7 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
     sizes = [len(task.shown) for tasks in asked.versions for task in tasks]
     size = max([*sizes, *(len(each["shown"]) for each in (*practice, *catch))])
     data: dict[str, Any] = {
-        "id": _study_id(asked, study),
+        "id": _study_id(asked, study, words),
         "kind": asked.kind,
         "title": study.title or words["question"],
         "words": words,
@@ -150,7 +158,7 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
         "attributes": asked.attributes,
         "held_out": asked.has_held_out,
         "size": size,
-        "columns": columns_of(asked, study, size),
+        "columns": _told_apart(columns_of(asked, study, size), study),
         "tie": TIE,
         "no_preference": study.no_preference,
         "dual": study.dual,
@@ -182,6 +190,15 @@ def _check(asked: Asked, study: Study) -> None:
     known = {plain(name): name for name in asked.attributes}
     if both := [question.name for question in study.questions if plain(question.name) in known]:
         raise DataError(f"The question {both[0]!r} is called like an attribute; name it otherwise.")
+    if taken := [name for name in asked.attributes if plain(name) in _TAKEN]:
+        raise DataError(f"The attribute {taken[0]!r} is called like a column of the answers; name it otherwise.")
+    if asked.kind == PAIRS and (unread := [label for label in asked.options if label in NO_ANSWER]):
+        raise DataError(f"The option {unread[0]!r} reads as no answer in a table of pairs; call it otherwise.")
+    if asked.kind == PAIRS and all(plain(label) in _SIDES for label in asked.options):
+        raise DataError(
+            f"The options {shorten(asked.options)} read as the sides of a pair, of which either was chosen; call them "
+            "otherwise, such as 'design A'."
+        )
 
 
 def _extras(
@@ -251,14 +268,24 @@ def columns_of(asked: Asked, study: Study, size: int) -> list[str]:
     return [STUDY, PERSON, SEED, STARTED, VERSION, PART, number, *own, "rt", *passed, PLANNED, *facts]
 
 
-def _study_id(asked: Asked, study: Study) -> str:
-    """The name of a study in its files: its title, and a digest of what is asked."""
+def _told_apart(columns: list[str], study: Study) -> list[str]:
+    """The columns, of which none is called like a question about the person."""
+    names = [plain(name) for name in columns]
+    if twice := [question.name for question in study.questions if names.count(plain(question.name)) > 1]:
+        raise DataError(f"The question {twice[0]!r} is called like a column of the answers; name it otherwise.")
+    return columns
+
+
+def _study_id(asked: Asked, study: Study, words: dict[str, str]) -> str:
+    """The name of a study in its files: its title, and a digest of what is asked, and in which words."""
     products = (
         sorted({product for tasks in asked.versions for task in tasks for product in task.shown})
         if (asked.kind == CHOICE)
         else []
     )
-    held = json.dumps([asked.kind, asked.options, asked.attributes, products])
+    scale = [study.scale.steps, study.scale.low, study.scale.high] if asked.kind == RATINGS else None
+    answers = [words["question"], scale, study.no_preference, study.dual]
+    held = json.dumps([asked.kind, asked.options, asked.attributes, products, answers])
     plain_title = unicodedata.normalize("NFKD", study.title).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", plain_title).strip("-")[:40] or asked.kind
     return f"{slug}-{hashlib.sha256(held.encode()).hexdigest()[:8]}"

@@ -19,7 +19,7 @@ LANGUAGES = ("en", "de")
 RANDOM, GIVEN, ASKED = "random", "given", "asked"
 _LONGEST_TEXT = 20_000  # characters
 _NAME = re.compile(r"[^\W\d_][^\W_]*")
-_HERE = ("localhost", "127.0.0.1", "::1")
+_HERE = ("localhost", "127.0.0.1")
 
 
 class Question(NamedTuple):
@@ -247,7 +247,7 @@ def post_address(value: Any) -> str:
     is_here = parts.hostname in _HERE
     if parts.scheme == "http" and parts.hostname and not is_here:
         raise DataError(f"{expected}; http sends answers that everybody on the way can read, got {text!r}.")
-    safe = re.fullmatch(r"[!$&'()*+./0-9:=?@A-Z\[\]_a-z~%,-]+", text) and not set(text) & set("',")
+    safe = re.fullmatch(r"[!$&'()*+./0-9:=?@A-Z_a-z~%,-]+", text) and not set(text) & set("',")
     if parts.scheme not in ("https", "http") or not parts.hostname or not safe or parts.username or parts.fragment:
         raise DataError(f"{expected}; got {text!r}.")
     if port == 0:
@@ -332,6 +332,8 @@ def _questions(held: Any) -> tuple[Question, ...]:
         limits = {limit: _number(limit, each[limit]) for limit in ("least", "most") if limit in each}
         if (limits or "choices" in each) and kind != ("number" if limits else "choice"):
             raise DataError(f"The question {name!r} is of kind {kind}, which has no {next(iter(limits), 'choices')!r}.")
+        if len(limits) == 2 and limits["least"] > limits["most"]:
+            raise DataError(f"The question {name!r} has no answer: least is above most.")
         required = _flag("required", each.get("required", True))
         found.append(Question(name, ask, kind, choices, limits.get("least"), limits.get("most"), required))
     return tuple(found)

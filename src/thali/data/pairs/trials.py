@@ -40,7 +40,7 @@ _MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE}
 _GAME = {"h": FIRST, "home": FIRST, "w": FIRST, "win": FIRST, "heim": FIRST, "a": SECOND, "away": SECOND, "l": SECOND}
 _GAME |= {"loss": SECOND}
 _TIED_GAME = ("d", "x")
-_NO_ANSWER = ("None", "null")  # as PsychoPy and jsPsych write it
+NO_ANSWER = ("None", "null")  # as PsychoPy and jsPsych write it
 
 
 class Verdicts(NamedTuple):
@@ -69,7 +69,7 @@ def decoded(
     import pandas as pd
 
     codes, values = pd.factorize(frame[chosen])
-    texts = ["" if value in _NO_ANSWER else as_label(value) for value in values]
+    texts = ["" if value in NO_ANSWER else as_label(value) for value in values]
     if coding is not None:
         meaning = _by_coding(texts, coding, frame, chosen, codes)
         return _found(codes, texts, meaning, "by the coding given")

@@ -125,7 +125,8 @@
     }
   }
 
-  let state = fresh(), plan = planOf(state.seed), shownAt = 0, lockedUntil = 0, sending = false;
+  let state = fresh(), plan = planOf(state.seed), shownAt = 0, lockedUntil = 0;
+  let sending = null, saved = null; // the seeds of whose answers are on the way, and of whose were saved
 
   function take(other) {
     state = other;
@@ -159,7 +160,7 @@
     const inOrder = study.kind === "choice" ? [] : step.order.map(label);
     const padded = (labels) => Array.from({length: study.size}, (_, k) => labels[k] ?? "");
     const passed = step.part !== "catch" ? "" : picks[0] === step.answer ? "1" : "0";
-    const first = [study.id, state.person, state.seed, state.started, plan.version, step.part, step.number];
+    const first = [study.id, protectedText(state.person), state.seed, state.started, plan.version, step.part, step.number];
     const facts = study.questions.map((question) => protectedText(state.facts[question.name] ?? ""));
     const last = [Math.round(row.rt), ...(study.catch.length ? [passed] : []), plan.planned, ...facts];
     const full = (cells) => [...first, ...cells, ...last].map(String);
@@ -202,6 +203,8 @@
     const link = made("a", {download: fileName(), href: URL.createObjectURL(new Blob(["\ufeff", asText()], {type: "text/csv"}))});
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    saved = state.seed;
+    leaveTo(true);
   }
 
   async function copy() {
@@ -217,8 +220,9 @@
   }
 
   async function send() {
-    if (sending || state.sent) return;
-    sending = true;
+    const {seed} = state; // somebody else may have begun before the address answers
+    if (sending === seed || state.sent) return;
+    sending = seed;
     status("sending");
     let arrived = false;
     try {
@@ -228,7 +232,8 @@
       });
       arrived = answer.ok;
     } catch {} // no connection, or another page than the study's: the answers stay
-    sending = false;
+    if (sending === seed) sending = null;
+    if (state.seed !== seed) return;
     if (arrived) {
       state.sent = true;
       save();
@@ -242,6 +247,13 @@
     line.textContent = said(name);
     at("again").hidden = name !== "not_sent";
     at("hand-over").hidden = name !== "not_sent";
+    leaveTo(name === "sent" || saved === state.seed);
+  }
+
+  // The next person may begin where the answers of the last one have gone or been saved.
+  function leaveTo(isSafe) {
+    const another = at("another");
+    if (another !== null) another.hidden = !isSafe;
   }
 
   function tell(name, facts) {
@@ -559,7 +571,12 @@
     }
     inside.push(more);
     if (!isDone) inside.push(button(said("go_back"), goBack));
-    inside.push(made("div", {className: "below"}, button(said("another"), startAnew, "quiet")));
+    if (!given) {
+      const another = button(said("another"), startAnew, "quiet");
+      another.id = "another";
+      another.hidden = posts;
+      inside.push(made("div", {className: "below"}, another));
+    }
     const heading = page("text", isDone ? said("end_title") : study.title, ...inside);
     if (posts) {
       if (state.sent) status("sent");
@@ -619,7 +636,7 @@
 
   const before = kept();
   if (before !== null) take(before);
-  if (before !== null && !before.ended && !store.isHere(String(before.seed)) && !given && before.rows.length) {
+  if (before !== null && !before.ended && !store.isHere(String(before.seed)) && !given && before.at > 0) {
     lock();
     resumePage();
   } else {
