@@ -64,8 +64,8 @@ def test_what_is_said_of_a_folder(tmp_path):
     assert found.note == (
         "3 people, 10 answers. 1 person stopped early: bob (2 of 4). Left out: 1 practice trial and 1 catch trial. "
         '1 person failed catch trials: eve (1); a fit leaves them out by where "catch_failed == 0". '
-        "1 file repeats others and counts once: 'ann_half.csv'. 1 person answered several times, of which the first "
-        "whole questionnaire counts: 'eve'. 1 file holds no answers and stayed aside: 'notes.txt'."
+        "1 questionnaire repeats others and counts once: 'ann_half.csv'. 1 person answered several times, of which the "
+        "first whole questionnaire counts: 'eve'. 1 file holds no answers and stayed aside: 'notes.txt'."
     )
     assert found.table.loc["eve", ["file", "answered", "catch_failed"]].tolist() == ["eve.csv", 4, 1]
     path = tmp_path / "answers.csv"
@@ -81,6 +81,9 @@ def test_one_file_may_hold_the_answers_of_many(tmp_path):
     (tmp_path / "all.csv").write_text("".join(texts))
     found = th.field.collect(tmp_path)
     assert found.note == "2 people, 8 answers." and len(found.answers) == 8
+    save(tmp_path, again=pd.concat([rows_of("pairs", "ann"), rows_of("pairs", "bob")]))
+    note = th.field.collect(tmp_path).note
+    assert note == "2 people, 8 answers. 2 questionnaires repeat others and count once: 'again.csv'."
 
 
 def test_who_left_during_practice_has_no_answer(tmp_path):
@@ -102,6 +105,43 @@ def test_the_whole_questionnaire_of_somebody_counts(tmp_path):
     half = rows_of("pairs", "ann", "1", answers=KINDS["pairs"][1][:1], planned=4)
     save(tmp_path, one=half, two=rows_of("pairs", "ann", "2"))
     assert th.field.collect(tmp_path).table["file"].tolist() == ["two.csv"]
+
+
+def test_of_questionnaires_that_nobody_finished_the_one_with_most_answers_counts(tmp_path):
+    answers = KINDS["pairs"][1]
+    begun = {f"f{k}": rows_of("pairs", "ann", str(k), answers=answers[:k], planned=4) for k in (1, 3, 2)}
+    save(tmp_path, **begun)
+    found = th.field.collect(tmp_path)
+    assert found.table["file"].tolist() == ["f3.csv"]
+    assert found.note.endswith(
+        "1 person answered several times and finished none, of which the questionnaire with most answers counts: 'ann'."
+    )
+
+
+def test_names_of_many_digits_stay_apart(tmp_path):
+    ids = [str(600_000_000_000_000_000 + k) for k in range(3)]
+    save(tmp_path, **{f"f{k}": rows_of("pairs", each) for k, each in enumerate(ids)})
+    found = th.field.collect(tmp_path)
+    assert found.answers["person"].unique().tolist() == ids
+    found.answers.to_csv(tmp_path / "answers.csv", index=False)
+    assert "3 subjects" in read(tmp_path / "answers.csv")[1]
+
+
+def test_no_file_is_left_out_without_a_word(tmp_path):
+    cut = rows_of("pairs", "eve").to_csv(index=False).replace("tea,milk,tea", "tea,milk,tea,milk,tea")
+    (tmp_path / "eve.csv").write_text(cut)
+    (tmp_path / "carl.csv").write_text("From: carl\n\n" + rows_of("pairs", "carl").to_csv(index=False))
+    with pytest.raises(DataError, match="no file of answers to a questionnaire: 2 files cannot be read: 'carl.csv'"):
+        th.field.collect(tmp_path)
+    (tmp_path / "second_week").mkdir()
+    save(tmp_path / "second_week", bob=rows_of("pairs", "bob"))
+    (tmp_path / "dan.xlsx").write_bytes(b"PK\x03\x04")
+    found = th.field.collect(tmp_path)
+    assert found.table["file"].tolist() == ["second_week/bob.csv"]
+    assert "2 files cannot be read: 'carl.csv' (The first line" in found.note and "'eve.csv' (Line 2" in found.note
+    assert found.note.endswith(
+        "1 file is no table of text and stayed aside: 'dan.xlsx'; what holds answers must be saved as CSV."
+    )
 
 
 def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):

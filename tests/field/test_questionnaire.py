@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import fields
 from importlib.resources import files
 
+import pandas as pd
 import pytest
 from places import PROJECT
 
@@ -89,6 +90,40 @@ def test_designs_are_asked_as_they_are(tmp_path):
     assert data["columns"][7:14] == ["brand_1", "brand_2", "price_1", "price_2", "held_out", "choice", "rt"]
 
 
+def test_designs_may_be_put_together():
+    parts = [products().assign(version=number, held_out=number == 2) for number in (1, 2)]
+    data = data_of(th.field.questionnaire(pd.concat(parts)))
+    assert [len(tasks) for tasks in data["versions"]] == [4, 4]
+    assert [{bool(task.get("held_out")) for task in tasks} for tasks in data["versions"]] == [{False}, {True}]
+    words = pd.concat(parts).astype({"held_out": str})
+    assert data_of(th.field.questionnaire(words))["versions"] == data["versions"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "labels"),
+    [
+        ("one.csv", 'option\nred tea\n"milk, hot"\n001\n', ["red tea", "milk, hot", "001"]),
+        ("one.txt", "\ufeffoption\ntea\nmilk\n", ["tea", "milk"]),
+        ("list.txt", "tea; green\nmilk\n", ["tea; green", "milk"]),
+        ("table.txt", "option\tpicture\ntea\t\nmilk\t\n", ["tea", "milk"]),
+        ("design.txt", "version,task,option1,option2\n1,1,tea,milk\n1,2,milk,rum\n", ["tea", "milk", "rum"]),
+        ("design.csv", "round;first;second\n0;tea;milk\n1;milk;rum\n", ["tea", "milk", "rum"]),
+    ],
+)
+def test_what_a_file_lists(tmp_path, name, content, labels):
+    (tmp_path / name).write_text(content, "utf-8")
+    read = [tmp_path / name, *([tmp_path] if name == "design.csv" else [])]  # or the folder that holds a design
+    for path in read:
+        assert [option["label"] for option in data_of(th.field.questionnaire(path))["options"]] == labels
+
+
+def test_products_of_further_trials_have_the_attributes_of_the_design():
+    shown = [{"brand": "A", "price": 1}, {"brand": "B", "price": 2, "colour": "red"}]
+    for name, more in (("practice", {}), ("catch", {"answer": 1})):
+        with pytest.raises(DataError, match=f"A product of a {name} trial has 'colour', which is no attribute of"):
+            th.field.questionnaire(products(), study={name: [{"products": shown, **more}]})
+
+
 def test_every_word_is_used_and_known_in_every_language():
     script = (files("thali.field") / "page" / "questionnaire.js").read_text("utf-8")
     named = set(re.findall(r'(?:said|tell|status|pause)\((?:[^()"]*\? )?"(\w+)"', script))
@@ -156,6 +191,13 @@ def test_what_a_study_cannot_say(study, sentence):
 @pytest.mark.parametrize(
     ("design", "kind", "sentence"),
     [
+        (
+            pd.DataFrame([["a", "b", "c"], ["a", "b", None]], columns=["option1", "option2", "option3"]),
+            "odd-one-out",
+            "odd-one-out shows 3 options at a time; set 2 of the design has an empty cell.",
+        ),
+        (pd.concat([products(), products()]), None, "Task 1 of the design has alternative 1 twice; where several"),
+        (products().assign(held_out="perhaps"), None, "Column 'held_out' must hold 1 (yes) or 0 (no); row 0 holds"),
         (["tea"], None, "Such a questionnaire needs 2 options or more; got 1 option."),
         (["tea", "tea"], None, "The options must all differ"),
         (["tea", "coffee"], "best", "needs 3 options or more; got 2 options."),

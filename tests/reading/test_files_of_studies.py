@@ -280,6 +280,16 @@ def test_files_that_were_put_together_with_their_headers(text):
         made(again)
 
 
+def test_a_sheet_with_its_header_twice(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["winner", "loser"], ["tea", "milk"], ["winner", "loser"], ["milk", "tea"]):
+        book.active.append(row)
+    book.save(tmp_path / "joined.xlsx")
+    with pytest.raises(DataError, match="Line 3 holds the names of the columns again"):
+        read(tmp_path / "joined.xlsx")
+
+
 def test_a_row_of_numbers_may_be_there_twice():
     data, _ = made("1,1\n1,1\n", "similarities")
     assert data.values.tolist() == [1.0]

@@ -207,6 +207,20 @@ def test_read_table_types(tmp_path):
     assert frame["text"].tolist() == ["x", "3"]
 
 
+@pytest.mark.parametrize("gap", ["", "NA"])
+def test_integers_that_no_number_tells_apart_are_text(gap, tmp_path):
+    """Names of people; in a column with gaps, which holds numbers of double precision, from 16 digits on."""
+    rows = [f"{10**17 + k},{10**15 + k},{10**14 + k},{10**19 + k}" for k in range(3)]
+    frame = read_table(in_file(tmp_path, "\n".join(["a,b,c,d", *rows])))
+    assert frame.nunique().tolist() == [3] * 4 and [kind.kind for kind in frame.dtypes[["b", "c"]]] == ["i", "i"]
+    assert frame["d"].tolist() == [str(10**19 + k) for k in range(3)]
+    frame = read_table(in_file(tmp_path, "\n".join(["a,b,c,d", *rows, f"{gap},{gap},{gap},0.5"])))
+    assert frame.iloc[:3, :3].nunique().tolist() == [3] * 3 and frame["b"].tolist()[0] == str(10**15)
+    assert [frame[name].dtype.kind for name in "cd"] == ["f", "f"]  # and measurements stay numbers
+    kept = read_table(in_file(tmp_path, "\n".join(["a,b,c,d", *rows])), where=f"a == {10**17 + 1}")
+    assert len(kept) == 1
+
+
 def test_read_table_names_columns_without_a_name(tmp_path):
     frame = read_table(in_file(tmp_path, ",x,,y\na,1,2,3\n"))
     assert frame.columns.tolist() == ["column 1", "x", "column 3", "y"]

@@ -1,12 +1,17 @@
 """What is asked: options with their pictures, and the tasks that each version of a questionnaire shows."""
 
+import csv
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from thali._labels import as_label, checked_labels, plural, shorten
+from thali.data.columns import flags
 from thali.data.experiments.scheme import HELD_OUT
 from thali.data.roles import NO_CHOICE, plain
 from thali.errors import Argument, ArgumentError, DataError, Setting
@@ -25,6 +30,9 @@ _USUAL_SIZE, _RANKED = 4, 7  # of a set; options that are all ranked at once
 _MOST = {PAIRS: 100, RATINGS: 60, ODD: 40}  # tasks of a person, of options alone
 _TIMES, _MOST_SETS = 3, 30  # how often each option is in a set; sets of a person
 _VERSIONS = 12  # where nobody sees all tasks
+_DESIGN = "design.csv"  # as `thali design --out` writes it
+_HEADERS = ({"option", "picture"}, {"option1"}, {"first", "second"}, {"task"})  # some columns of each kind of table
+_NOWHERE = "\x1f"  # a separator that no text holds
 
 
 class Task(NamedTuple):
@@ -96,24 +104,40 @@ def _read(design: Any) -> "Options | pandas.DataFrame":
 
 
 def _in_path(path: Path) -> "Options | pandas.DataFrame":
-    """A folder of pictures, a text with an option a line, or a table."""
+    """A folder of pictures or with a design, a text with an option a line, or a table."""
+    from thali.reading.cells import decoded
     from thali.reading.table import in_file, read_table
 
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+        if not files and (path / _DESIGN).is_file():
+            return _in_path(path / _DESIGN)
         if not files:
-            raise DataError(f"{path} holds no picture; the endings of pictures are {', '.join(ENDINGS)}.")
+            raise DataError(
+                f"{path} holds no picture and no {_DESIGN}; the endings of pictures are {', '.join(ENDINGS)}."
+            )
         return _with_pictures([str(file) for file in files], Path())
     if not path.is_file():
         raise DataError(f"There is no file and no folder {str(path)!r}; name a list of options, a table or a folder.")
-    if path.suffix.lower() in (".txt", ""):
+    content = path.read_bytes()
+    lines = [line.strip() for line in decoded(content).splitlines() if line.strip()]
+    if lines and lines[0].strip('"') == "option":  # the one column, which no separator shows
+        return _with_pictures([row[0].strip() for row in csv.reader(lines[1:], delimiter=_NOWHERE)], path.parent)
+    if path.suffix.lower() in (".txt", "") and not (lines and _is_header(lines[0])):
         try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
+            content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise DataError(f"{path} is no text in UTF-8; save the options as plain text, one a line.") from None
-        return _with_pictures([line.strip() for line in lines if line.strip()], path.parent)
-    with in_file(str(path)):
-        return _in_table(read_table(path), path.parent)
+        return _with_pictures(lines, path.parent)
+    frame = read_table(path)
+    with in_file(path.name):
+        return _in_table(frame, path.parent)
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line names the columns of a table rather than an option."""
+    names = {name.strip(' "') for name in re.split(r"[\t;,|]", line)}
+    return len(names) > 1 and any(names >= columns for columns in _HEADERS)
 
 
 def _with_pictures(names: list[str], folder: Path) -> Options:
@@ -194,6 +218,8 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
     if (wanted := _SIZES.get(kind)) is not None and len(columns) != wanted:
         raise ArgumentError(f"{kind} shows {wanted} options at a time; the design has sets of {len(columns)}.")
     rows = [[as_label(cell) for cell in row] for row in frame[columns].itertuples(index=False)]
+    if wanted is not None and (short := [number for number, row in enumerate(rows, start=1) if "" in row]):
+        raise DataError(f"{kind} shows {wanted} options at a time; set {short[0]} of the design has an empty cell.")
     rows = [[label for label in row if label] for row in rows]
     for number, row in enumerate(rows, start=1):
         if len(set(row)) < max(2, len(row)):
@@ -213,7 +239,15 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
     attributes = [name for name in frame if name not in ("version", "task", "alternative", HELD_OUT)]
     if not attributes:
         raise DataError("A design of choice tasks needs a column for each attribute beside task and alternative.")
+    frame = frame.reset_index(drop=True)  # designs that were put together have numbers twice
     keys = [name for name in ("version", "task") if name in frame]
+    if (again := frame.duplicated([*keys, "alternative"])).any():
+        row = frame.loc[again.idxmax()]
+        raise DataError(
+            f"Task {as_label(row['task'])} of the design has alternative {as_label(row['alternative'])} twice; where"
+            " several designs were put together, a column version must tell them apart."
+        )
+    held_out = flags(frame, HELD_OUT) if HELD_OUT in frame else np.zeros(len(frame), bool)
     tasks, firsts = [], []
     for _, part in frame.groupby(keys, sort=False):
         is_none = [plain(as_label(label)) in NO_CHOICE for label in part["alternative"]]
@@ -224,8 +258,7 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
         products = tuple(tuple(map(as_label, row)) for row, nothing in zip(cells, is_none, strict=True) if not nothing)
         if len(products) < 2:
             raise DataError(f"Each task of the design needs two products or more; one has {len(products)}.")
-        held_out = HELD_OUT in part and as_label(part[HELD_OUT].iloc[0]) == "1"
-        tasks.append(Task(products, any(is_none), held_out))
+        tasks.append(Task(products, any(is_none), bool(held_out[part.index[0]])))
         firsts.append(part.index[0])
     sizes = {len(task.shown) for task in tasks}
     if len(sizes) > 1:

@@ -1,5 +1,6 @@
 """`collect`: the files of answers of many people as one table, and what is to be known of them before a fit."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,9 @@ FAILED = "catch_failed"
 TIE = "no preference"  # in the column of what was chosen
 _BOOKKEEPING = (STUDY, SEED, STARTED, VERSION, PART, PASSED, PLANNED)  # of one questionnaire, no part of its answers
 _NEEDED = (STUDY, PERSON, SEED, STARTED, PART, PLANNED)
-_ENDINGS = (".csv", ".txt", ".tsv", "")
+_ENDINGS = (".csv", ".txt", ".tsv", "")  # of tables of text
 _SHOWN = 5  # names in a sentence
+_HEAD, _HEADER_WITHIN = 1 << 16, 5  # bytes and lines of a file in which a header is looked for
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -53,6 +55,11 @@ class _Sheet(NamedTuple):
         """How many trials count."""
         return self.trials(MAIN)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing."""
+        return self.answered >= self.planned
+
     def trials(self, part: str, **cells: str) -> int:
         """How many trials of a part there are, with these cells."""
         wanted = {PART: part, **cells}
@@ -69,6 +76,33 @@ class _Sheet(NamedTuple):
         return sum(int(time) for time in times.values() if time.isdecimal()) / 60_000
 
 
+class _Aside(NamedTuple):
+    """Files that stay aside, by why."""
+
+    refused: list[str]  # their header is that of answers; each with what is wrong
+    no_text: list[str]
+    others: list[str]
+
+    def sentences(self) -> list[str]:
+        """A word on each kind."""
+        found = []
+        if self.refused:
+            found.append(f"{plural(len(self.refused), 'file')} cannot be read: {'; '.join(self.refused[:_SHOWN])}.")
+        if self.no_text:
+            verb = "is no table" if len(self.no_text) == 1 else "are no tables"
+            found.append(
+                f"{plural(len(self.no_text), 'file')} {verb} of text and stayed aside: "
+                f"{shorten(self.no_text, _SHOWN)}; what holds answers must be saved as CSV."
+            )
+        if self.others:
+            verb = "holds" if len(self.others) == 1 else "hold"
+            found.append(
+                f"{plural(len(self.others), 'file')} {verb} no answers and stayed aside: "
+                f"{shorten(self.others, _SHOWN)}."
+            )
+        return found
+
+
 def _number(row: Row) -> str:
     """The number of the trial."""
     return row[TASK] if TASK in row else row[TRIAL]
@@ -77,14 +111,16 @@ def _number(row: Row) -> str:
 def collect(folder: str | Path) -> Collected:
     """Join the files of answers that a questionnaire gave to many people.
 
-    Practice and catch trials are left out of the answers; files that repeat others, and later questionnaires of the
-    same person, are, too. Whoever stopped early or failed catch trials is reported and kept: the column `catch_failed`
-    counts failures, so that `where="catch_failed == 0"` leaves these people out of a fit. No file is changed.
+    Practice and catch trials are left out of the answers; questionnaires that repeat others are, too. Of several by one
+    person the first whole one counts, or the one with most answers if none is whole. Whoever stopped early or failed
+    catch trials is reported and kept: the column `catch_failed` counts failures, so that
+    `where="catch_failed == 0"` leaves these people out of a fit. No file is changed.
 
     Parameters
     ----------
     folder : str or Path
-        Holds the files, a person each or several in one.
+        Holds the files, a person each or several in one, also in folders within it. Files whose names begin with a dot
+        do not count.
 
     Returns
     -------
@@ -102,16 +138,23 @@ def collect(folder: str | Path) -> Collected:
     folder = Path(folder)
     if not folder.is_dir():
         raise DataError(f"There is no folder {str(folder)!r}; name the one that holds the files of answers.")
-    files = sorted(each for each in folder.iterdir() if _may_hold_answers(each))
     sheets: list[_Sheet] = []
-    others: list[str] = []
-    for file in files:
-        found = _sheets_in(file)
+    aside = _Aside([], [], [])
+    for file, name in _files_in(folder):
+        if file.suffix.lower() not in _ENDINGS:
+            aside.no_text.append(name)
+            continue
+        try:
+            found = _sheets_in(file, name)
+        except DataError as error:
+            aside.refused.append(f"{name!r} ({str(error).rstrip('.')})")
+            continue
         sheets += found
-        others += [] if found else [file.name]
+        aside.others.extend([] if found else [name])
     if not sheets:
-        what = f"no file in it has the columns {', '.join(_NEEDED)}" if files else "it is empty"
-        raise DataError(f"The folder {str(folder)!r} holds no file of answers to a questionnaire: {what}.")
+        why = f"no file in it has the columns {', '.join(_NEEDED)}." if any(aside) else "it is empty."
+        told = " ".join([*([] if aside.refused else [why]), *aside.sentences()])
+        raise DataError(f"The folder {str(folder)!r} holds no file of answers to a questionnaire: {told}")
     _refuse_several(sheets)
     kept, notes = _one_a_person(sheets)
     has_catch = any(PASSED in sheet.rows[0] for sheet in kept)
@@ -129,24 +172,27 @@ def collect(folder: str | Path) -> Collected:
         ]
     ).set_index(PERSON)
     answers = _as_read([row for sheet in kept for row in _answers(sheet, has_catch)])
-    note = " ".join([*_counted(kept), *notes, *_left_out(others)])
+    note = " ".join([*_counted(kept), *notes, *aside.sentences()])
     return Collected(f"Answers to {kept[0].study}", people, note, answers)
 
 
-def _may_hold_answers(file: Path) -> bool:
-    return file.is_file() and file.suffix.lower() in _ENDINGS and not file.name.startswith(".")
+def _files_in(folder: Path) -> list[tuple[Path, str]]:
+    """The files in a folder and in those within it, and what they are called there, without hidden ones."""
+    paths = [(path, path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [(path, own.as_posix()) for path, own in paths if not any(part.startswith(".") for part in own.parts)]
 
 
-def _sheets_in(file: Path) -> list[_Sheet]:
-    """The questionnaires in a file, [] if it holds none."""
-    from thali.reading.cells import text_cells
+def _sheets_in(file: Path, name: str) -> list[_Sheet]:
+    """The questionnaires in a file, [] if it holds none; an error if its header is theirs and it cannot be read."""
+    from thali.reading.cells import decoded, text_cells
 
-    try:
-        cells = text_cells(file.read_bytes())
-    except DataError:
+    content = file.read_bytes()
+    head = decoded(content[:_HEAD]).split("\n")[:_HEADER_WITHIN]
+    if not any(_is_header(re.findall(r"\w+", line)) for line in head):
         return []
-    if not set(_NEEDED) <= set(cells.header) or not {TRIAL, TASK} & set(cells.header):
-        return []
+    cells = text_cells(content, joined=True)
+    if not _is_header(cells.header):
+        raise DataError("The first line must hold the names of the columns; remove the lines above them.")
     found: dict[tuple[str, ...], dict[tuple[str, ...], Row]] = {}
     for values in zip(*cells.columns, strict=True):
         row = dict(zip(cells.header, values, strict=True))
@@ -154,7 +200,12 @@ def _sheets_in(file: Path) -> list[_Sheet]:
         if not is_header and row[PERSON] and row[PLANNED].isdecimal():
             key = tuple(row[name] for name in (STUDY, PERSON, SEED, STARTED))
             found.setdefault(key, {}).setdefault(tuple(values), row)
-    return [_Sheet(file.name, *key, rows=tuple(rows.values())) for key, rows in found.items()]
+    return [_Sheet(name, *key, rows=tuple(rows.values())) for key, rows in found.items()]
+
+
+def _is_header(names: list[str]) -> bool:
+    """Whether the columns are those of a file of answers."""
+    return set(_NEEDED) <= set(names) and bool({TRIAL, TASK} & set(names))
 
 
 def _refuse_several(sheets: list[_Sheet]) -> None:
@@ -169,7 +220,7 @@ def _refuse_several(sheets: list[_Sheet]) -> None:
 
 
 def _one_a_person(sheets: list[_Sheet]) -> tuple[list[_Sheet], list[str]]:
-    """The fullest copy of the first whole questionnaire of each person, and sentences about the others."""
+    """The fullest copy of the questionnaire of each person that counts, and sentences about the others."""
     copies: dict[tuple[str, str, str], list[_Sheet]] = {}
     for sheet in sheets:
         copies.setdefault((sheet.person, sheet.seed, sheet.started), []).append(sheet)
@@ -178,19 +229,21 @@ def _one_a_person(sheets: list[_Sheet]) -> tuple[list[_Sheet], list[str]]:
     of_person: dict[str, list[_Sheet]] = {}
     for sheet in sorted(fullest, key=lambda sheet: sheet.started):
         of_person.setdefault(sheet.person, []).append(sheet)
-    kept = [min(each, key=lambda sheet: sheet.answered < sheet.planned) for each in of_person.values()]
-    twice = [person for person, each in of_person.items() if len(each) > 1]
+    kept = [
+        max(each, key=lambda sheet: (sheet.is_whole, 0 if sheet.is_whole else sheet.answered))
+        for each in of_person.values()
+    ]
     notes = []
     if repeated:
         verbs = ("repeats", "counts") if len(repeated) == 1 else ("repeat", "count")
-        notes.append(
-            f"{plural(len(repeated), 'file')} {verbs[0]} others and {verbs[1]} once: {shorten(repeated, _SHOWN)}."
-        )
-    if twice:
-        notes.append(
-            f"{_people(len(twice))} answered several times, of which the first whole questionnaire counts: "
-            f"{shorten(twice, _SHOWN)}."
-        )
+        files = shorten(list(dict.fromkeys(repeated)), _SHOWN)
+        notes.append(f"{plural(len(repeated), 'questionnaire')} {verbs[0]} others and {verbs[1]} once: {files}.")
+    for is_whole, which in ((True, "first whole questionnaire"), (False, "questionnaire with most answers")):
+        people = [each.person for each in kept if len(of_person[each.person]) > 1 and each.is_whole == is_whole]
+        if people:
+            none = "" if is_whole else " and finished none"
+            several = f"{_people(len(people))} answered several times{none}, of which the {which} counts"
+            notes.append(f"{several}: {shorten(people, _SHOWN)}.")
     return kept, notes
 
 
@@ -220,7 +273,7 @@ def _as_read(rows: list[Row]) -> "pandas.DataFrame":
 def _counted(kept: list[_Sheet]) -> list[str]:
     """How many people answered how much."""
     sentences = [f"{_people(len(kept))}, {plural(sum(sheet.answered for sheet in kept), 'answer')}."]
-    early = {each.person: f"{each.answered} of {each.planned}" for each in kept if each.answered < each.planned}
+    early = {each.person: f"{each.answered} of {each.planned}" for each in kept if not each.is_whole}
     if early:
         sentences.append(f"{_people(len(early))} stopped early: {_each(early)}.")
     left = [(part, sum(sheet.trials(part) for sheet in kept)) for part in (PRACTICE, CATCH)]
@@ -243,11 +296,3 @@ def _each(facts: dict[str, str]) -> str:
 
 def _people(number: int) -> str:
     return "1 person" if number == 1 else f"{number:,} people"
-
-
-def _left_out(others: list[str]) -> list[str]:
-    """A word on files that hold something else."""
-    if not others:
-        return []
-    verb = "holds" if len(others) == 1 else "hold"
-    return [f"{plural(len(others), 'file')} {verb} no answers and stayed aside: {shorten(others, _SHOWN)}."]

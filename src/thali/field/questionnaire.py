@@ -217,6 +217,12 @@ def _extras(
         if name == "catch" and asked.kind == RATINGS:
             raise DataError("Ratings have no catch trials, since no rating is right.")
         if is_product:
+            for attribute in dict.fromkeys(attribute for product in extra.shown for attribute in product):
+                if attribute not in asked.attributes:
+                    raise DataError(
+                        f"A product of a {name} trial has {attribute!r}, which is no attribute of the design."
+                        f"{suggest(attribute, asked.attributes)}"
+                    )
             shown: list[Any] = [
                 [_cell(product, attribute, name) for attribute in asked.attributes] for product in extra.shown
             ]

@@ -41,9 +41,9 @@ class Cells:
     short_rows: str = ""  # what is wrong with the first row that ends early, if all end at the diagonal or beyond
 
 
-def text_cells(content: bytes) -> Cells:
-    """The cells of a file of separated values."""
-    text = _decoded(content)
+def text_cells(content: bytes, joined: bool = False) -> Cells:
+    """The cells of a file of separated values; `joined`: of files put together, whose header may come again."""
+    text = decoded(content)
     if _CONTROL.search(text):
         raise DataError("This is not a table of text, Excel or Parquet; save it as CSV.")
     if hint := re.match(r"sep=(.)\r?\n", text):  # Excel's own way to name the separator
@@ -51,19 +51,23 @@ def text_cells(content: bytes) -> Cells:
         text = "\n" + text[hint.end() :]
     else:
         separator = _separator(text)
-    if (cells := _even_cells(text, separator)) is not None:
-        return cells
-    return assembled(_rows(text, separator), decimal_comma=separator != ",")
+    cells = _even_cells(text, separator)
+    if cells is None:
+        cells = assembled(_rows(text, separator), decimal_comma=separator != ",")
+    if not joined:
+        refuse_header_again(cells)
+    return cells
 
 
 def separator_of(content: bytes) -> str | None:
     """The one character between the cells of a table of text that begins so; None if that is not one."""
-    text = _decoded(content)
+    text = decoded(content)
     found = None if text.startswith("sep=") else _separator(text)
     return None if found == BLANKS else found
 
 
-def _decoded(content: bytes) -> str:
+def decoded(content: bytes) -> str:
+    """The text in a file, whatever its encoding."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # "Unicode text" as Excel saves it
         return content.decode("utf-16", errors="replace")
     for encoding in ("utf-8-sig", "cp1252"):
@@ -200,13 +204,13 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
 
 def _used(header: list[str], columns: list[list[str]], lines: list[int] | range, *further: Any) -> Cells:
     """The columns that have a name or hold anything."""
-    _refuse_header_again(header, columns, lines)
     used = [k for k in range(len(header)) if header[k] or any(columns[k])]
     return Cells([header[k] for k in used], [columns[k] for k in used], lines, *further)
 
 
-def _refuse_header_again(header: list[str], columns: list[list[str]], lines: list[int] | range) -> None:
+def refuse_header_again(cells: Cells) -> None:
     """Refuse a row that is the header once more, as where files were put together; a row of numbers may be."""
+    header, columns, lines = cells.header, cells.columns, cells.lines
     if len(header) < 2 or all(not name or NUMBER.fullmatch(name) for name in header) or header[0] not in columns[0]:
         return
     for row, first in enumerate(columns[0]):

@@ -20,7 +20,18 @@ from thali.data.columns import note_thousands, refuse_nested
 from thali.data.roles import RESPONDENT, by_plain_name
 from thali.errors import Argument, DataError
 
-from .cells import CODE, DECIMAL_COMMA, INTEGER, MAX_CELLS, MISSING, NUMBER, Cells, assembled, text_cells
+from .cells import (
+    CODE,
+    DECIMAL_COMMA,
+    INTEGER,
+    MAX_CELLS,
+    MISSING,
+    NUMBER,
+    Cells,
+    assembled,
+    refuse_header_again,
+    text_cells,
+)
 from .square import Square, square_of
 from .where import Where
 
@@ -30,6 +41,8 @@ if TYPE_CHECKING:
 
 # A workbook unpacks to some 5 to 20 times its size; one that unpacks to far more was made to fill the memory.
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
+
+_EXACT, _EXACT_BESIDE_GAPS = 17, 15  # digits of an integer; a column with gaps holds numbers of double precision
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 # A cell whose formula has no value beside it; t="str" with an empty value is one whose value is no text.
@@ -66,7 +79,10 @@ def excel_sheets(content: bytes) -> dict[str, Cells]:
     others = [repr(title) for title in filled if title not in alike]
     which = f"sheet {alike[0]!r}" if len(alike) == 1 else f"{len(alike)} sheets, {alike[0]!r} to {alike[-1]!r}"
     note = f"{which} (not read: {', '.join(others)})" if others else which if len(alike) > 1 else ""
-    return {title: assembled(iter(sheets[title]), decimal_comma=True, note=note, ragged=False) for title in alike}
+    found = {title: assembled(iter(sheets[title]), decimal_comma=True, note=note, ragged=False) for title in alike}
+    for cells in found.values():
+        refuse_header_again(cells)
+    return found
 
 
 def _header(rows: list[tuple[int, list[str]]]) -> set[str]:
@@ -531,6 +547,9 @@ def holds_text(texts: set[str], decimal_comma: bool) -> bool | None:
         return None
     if any(CODE.fullmatch(text) for text in written):
         return True
+    exact = _EXACT if texts == written else _EXACT_BESIDE_GAPS
+    if max(map(len, written)) > exact and all(map(INTEGER.fullmatch, written)):
+        return True  # the numbers by which people are told apart, of which some would become one
     return not all(NUMBER.fullmatch(text) or decimal_comma and DECIMAL_COMMA.fullmatch(text) for text in written)
 
 
@@ -541,7 +560,7 @@ def _typed(
     texts = set(column)
     if (holds_text(texts, decimal_comma) is not False) if text is None else text:
         return _text(column)
-    if all(INTEGER.fullmatch(text) for text in texts) and max(map(len, texts), default=0) < 18:
+    if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
         integers = {text: int(text) for text in texts}
         return np.fromiter(map(integers.__getitem__, column), np.int64, len(column))
     numbers = {text: np.nan if text in MISSING else _as_float(text) for text in texts}

@@ -443,7 +443,7 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     wide = posterior.assign(covariance=100 * posterior["covariance"])
     assert close_to_zero(wide, model._population()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
-    assert "Inattention and indifference are one to the data" in notes and "scale=1.0" in notes
+    assert "Inattention and indifference are one to the data" in notes and "HierarchicalLogit(scale=1)" in notes
     sentence = model.findings()["attention"].sentence
     assert sentence.startswith("Ignored: price by ") and "zoom by" in sentence
     methods = " ".join(map(str, [model.findings()["methods"].sentence, *model.findings()["methods"].notes]))

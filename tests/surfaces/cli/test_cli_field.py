@@ -23,6 +23,7 @@ def test_a_page_is_made_of_a_list_and_of_a_design(run, folder):
     assert "thali field collect FOLDER" in result.err
     assert run("design", 6, "--size", 3, "--per-person", 4, "--versions", 2, "--seed", 1, "--out", "plan").code == 0
     result = run("field", "make", "plan/design.csv", "--kind", "odd-one-out", "--out", "odd.html")
+    assert run("field", "make", "plan", "--kind", "odd-one-out", "--out", "same.html").out == result.out
     assert "odd-one-out: 4 questions for each person" in result.out and "in 2 versions that are drawn" in result.out
 
 
@@ -55,4 +56,8 @@ def test_what_is_refused(refused, folder, words, said):
 
 
 def test_sets_and_tasks_are_different_designs(refused, folder):
+    for option in ("--versions", "--seed"):
+        assert f"{option} is about parts of the pairs, sets or tasks" in refused(
+            "design", "tea", "rum", "milk", option, 3
+        )
     assert "--size and --per-person are about options" in refused("design", "a.csv", "--tasks", 4, "--size", 3)

@@ -92,7 +92,7 @@ ENGLISH = {
     "attention.close": "Of {named} the tastes of those who attend reach down to 0 (a mean of less than 2 standard"
     " deviations), so that the part that ignores is hardly told from indifference, and depends on the prior.",
     "attention.prior": "The wider tastes may be before the data, the fewer people ignore: the prior size of a variance"
-    " is {scale}; fit with {other}, too, and trust what both say.",
+    " is {scale}; fit {other} in Python, too, and trust what both say.",
     "attention.population": "Tastes of those who attend to the attribute: means, standard deviations; and the parts of"
     " the population that do",
     "attention.patterns": "Parts of the respondents who attend to just these attributes",

@@ -47,10 +47,7 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
 
 
 def _different(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:
-    """The number of each task among those that offer the same products in the same order, by first appearance.
-
-    `has_labels`: products with other labels of alternatives are others.
-    """
+    """The number of each task among those with the same products, and labels, if they count, in the same order."""
     known: dict[tuple[tuple[int, str], ...], int] = {}
     labels = data.alternative_labels if has_labels else [""] * data.n_alternatives
     rows = list(zip(data.row_product.tolist(), labels, strict=True))

@@ -65,6 +65,9 @@ def willingness_to_pay(
     named = [(names[change.attribute], *change.names) for change in changes]
     most = _MAX_NUMBERS // max(1, len(weights) * len(changes))
     fewer = chooser.thinned(max(most, _MIN_DRAWS))
+    attends = None if fewer.attends is None else fewer.attends[..., prices.attribute]
+    if attends is not None and attends.all():  # nobody may ignore the price, or nobody does
+        attends = None
     found = chooser.once(("compensations", price, most), lambda: compensations(fewer, prices, changes))
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
     of_people = found[0] if fewer.is_estimate else _over_draws(found, fewer, prices, [0.5])[0]
@@ -73,16 +76,16 @@ def willingness_to_pay(
         ends = _confidence_set(fewer, prices, changes, ci) if of_estimate else _over_draws(found, fewer, prices, tails)
         _give(_about_the_price(fewer, prices, weights, ci, ends))
         figures = {"wtp": of_people, "wtp_low": ends[0], "wtp_high": ends[1]}
-        if fewer.attends is not None:
-            figures["attends"] = fewer.attends[..., prices.attribute].mean(axis=0)[:, None]
+        if attends is not None:
+            figures["attends"] = attends.mean(axis=0)[:, None]
         table = long_table(chooser, columns, named, figures)
         table.attrs["interval"] = ci
         return table
     limit = np.inf if prices.is_linear else prices.differences[-1]
     if chooser.has_individuals:
         chain, own, attending = fewer.chain, weights, weights
-        if fewer.attends is not None:
-            own = weights * fewer.attends[..., prices.attribute]
+        if attends is not None:
+            own = weights * attends
             some = own.any(axis=1)
             if not some.any():
                 raise DataError(f"No respondent attends to {price!r} in any draw, so that nobody has an amount.")
@@ -102,8 +105,8 @@ def willingness_to_pay(
     notes += _about_amounts(table, prices, limit, is_established=not notes)
     _give(notes)
     table.attrs.update(interval=ci, price=price, notes=tuple(notes))
-    if fewer.attends is not None:
-        table.attrs["attends"] = float(fewer.attends[..., prices.attribute].mean(axis=0) @ weights / weights.sum())
+    if attends is not None:
+        table.attrs["attends"] = float(attends.mean(axis=0) @ weights / weights.sum())
     return table
 
 

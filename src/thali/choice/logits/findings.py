@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from thali.errors import Setting
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
@@ -39,7 +38,7 @@ def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
         word = "attention.part" if named else "attention.first"
         named.append(str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends)))
     other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
-    scale = {"scale": number(model._prior_scale()), "other": Setting("scale", other)}
+    scale = {"scale": number(model._prior_scale()), "other": f"HierarchicalLogit(scale={other:g})"}
     close = close_to_zero(model._fitted()["posterior"].dataset, model._population())
     notes = [
         phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),

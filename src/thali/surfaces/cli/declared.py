@@ -326,8 +326,9 @@ def design(
         typer.Option(help="A balanced part of so many pairs or sets in place of all.", show_default=False),
     ] = None,
     versions: Annotated[
-        int, typer.Option(help="With --tasks or --per-person: different parts; each person answers one.")
-    ] = 1,
+        int | None,
+        typer.Option(help="With --tasks or --per-person: different parts; each person answers one.", show_default="1"),
+    ] = None,
     none: Annotated[bool, typer.Option("--none", help="With --tasks: a no-choice option in each.")] = False,
     interaction: Annotated[
         list[str] | None,
@@ -413,6 +414,7 @@ def design(
         from .files import formats_of
 
         formats = formats_of(tables, None, out)
+        parts = 1 if versions is None else versions
         if tasks is None:
             of_tasks = {"alternatives": alternatives, "interaction": interaction, "direction": direction}
             of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None, "power": power}
@@ -420,13 +422,17 @@ def design(
             if given := [word for word, value in of_tasks.items() if value is not None]:
                 raise ArgumentError(f"--{given[0]} is about the tasks of a choice experiment; say how many by --tasks.")
             if size is None and per_person is None:
+                if given := [word for word, value in (("versions", versions), ("seed", seed)) if value is not None]:
+                    raise ArgumentError(
+                        f"--{given[0]} is about parts of the pairs, sets or tasks; say --per-person, --size or --tasks."
+                    )
                 print_design(options, out, formats)
             else:
-                print_set_design(options, 2 if size is None else size, per_person, versions, seed, out, formats)
+                print_set_design(options, 2 if size is None else size, per_person, parts, seed, out, formats)
             return
         if size is not None or per_person is not None:
             raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
-        how = {"versions": versions, "none": none, "overlap": overlap, "random_seed": seed}
+        how = {"versions": parts, "none": none, "overlap": overlap, "random_seed": seed}
         typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
         if spread is not None and power is None:
             raise ArgumentError("--spread is of the people who are simulated; say how many by --power.")
@@ -654,7 +660,7 @@ def field_make(
         typer.Argument(
             metavar="DESIGN",
             help="A text with an option or a picture a line, a folder of pictures, a table with the columns option and"
-            " picture, or the table of a design (thali design --out).",
+            " picture, or a design: its table, or the folder of thali design --out.",
             show_default=False,
         ),
     ],
