@@ -141,12 +141,8 @@ def scores(battles: pd.DataFrame, options: int) -> dict[str, float]:
     return {name: float(np.concatenate(each).mean()) for name, each in found.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--small", action="store_true")
-    arguments = parser.parse_args()
-    seeds, size = (1, (6, 7, 60)) if arguments.small else (arguments.seeds, (20, 20, 300))
+def main(small: bool = False, seeds: int = 5) -> None:
+    seeds, size = (1, (6, 7, 60)) if small else (seeds, (20, 20, 300))
     for drift in (0.0, 0.1, 0.3):
         begin = time.process_time()
         found = pd.DataFrame([scores(simulated(np.random.default_rng(k), *size, drift), size[0]) for k in range(seeds)])
@@ -158,4 +154,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--small", action="store_true")
+    asked = parser.parse_args()
+    main(asked.small, asked.seeds)

@@ -38,12 +38,8 @@ def board_of(found: np.ndarray):
     return th.leaderboard(th.PairedComparisons(found[0], LABELS, ties=found[1]), progressbar=False)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=300)
-    parser.add_argument("--small", action="store_true")
-    arguments = parser.parse_args()
-    repeats, numbers = (4, (300,)) if arguments.small else (arguments.repeats, (300, 1000, 5000))
+def main(small: bool = False, repeats: int = 300) -> None:
+    repeats, numbers = (4, (300,)) if small else (repeats, (300, 1000, 5000))
     rng = np.random.default_rng(5)
     begun = counts(rng, WORTHS, NU, VOTES, PAIRS)
     board = board_of(begun)
@@ -62,4 +58,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=300)
+    parser.add_argument("--small", action="store_true")
+    asked = parser.parse_args()
+    main(asked.small, asked.repeats)

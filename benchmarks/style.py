@@ -51,14 +51,8 @@ print(json.dumps({"seconds": time.process_time() - begin, "memory": memory, "wor
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--battles", type=int, default=100_000)
-    parser.add_argument("--models", type=int, default=50)
-    parser.add_argument("--statsmodels", default="")
-    parser.add_argument("--small", action="store_true")
-    arguments = parser.parse_args()
-    models, battles = (6, 2000) if arguments.small else (arguments.models, arguments.battles)
+def main(small: bool = False, battles: int = 100_000, models: int = 50, statsmodels: str = "") -> None:
+    models, battles = (6, 2000) if small else (models, battles)
     rng = np.random.default_rng(1)
     worth = rng.normal(size=models)
     first = rng.integers(0, models, battles)
@@ -73,8 +67,8 @@ def main() -> None:
         path = Path(folder) / "battles.parquet"
         frame.to_parquet(path)
         programs = {"thali": (sys.executable, _THALI)}
-        if arguments.statsmodels:
-            programs["statsmodels"] = (arguments.statsmodels, _STATSMODELS)
+        if statsmodels:
+            programs["statsmodels"] = (statsmodels, _STATSMODELS)
         found = {}
         for name, (python, code) in programs.items():
             begin = time.time()
@@ -92,4 +86,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--battles", type=int, default=100_000)
+    parser.add_argument("--models", type=int, default=50)
+    parser.add_argument("--statsmodels", default="")
+    parser.add_argument("--small", action="store_true")
+    asked = parser.parse_args()
+    main(asked.small, asked.battles, asked.models, asked.statsmodels)

@@ -67,7 +67,7 @@ def test_evidence_of_similar_groups_of_known_likeness():
     how = checked_evidence_run(**USUAL | RUN | {"sensitivity": False})
     task = build_group_task(groups, how.draws, how.tune, how.thin, "similar", **parts | {"tempering": False})
     task = replace(task, model=task.model._replace(kappa=2.0))
-    found = run_ladders(task, constant_of_groups(parts["likelihood"], groups), how, GroupPriorLadder)[0]
+    found = run_ladders(task, constant_of_groups(parts["likelihood"], groups.data), how, GroupPriorLadder)[0]
     assert_near(found, -13.1136 + coefficients(data), LONG, 4e-4)
 
 

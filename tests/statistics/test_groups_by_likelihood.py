@@ -311,7 +311,7 @@ def evidence_of(groups, likelihood, weights, kappa=math.nan):
         **USUAL | {"cores": 1, "random_seed": 1, "progressbar": False, "sensitivity": False, "draws": 2000}
     )
     of_task = task(groups, likelihood, alpha=1.0, weights=weights, kappa=kappa, draws=how.draws, tune=how.tune, thin=5)
-    constant = constant_of_groups(likelihood, th.Groups(dict(enumerate(groups))))
+    constant = constant_of_groups(likelihood, groups)
     found, ladders = run_ladders(of_task, constant, how, GroupPriorLadder)
     return found, found.value - constant(ladders[0])
 
