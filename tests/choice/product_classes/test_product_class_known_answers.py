@@ -78,10 +78,10 @@ def test_predictions_of_tiny_problems(method, name):
     assert z_scores(found, answers, np.zeros(6)).max() < 4
 
 
-LONG = {"groups": 64, "particles": 256, "sweeps_per_step": 10, "final_sweeps": 60}
+LONG = {"groups": 32, "particles": 256, "sweeps_per_step": 10, "final_sweeps": 60}
 CLOSE = [(name, {"path": path, "schedule": schedule} | LONG) for name, path, schedule in sorted(BRIEF)]
 CLOSE += [(name, {"schedule": "individual", "sampler": "paper"} | LONG) for name in ANSWERS]
-CHAINS = {"method": "annealed", "groups": 128, "sweeps_per_step": 25, "final_sweeps": 8000}
+CHAINS = {"method": "annealed", "groups": 64, "sweeps_per_step": 25, "final_sweeps": 8000}
 CLOSE += [(name, CHAINS | {"sampler": sampler}) for sampler in ("recommended", "paper") for name in ANSWERS]
 
 
