@@ -15,7 +15,10 @@ pytestmark = pytest.mark.long
 WITHOUT = {
     "product-classes": {"loo", "plot_loo_pit", "psense_summary"},
     "additive-clustering, triplets": {"plot_loo_pit"},
+    "elimination-by-aspects, random people": {"psense_summary"},
 }
+# ArviZ from 1.0 on draws no forest of arrays without elements: the shared features of models that have none.
+NO_FOREST = {"elimination-by-aspects, laplace", "elimination-by-aspects, people"}
 # On ArviZ's own example these want groups that it lacks.
 LACKS = {"psense_summary"}
 
@@ -46,4 +49,6 @@ def test_the_functions_of_arviz_work_on_every_model(version, arviz, tmp_path):
     assert {name for name, error in example.items() if error} <= LACKS
     for model, outcomes in result["found"].items():
         failed = {name: error for name, error in outcomes.items() if error}
-        assert set(failed) == WITHOUT.get(model, set()) & set(outcomes), (model, failed)
+        wanted = WITHOUT.get(model, set()) & set(outcomes)
+        wanted |= {"plot_forest"} if arviz == "1." and model in NO_FOREST else set()
+        assert set(failed) == wanted, (model, failed)
