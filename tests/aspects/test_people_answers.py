@@ -19,7 +19,6 @@ from thali.errors import ArgumentError, DataError
 from thali.model.settings import Settings
 from thali.posterior.interval import TAILS
 
-pytestmark = pytest.mark.unit
 RNG = np.random.default_rng(4)
 DRAWS, PEOPLE = 40, 3
 UNIQUE = RNG.gamma(1.0, 1.0, (DRAWS, PEOPLE, 4))
@@ -410,7 +409,6 @@ def test_individuals_are_weights_of_features_where_nobody_chooses():
 
 
 @pytest.mark.long
-@pytest.mark.fit
 def test_the_evidence_of_random_people_is_that_of_the_same_counts():
     """The constant is that of the counts of all, as of every other model: people who are alike tell no models apart."""
     rng, rows = np.random.default_rng(1), []
