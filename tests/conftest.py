@@ -165,7 +165,7 @@ def clean_after_each_test(request):
 
 @pytest.fixture(autouse=True)
 def nothing_compiled_by_a_unit_test(request):
-    """A kernel of a unit test is an error, even where it is in the cache."""
+    """A unit test that calls a kernel is an error, even where an earlier test or an earlier run has compiled it."""
     _running["unit"] = request.node.name if request.node.get_closest_marker("unit") else ""
     yield
     _running["unit"] = ""
@@ -263,8 +263,18 @@ def compiled_by_one_worker(tmp_path_factory):
         counted[reached.digest[:20]] = {each.__qualname__ for each in plain}
         return reached
 
+    def called(call):
+        def call_it(entry, *args):
+            if _running["unit"] and not jit._is_disabled():
+                pytest.fail(f"{_running['unit']} is a unit test, but calls {entry.python.__qualname__}: mark it `fit`.")
+            return call(entry, *args)
+
+        return call_it
+
     reach, define = jit.reached_from, Compiler.define_pipelines
     with pytest.MonkeyPatch.context() as patch:
+        for kind in (jit.kernel, jit.compiled):  # whether an earlier test has compiled it is chance
+            patch.setattr(kind, "__call__", called(kind.__call__))
         patch.setattr(Dispatcher, "compile", compile_once)
         patch.setattr(Compiler, "define_pipelines", note)
         patch.setattr(jit, "reached_from", count)

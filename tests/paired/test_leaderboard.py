@@ -536,6 +536,7 @@ def _information(difference, nu, lapse):
     return float((np.exp(logs(difference)) * slope**2).sum())
 
 
+@pytest.mark.fit
 def test_votes_among_three_are_worth_more_than_as_so_far(board):
     table = board.more_votes()
     assert (table["among_these"].iloc[1:] > table["as_so_far"].iloc[1:]).mean() > 0.9
@@ -550,6 +551,7 @@ def test_votes_among_three_are_worth_more_than_as_so_far(board):
 
 
 @pytest.mark.usefixtures("pictures")
+@pytest.mark.fit
 def test_votes_of_pairs_and_orders(board, monkeypatch):
     numbers = board.votes_by_pair()
     assert numbers.loc["A", "B"] == numbers.loc["B", "A"] == 15 and numbers.loc["B", "D"] == 0

@@ -88,6 +88,7 @@ def test_ties_change_the_answer(name):
         assert str(CALLS[name](with_ties)) != without
 
 
+@pytest.mark.fit
 def test_a_leaderboard_takes_no_argument_that_says_nothing():
     for source in (table(), read(), read().counts):
         with pytest.raises(ArgumentError, match="no argument 'nonsense'; what may be said of a table is"):
