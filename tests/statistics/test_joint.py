@@ -271,7 +271,7 @@ class Wrong(SlightlyWrong):
 @pytest.mark.parametrize(
     "test, prior, rounds",
     [
-        (pairs, SlightlyWrong(), 800_000),
+        pytest.param(pairs, SlightlyWrong(), 800_000, marks=pytest.mark.study),
         (similarities, SlightlyWrong(), 400_000),
         (partial(triplets, "exp"), Wrong(), 60_000),
     ],

@@ -85,7 +85,7 @@ def with_pairs(factor):
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.05])
-@pytest.mark.long
+@pytest.mark.study
 def test_five_per_cent_in_the_conditional_of_sigma_are_found(monkeypatch, factor):
     design = th.Similarities(th.datasets.numbers().matrix)
     owners = np.random.default_rng(1).integers(0, 2, (10, 3))

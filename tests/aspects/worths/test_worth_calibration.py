@@ -18,9 +18,7 @@ pytestmark = [pytest.mark.long, pytest.mark.fit]
         (4, 1, "laplace"),
         (0, 4, "laplace"),
         (3, 3, "laplace"),
-        (4, 1, "mcmc"),
-        (0, 4, "mcmc"),
-        pytest.param(3, 3, "mcmc", marks=pytest.mark.study),
+        *(pytest.param(*each, "mcmc", marks=pytest.mark.study) for each in ((4, 1), (0, 4), (3, 3))),
     ],
 )
 def test_calibration(n_judges, n_periods, method):

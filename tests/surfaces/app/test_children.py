@@ -162,7 +162,8 @@ def stopped_after(folder, seconds):
     children.stop(study, FIT)
     child.wait(PATIENCE)
     assert children.state(study, FIT) in (runs.ENDED, runs.STOPPED)
-    return runs.ended(study, FIT) | {"was_killed": children.state(study, FIT) == runs.STOPPED}
+    was_killed = children.state(study, FIT) == runs.STOPPED
+    return runs.ended(study, FIT) | {"was_killed": was_killed, "seconds": seconds, "log": study.log(FIT)}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
