@@ -18,6 +18,7 @@ from thali.aspects.samplers.record import ChainDraws
 from thali.errors import ArgumentError, DataError
 from thali.model.settings import Settings
 from thali.posterior.interval import TAILS
+from thali.posterior.view import Posterior
 
 RNG = np.random.default_rng(4)
 DRAWS, PEOPLE = 40, 3
@@ -242,6 +243,26 @@ def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
     np.testing.assert_allclose(table.loc["p1", "score"], wanted, rtol=1e-10)
     with pytest.raises(ArgumentError, match="by groups people who have weights of their own"):
         model.scores({"p0": 1})
+
+
+def test_best_and_worst_of_three_are_scored_by_the_sets_that_were_shown():
+    """Under the rule "ranking" they are choices out of three, then out of two."""
+    three = OPTIONS[:3]
+    rows = [dict(zip(("item1", "item2", "item3"), three, strict=True)) | {"respondent": f"p{n}"} for n in range(3)]
+    rows = [row | {"best": three[n], "worst": three[n - 1]} for n, row in enumerate(rows)]
+    rows += [{"item1": "tea", "item2": "beer", "respondent": "p0", "best": "tea", "worst": "beer"}] * 2
+    each = {}
+    for rule in ("ranking", "reversed"):
+        for name, asked in (("three", rows[:3]), ("two and three", rows)):
+            data = th.Choices.from_best_worst(pd.DataFrame(asked), respondent="respondent")
+            model = of_people(data, UNIQUE[..., :3], best_worst=rule)
+            seen = Posterior(model.posterior_)
+            assert seen.best_worst == rule and ("choices out of sets" in seen.data_kind) == (rule == "ranking")
+            each[rule, name] = model.scores()
+            assert "option_scores" in model.findings() and "option_scores" in model.of_group("p1").findings()
+    for name, size in (("three", 3.0), ("two and three", 11 / 4)):
+        assert each["ranking", name].attrs["set_size"] == pytest.approx(size)
+        pd.testing.assert_frame_equal(each["ranking", name], each["reversed", name])
 
 
 def test_intervals_of_scores_are_of_the_population():

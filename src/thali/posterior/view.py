@@ -71,6 +71,13 @@ class Posterior:
         return str(self.fixed["best_worst"].item()) if "best_worst" in self.fixed else None
 
     @property
+    def shown_size(self) -> float | None:
+        """How many options were shown at once, on average over the sets; in older files over those chosen out of."""
+        found = (name for name in ("shown_size", "set_size") if name in self.fixed)
+        name = next(found, None)
+        return None if name is None else float(self.fixed[name].values.mean())
+
+    @property
     def features(self) -> "xarray.DataArray | None":
         """Owners (chain, draw, feature, option); None where they are stored as lists."""
         return self._drawn("features")

@@ -250,13 +250,13 @@ def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
 
 
 def _joined(parts: Sequence[Any], what: str, groups: "Groups", axis: int, coordinates: Any) -> "xarray.Dataset":
-    """What the groups' parts hold of their rows, one group after the other; what is not of rows, of the first."""
+    """What all groups' parts hold: of rows one group after the other, of the rest by group where they differ."""
     import xarray as xr
 
     each, of_rows = [getattr(part, what) for part in parts], set(parts[0].rows)
     variables, lengths = {}, {}
-    for name, value in each[0].items():
-        dims, values = _pair(value)
+    for name in [name for name in each[0] if all(name in part for part in each)]:
+        dims, values = _pair(each[0][name])
         if here := of_rows & set(dims):
             arrays = [np.asarray(_pair(part[name])[1]) for part in each]
             lengths |= {dim: [array.shape[dims.index(dim)] for array in arrays] for dim in here}

@@ -78,9 +78,8 @@ def _beside(logs: np.ndarray, size: float) -> np.ndarray:
 
 
 def size_of_sets(tree: "xarray.DataTree") -> float:
-    """How many options were offered at once, on average over the sets; 2 of comparisons."""
-    fixed = Posterior(tree).fixed
-    return float(fixed["set_size"].values.mean()) if "set_size" in fixed else 2.0
+    """How many options were shown at once, on average over the sets; 2 of comparisons."""
+    return Posterior(tree).shown_size or 2.0
 
 
 def scores_table(tree: "xarray.DataTree", by: Any, none: Any, random_seed: Any) -> "pandas.DataFrame":

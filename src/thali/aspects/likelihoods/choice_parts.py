@@ -1,5 +1,6 @@
 """The part of a posterior that pairs, sets or best-worst choices add: probabilities, and the likelihood of each."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -225,9 +226,17 @@ def answers_part(
             "log_multinomial_coefficient": ("set", coefficients),
             "lapse": float(lapse),
             "unique": True,
-            "best_worst": rule,
         },
         pointwise=pointwise,
         observed_coordinates={"set": names},
         rows=("set", "place", "answer"),
     )
+
+
+# What people were shown, of which the choices may be those of a ranking ------------------------------------------------
+
+
+def as_shown(part: DataPart, data: "Choices", rule: str) -> DataPart:
+    """The part with how many options were shown at once, and by which rule the best and the worst were chosen."""
+    told = {"shown_size": ("shown_set", data.sizes)} | ({} if data.worst is None else {"best_worst": rule})
+    return replace(part, constants=part.constants | told, rows=(*part.rows, "shown_set"))

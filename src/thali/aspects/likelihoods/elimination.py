@@ -287,19 +287,17 @@ class Elimination:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from .choice_parts import choices_part
+        from .choice_parts import answers_part, as_shown, choices_part, sets_part
 
-        data = self.in_form(data)
+        shown, data = data, self.in_form(data)
         if isinstance(data, Choices) and data.worst is not None:
-            from .choice_parts import answers_part
-
-            return answers_part(columns, data, shape, dense, lapse=self.lapse, rule=self.best_worst)
-        if isinstance(data, Choices):
-            from .choice_parts import sets_part
-
-            return sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
-        own = {"tie": extra.get("tie"), "beta": coefficients(extra, self.covariates) if self.covariates else None}
-        return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own)
+            part = answers_part(columns, data, shape, dense, lapse=self.lapse, rule=self.best_worst)
+        elif isinstance(data, Choices):
+            part = sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
+        else:
+            own = {"tie": extra.get("tie"), "beta": coefficients(extra, self.covariates) if self.covariates else None}
+            part = choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own)
+        return as_shown(part, shown, self.best_worst) if isinstance(shown, Choices) else part
 
 
 def as_pairs(data: Any, best_worst: str = RANKING) -> Any:

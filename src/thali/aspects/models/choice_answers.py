@@ -41,11 +41,12 @@ class ChoiceAnswers(LatentFeatures):
 
         .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
 
-        with the logarithms z of the utilities less their mean over the options, and a options in a set, the mean of the
-        data (2 of comparisons): p is the probability of choosing the option out of a set whose others are of average
-        worth, and an option with twice the score is chosen so twice as often. On an anchored scale z is the logarithm
-        of the utility less that of the option which stands for none of the others, and :math:`s_i = 100 \, a \, p_i`:
-        that option has the score 100, and what is worth having more.
+        with the logarithms z of the utilities less their mean over the options, and a options in a set as people were
+        shown it, the mean of the data (2 of comparisons; of rankings, of the choices that they consist of): p is the
+        probability of choosing the option out of a set whose others are of average worth, and an option with twice the
+        score is chosen so twice as often. On an anchored scale z is the logarithm of the utility less that of the
+        option which stands for none of the others, and :math:`s_i = 100 \, a \, p_i`: that option has the score 100,
+        and what is worth having more.
 
         Parameters
         ----------
