@@ -7,7 +7,7 @@ people's scores, :math:`V = \frac{n}{n - 1} \sum_s (g_s - \bar g)(g_s - \bar g)^
 :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & Scott 1984).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,9 +23,11 @@ from .bradley_terry import Density, NormalWorths, Worths
 from .likelihoods.elimination import Elimination
 from .maximum_likelihood.clusters import Clusters, clusters_of
 from .maximum_likelihood.estimates import covariate_sizes
+from .maximum_likelihood.feature_problems import NO_COEFFICIENTS, FeatureProblem, feature_problem, weights_at_mode
 from .maximum_likelihood.maximum import mode_of
 from .maximum_likelihood.problem import Pose, problem
 from .priors.given import Given
+from .samplers.task import weights_of
 
 PEOPLE_A_PARAMETER = 3  # from so many on the variance of people's scores is known well enough to spread draws by it
 FEW = 10  # people; below, the interval of an option that they judged is never narrower than of independent answers
@@ -38,13 +40,18 @@ NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction
 
 
 class Scores(NamedTuple):
-    """The log-likelihood at a point, by the logarithms of weights and the further coefficients."""
+    """The log-likelihood at a point, by the logarithms of weights and the further coefficients.
+
+    Of triplets and similarities by the weights of features themselves; J is the expected information.
+    """
 
     information: np.ndarray  # J
     variance: np.ndarray  # V
 
     def traces(self) -> tuple[float, int]:
         """The trace of J⁻V, and the rank of J."""
+        if not len(self.information):
+            return 0.0, 0
         values, vectors = np.linalg.eigh(self.information)
         informed = values > NO_INFORMATION * max(values[-1], 1e-300)
         inside = vectors[:, informed]
@@ -52,9 +59,10 @@ class Scores(NamedTuple):
         return float((along / values[informed]).sum()), int(informed.sum())
 
 
-def scores_at(pose: Pose, clusters: Clusters, logs: np.ndarray, beta: np.ndarray) -> Scores:
+def scores_at(
+    pose: Pose | FeatureProblem, clusters: Clusters, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
+) -> Scores:
     """Information and variance of people's scores at a point."""
-    weights = np.exp(logs - logs.max())
     return Scores(-pose.slopes(weights, beta).hessian, clusters.variance(pose, weights, beta))
 
 
@@ -98,22 +106,32 @@ def dependence_of_everybody(data: Groups) -> Dependence:
     return Dependence(RANDOM, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
 
 
-def dependence_of_chains(asked: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
-    """What chains of elimination by aspects make of people: nothing by default, or they take a power of the likelihood.
+def dependence_of_chains(
+    asked: Any, data: Any, parts: dict[str, Any], features: Callable[[], np.ndarray] | None = None
+) -> Dependence | None:
+    """What chains make of people: nothing by default, or they take a power of the likelihood.
 
-    The design effect is that of known aspects, or else of the Bradley-Terry-Luce model.
+    The design effect of choices is that of known aspects, or else of the Bradley-Terry-Luce model; that of triplets and
+    similarities is of the `features` that are found (features, objects).
     """
-    if not data.are_choices:  # which the model refuses
+    if features is None and not data.are_choices:  # which the model refuses
         return None
     if asked == RANDOM:
         return dependence_of_everybody(data)
     likelihood = parts["likelihood"]
     told = data.data if isinstance(data, Groups) else [data]
-    known = [(part, found) for part in told if (found := clusters_of(part, likelihood.ties)) is not None]
+    has_ties = features is None and likelihood.ties
+    known = [(part, found) for part in told if (found := clusters_of(part, has_ties)) is not None]
     made = chosen(asked, INDEPENDENT, data, [found for _, found in known])
     if made is None or made.number < 2 or (asked is None and data.n_options > MAX_OPTIONS):
         return made
-    scores = [_scores_of(part, clusters, likelihood, parts["prior"]) for part, clusters in known]
+    if features is None:
+        scores = [_scores_of(part, clusters, likelihood, parts["prior"]) for part, clusters in known]
+    elif made.most < 2.0:  # it is 1 then, and features take a while to find
+        return made
+    else:
+        owners = features()
+        scores = [_scores_of_features(part, clusters, parts, owners) for part, clusters in known]
     return replace(made, by=POWER if made.model == ADJUSTED else "", effect=effect_of(scores))
 
 
@@ -133,7 +151,19 @@ def _scores_of(data: Any, clusters: Clusters, likelihood: Elimination, prior: An
     """The scores of people at the mode of the posterior."""
     pose = _problem_of(data, likelihood, prior)
     place = mode_of(pose, covariate_sizes(data))
-    return scores_at(pose, clusters, place.logs, place.beta)
+    return scores_at(pose, clusters, _comparable(place.logs), place.beta)
+
+
+def _scores_of_features(data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray) -> Scores:
+    """The scores of people at the mode of the posterior of the weights of features."""
+    likelihood = parts["likelihood"]
+    pose, prior = feature_problem(data, owners, likelihood), weights_of(parts["weight_prior"], likelihood)
+    return scores_at(pose, clusters, weights_at_mode(pose, prior.shape, prior.rate))
+
+
+def _comparable(logs: np.ndarray) -> np.ndarray:
+    """Weights of which only ratios count, by their logarithms."""
+    return np.exp(logs - logs.max())
 
 
 def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
@@ -157,7 +187,7 @@ def worths_of(asked: Any, data: PairedComparisons, density: Density) -> tuple[Wo
     n = data.n_options
     pose = problem(data, np.eye(n, dtype=bool), density.lapse, data.cells.x, density.has_ties)
     logs, log_nu, beta = density.parts_of(normal.mode)
-    scores = scores_at(pose, clusters, logs, np.concatenate([beta, log_nu]))
+    scores = scores_at(pose, clusters, _comparable(logs), np.concatenate([beta, log_nu]))
     made = replace(made, effect=effect_of([scores]))
     if made.model != ADJUSTED:
         return normal, made

@@ -173,6 +173,43 @@ class ChosenPlaces(Frozen):
         return self._made_of(names, people, subject, self.place[rows], self.times[rows])
 
 
+class JudgedValues(Frozen):
+    """Which number each person gave for each pair of objects, by person and by pair.
+
+    Attributes
+    ----------
+    subjects : tuple of str
+    subject, pair : int32 arrays, shape (rows,)
+        Positions in `subjects` and among the measured pairs.
+    values : float64 array, shape (rows,)
+    """
+
+    _FIELDS = ("subjects", "subject", "pair", "values")
+
+    subjects: tuple[str, ...]
+    subject: np.ndarray
+    pair: np.ndarray
+    values: np.ndarray
+
+    def __str__(self) -> str:
+        return plural(len(self.subjects), "subject")
+
+    def _details(self) -> Facts:
+        return (("subjects", self.subjects),)
+
+    @classmethod
+    def of_table(cls, subjects: tuple[str, ...], table: np.ndarray) -> "JudgedValues":
+        """Of a table (people, pairs), NaN where somebody did not judge a pair."""
+        subject, pair = np.nonzero(~np.isnan(table))
+        return cls._made_of(subjects, subject.astype(np.int32), pair.astype(np.int32), table[subject, pair])
+
+    def of_pairs(self, kept: np.ndarray, place: np.ndarray) -> "JudgedValues | None":
+        """Those of some pairs, which have new places; None if nobody judged any of them."""
+        rows = kept[self.pair]
+        arrays = self.subject[rows], place[self.pair[rows]].astype(np.int32), self.values[rows]
+        return self._made_of(self.subjects, *arrays) if rows.any() else None
+
+
 OUTCOMES = 3  # of a comparison
 
 

@@ -233,7 +233,7 @@ def answers_part(
     )
 
 
-# What people were shown, of which the choices may be those of a ranking ------------------------------------------------
+# What people were shown, of which the choices may be those of a ranking -----------------------------------------------
 
 
 def as_shown(part: DataPart, data: "Choices", rule: str) -> DataPart:

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.answers import answers_given
+from thali.data.answers import ChosenPlaces, answers_given
 from thali.data.choices import Choices
+from thali.data.similarities import Similarities
+from thali.data.triplets import Triplets
 
 if TYPE_CHECKING:
     from .problem import Pose
@@ -106,6 +108,15 @@ def clusters_of(data: Any, ties: bool) -> Clusters | None:
             return None
         column = data.choice if data.worst is None else answers_given(data)
         who, times, width = data.respondent, data.times, _outcomes(data)
+    elif isinstance(data, Triplets | Similarities):
+        known = data.answers
+        if known is None:
+            return None
+        if isinstance(known, ChosenPlaces):
+            column, who, times, width = known.place, known.subject, known.times, len(data.counts)
+        else:  # every judgement is an outcome
+            who, width = known.subject, len(known.values)
+            column, times = np.arange(width), np.ones(width)
     else:
         cells = data.cells
         answers = cells.answers

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,12 +19,12 @@ from thali.model.sampling import Sampling, parameters_of
 from thali.model.saved import digest_of
 from thali.model.settings import Settings
 from thali.model.spec import MODEL
-from thali.posterior.dependence import INDEPENDENT, RANDOM, Dependence
+from thali.posterior.dependence import Dependence
 from thali.trees.tree import Tree
 
 from ..answers.data_answers import answers_of
 from ..answers.kind import of_similarities
-from ..dependence import check_people, dependence_of_everybody
+from ..dependence import check_people, dependence_of_chains
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
@@ -40,6 +41,7 @@ from .engines import BY_CHAINS, POINT
 from .kind_answers import KindAnswers
 from .open import LatentFeatureModel
 from .people_answers import PeopleAnswers
+from .point import probable_features
 
 if TYPE_CHECKING:
     import pandas
@@ -360,11 +362,13 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
-        check_people(self.people, (INDEPENDENT, RANDOM))
-        return population_of(data, self.weights, self.kinds, self.people == RANDOM)
+        check_people(self.people)
+        return population_of(data, self.weights, self.kinds, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        return dependence_of_everybody(data) if self.people == RANDOM else None
+        if self.kinds is not None:  # which are a model of people
+            return None
+        return dependence_of_chains(self.people, data, parts, partial(probable_features, data, parts))
 
     def _as_data(self, data: Any) -> Any:
         return self._population(data).checked(super()._as_data(data))

@@ -212,11 +212,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
 
     def _population(self, data: Any) -> Population:
         check_people(self.people)
-        if self.kinds is not None and self.people == ADJUSTED:
-            raise ArgumentError(
-                Argument("kinds"), " are a model of people by themselves; leave out ", Setting("people", ADJUSTED), "."
-            )
-        return population_of(data, self.weights, self.kinds, self.people == RANDOM)
+        return population_of(data, self.weights, self.kinds, self.people)
 
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; segments are of people of whom each has weights of their own; one option stands for none."""

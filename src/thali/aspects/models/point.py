@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.groups import Groups
 from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
@@ -18,9 +19,11 @@ from ..draws.columns import Columns, columns_of_chains
 from ..draws.tree import log_prior_of
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from ..operations import is_exchangeable, keeps_empty
+from ..priors.given import Given
 from ..samplers.chains import AnnealedChain, Chain
 from ..samplers.recommended import conjugate_together
 from ..samplers.record import ChainDraws
+from ..samplers.task import build_task
 from ..state import ALPHA, COLUMNS
 
 if TYPE_CHECKING:
@@ -279,6 +282,31 @@ def _toggle_while_better(z: np.ndarray, rest: np.ndarray, at: Landscape) -> bool
         pull += sign[best] * rest[best]
         ties += sign[best] * at.measured[best]
         toggled = True
+
+
+# The features of which the design effect of people's answers is meant -------------------------------------------------
+
+
+def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
+    """Those that are given, or the most probable ones that annealed runs as of one chain find (features, objects).
+
+    The stream is fixed: what is made of people is a function of data and prior.
+    """
+    if isinstance(prior := parts["prior"], Given):
+        return prior.matrix.T.astype(bool)
+    told = data.pooled() if isinstance(data, Groups) else data
+    parts = parts | {"sampler": None, "tempering": False}
+    runs_of, best = _OF_KIND[told.kind]
+    own = build_task(data=told, draws=1, tune=0, thin=1, **parts)
+    task, kind, runs = runs_of(own, 1)
+    task = replace(task, kernel=own.kernel)  # that of the fit, so that no other is compiled
+    chains = [kind(task, rng) for rng in streams(0, runs)]
+    for chain in chains:
+        chain.run_to(task.tune + task.draws)
+    draw, _ = best(chains, told, parts, task)
+    owners = np.zeros((len(draw.sizes), told.n_options), bool)
+    owners[np.repeat(np.arange(len(draw.sizes)), draw.sizes), draw.owners] = True
+    return owners
 
 
 # Of each kind of data what an annealed run carries out, and how the best end is found.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from thali.errors import Argument, ArgumentError, Setting
-from thali.posterior.dependence import RANDOM
+from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .groups import EveryPerson, SeveralGroups
 from .groups_chain import SIMILAR
@@ -12,22 +12,28 @@ from .kinds import UnknownKinds
 from .one import One, Population
 
 
-def population_of(data: Any, weights: Any, kinds: Any = None, by_person: bool = False) -> Population:
-    """The population of data that `fit` takes, or of what was made of them; `by_person`: everybody is a group."""
-    if by_person:
-        _refuse_beside_people(weights, kinds)
+def population_of(data: Any, weights: Any, kinds: Any = None, people: Any = None) -> Population:
+    """The population of data that `fit` takes, or of what was made of them; `people`: what is made of them."""
+    if kinds is not None and people in (RANDOM, ADJUSTED):
+        raise ArgumentError(
+            Argument("kinds"), " are a model of people by themselves; leave out ", Setting("people", people), "."
+        )
+    if people == RANDOM:
+        _refuse_weights(weights)
         return EveryPerson()
     if kinds is not None:
         return UnknownKinds(kinds, weights)
     return SeveralGroups(weights) if isinstance(data, Mapping) else One(weights)
 
 
-def _refuse_beside_people(weights: Any, kinds: Any) -> None:
+def _refuse_weights(weights: Any) -> None:
     """Refuse what says otherwise how weights of people hang together."""
-    random = Setting("people", RANDOM)
     if weights not in (None, SIMILAR):
         raise ArgumentError(
-            random, " means ", Setting("weights", SIMILAR), " of people; leave out ", Argument("weights"), "."
+            Setting("people", RANDOM),
+            " means ",
+            Setting("weights", SIMILAR),
+            " of people; leave out ",
+            Argument("weights"),
+            ".",
         )
-    if kinds is not None:
-        raise ArgumentError(Argument("kinds"), " are a model of people by themselves; leave out ", random, ".")

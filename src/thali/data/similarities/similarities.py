@@ -11,6 +11,7 @@ from thali._labels import plural, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from ..answers import JudgedValues
 from ..columns import as_frame
 from ..judged import Judged
 from ..kinds import SIMILARITIES
@@ -59,6 +60,8 @@ class Similarities(Judged):
     judgements : float64 array, shape (pairs,)
         How many judgements each is the mean of; 1 everywhere if nothing is known of them.
     sigma : float or None
+    answers : JudgedValues or None
+        Who judged which pair how similar, if that is known (`from_subjects`).
 
     Raises
     ------
@@ -90,7 +93,7 @@ class Similarities(Judged):
     kind = SIMILARITIES
     option_word = "object"
     _ANSWER = ("similarity", "similarities")
-    _FIELDS = ("labels", "first", "second", "values", "judgements", "sigma", "_lowest_diagonal")
+    _FIELDS = ("labels", "first", "second", "values", "judgements", "sigma", "_lowest_diagonal", "answers")
 
     labels: tuple[str, ...]
     first: np.ndarray
@@ -99,6 +102,7 @@ class Similarities(Judged):
     judgements: np.ndarray
     sigma: float | None
     _lowest_diagonal: bool
+    answers: JudgedValues | None = None
 
     def __init__(
         self,
@@ -256,8 +260,9 @@ class Similarities(Judged):
 
         Parameters
         ----------
-        matrices : list of arrays or DataFrames, or array, shape (people, objects, objects)
-            One table for each person, as for `Similarities`. DataFrames bear the same labels, in any order.
+        matrices : list of arrays or DataFrames, array, shape (people, objects, objects), or mapping
+            One table for each person, as for `Similarities`; a mapping has it by the name of the person, who otherwise
+            has a number, from 1. DataFrames bear the same labels, in any order.
         labels, symmetrize
             As for `Similarities`.
         sigma : "standard error", "deviation", float above 0, or None
@@ -293,19 +298,27 @@ class Similarities(Judged):
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error", "deviation"))
         one_of("symmetrize", symmetrize, (None, "mean"))
-        found, empirical = mean_of_subjects(matrices, labels, symmetrize, sigma)
-        data = cls._of(found, empirical if isinstance(sigma, str) else sigma)
+        found, empirical, answers = mean_of_subjects(matrices, labels, symmetrize, sigma)
+        data = cls._of(found, empirical if isinstance(sigma, str) else sigma, answers)
         _warn_of_zeros(found)
         return data
 
     @classmethod
-    def _of(cls, found: Measured, sigma: float | None = None) -> "Similarities":
-        return cls.__new__(cls)._fill(found, sigma)
+    def _of(
+        cls, found: Measured, sigma: float | None = None, answers: JudgedValues | None = None
+    ) -> "Similarities":
+        return cls.__new__(cls)._fill(found, sigma, answers)
+
+    def _freeze(self, *values: Any) -> "Similarities":
+        super()._freeze(*values)
+        if self.answers is None:  # files hold what is known alone
+            vars(self).pop("answers")
+        return self
 
     def with_values(self, values: np.ndarray) -> "Similarities":
         """The same objects and measured pairs with other similarities, in the order of `first` and `second`."""
         arrays = self.first, self.second, values, self.judgements
-        return self._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal)
+        return self._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, None)
 
     def take(self, pairs: np.ndarray) -> "Similarities":
         """The same objects with some of the measured pairs alone, as leaving pairs out needs.
@@ -328,9 +341,39 @@ class Similarities(Judged):
         if not np.any(pairs):
             raise DataError("No measured pair would be left.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
-        return type(self)._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal)
+        known = None if self.answers is None else self.answers.of_pairs(pairs, np.cumsum(pairs) - 1)
+        return type(self)._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
 
-    def _fill(self, found: Measured, sigma: float | None) -> "Similarities":
+    def by_subject(self) -> "dict[str, Similarities]":
+        """The similarities of each person, with all objects.
+
+        Returns
+        -------
+        dict
+            From the name of each person to their `Similarities`.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who judged.
+        """
+        if (known := self.answers) is None:
+            return super().by_subject()
+        found = {}
+        for number, name in enumerate(known.subjects):
+            rows = known.subject == number
+            pair, values = known.pair[rows], known.values[rows]
+            if len(pair):
+                arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
+                found[name] = self._made_of(self.labels, *arrays, None, self._lowest_diagonal, None)
+        return found
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Who judged; empty if the data do not say."""
+        return () if self.answers is None else self.answers.subjects
+
+    def _fill(self, found: Measured, sigma: float | None, answers: JudgedValues | None = None) -> "Similarities":
         """Check that something was measured, and freeze."""
         if len(found.labels) < 2:
             raise DataError(f"At least two objects are needed to compare; got {shorten(found.labels) or 'none'}.")
@@ -340,7 +383,7 @@ class Similarities(Judged):
         if sigma is not None:
             sigma = positive("sigma", sigma, "the standard deviation of a similarity")
         arrays = found.first, found.second, found.values, found.judgements
-        return self._freeze(found.labels, *arrays, sigma, found.lowest_diagonal)
+        return self._freeze(found.labels, *arrays, sigma, found.lowest_diagonal, answers)
 
     def __str__(self) -> str:
         possible = self.n_options * (self.n_options - 1) // 2
@@ -403,7 +446,8 @@ class Similarities(Judged):
         low, high = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((high, low))
         pairs = low[order], high[order], self.values[order], self.judgements[order]
-        return self._made_of(labels, *pairs, self.sigma, self._lowest_diagonal)
+        known = None if self.answers is None else self.answers.of_pairs(np.ones(len(order), bool), np.argsort(order))
+        return self._made_of(labels, *pairs, self.sigma, self._lowest_diagonal, known)
 
     def to_square(self) -> "pd.DataFrame":
         """The similarities as a square table; NaN on its diagonal and where not measured."""

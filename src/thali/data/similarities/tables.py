@@ -1,13 +1,14 @@
 """Tables of similarities: symmetric squares, and lists of pairs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import shorten
+from thali._labels import as_label, shorten
 from thali.errors import DataError, InPython, Setting
 
+from ..answers import JudgedValues
 from ..checks import MAX_COUNTED, checked_numbers
 from ..columns import column, count_column, encode
 from ..roles import COUNT, DISSIMILARITY, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
@@ -279,13 +280,18 @@ def refuse_unknown(names: tuple[str, ...], first: np.ndarray, second: np.ndarray
 
 def mean_of_subjects(
     matrices: Any, labels: Iterable[Any] | None, symmetrize: str | None, sigma: Any
-) -> tuple[Measured, float | None]:
-    """The mean over those who judged a pair, and sigma of the kind named, None if it is unknown.
+) -> tuple[Measured, float | None, JudgedValues]:
+    """The mean over those who judged a pair, sigma of the kind named, None if it is unknown, and who judged what.
 
     A "deviation" is that of the mean itself, however many judged the pair.
     """
     labels = None if labels is None else tuple(labels)
-    people = [_of_one(number, each, labels, symmetrize) for number, each in enumerate(_listed(matrices), start=1)]
+    named = {as_label(name): each for name, each in matrices.items()} if isinstance(matrices, Mapping) else None
+    if named is not None and len(named) < len(matrices):
+        raise DataError(f"People must have different names; got {shorten(list(map(as_label, matrices)))}.")
+    listed = _listed(matrices if named is None else list(named.values()))
+    subjects = tuple(str(number + 1) for number in range(len(listed))) if named is None else tuple(named)
+    people = [_of_one(number, each, labels, symmetrize) for number, each in enumerate(listed, start=1)]
     names = people[0].labels
     n = len(names)
     judged = np.full((len(people), n, n), np.nan)
@@ -308,7 +314,8 @@ def mean_of_subjects(
     judges = (~np.isnan(pairs)).sum(axis=0)
     numbers = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
     found = Measured(names, first, second, mean, numbers, layout, zeros, lowest)
-    return found, _sigma(pairs, mean, judges, sigma) if pairs.size else None
+    empirical = _sigma(pairs, mean, judges, sigma) if pairs.size else None
+    return found, empirical, JudgedValues.of_table(subjects, pairs)
 
 
 def _listed(matrices: Any) -> list[Any]:

@@ -93,7 +93,7 @@ def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
 
 def _read_sheets(table: Table, how: str, symmetrize: str | None) -> tuple[Similarities, str]:
     """Each sheet is checked by itself; the data are the means, with the number of subjects of each."""
-    matrices = []
+    matrices = {}
     for title, sheet in table.sheets:
         square = sheet.square
         assert square is not None
@@ -104,7 +104,7 @@ def _read_sheets(table: Table, how: str, symmetrize: str | None) -> tuple[Simila
         matrix = pd.DataFrame(float("nan"), list(found.labels), list(found.labels))
         for first, second, value in zip(found.first, found.second, found.values, strict=True):
             matrix.iloc[first, second] = matrix.iloc[second, first] = value
-        matrices.append(matrix)
+        matrices[title] = matrix
     data = Similarities.from_subjects(matrices)
     return data, f"{how}: {data}, the means over subjects; the diagonals were not read"
 
