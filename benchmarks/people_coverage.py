@@ -3,6 +3,8 @@
     python benchmarks/people_coverage.py [--small] [--samples 200] [--only TEXT] [--mcmc] [--random]
 
 Every person has worths of their own, Gamma about common ones, and answers pairs. The truth is the fit to 20,000 people.
+Studies of objects ask the odd one out, or how similar pairs are, of people who weigh known features differently; the truth
+is the fit to 20,000 people, and intervals are of weights and of similarities of pairs.
 "scores" spreads the draws by the variance of people's scores, "power" raises the likelihood to one over the design
 effect, whatever the number of people; "adjusted" is what a fit takes. `--mcmc` also runs chains, a second each, and
 `--random` those in which everybody has worths of their own, several seconds each; the truth then is the common worths,
@@ -13,14 +15,22 @@ import argparse
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import thali as th
 from thali.aspects import dependence
 from thali.aspects.bradley_terry import density_of
+from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
+from thali.aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
 from thali.data.answers import Answers
 from thali.posterior.dependence import POWER
+
+if TYPE_CHECKING:
+    import xarray
 
 TAILS = (0.055, 0.945)
 DRAWS = 1_000
@@ -165,6 +175,131 @@ def table(study: Study, samples: int, ways: tuple[str, ...]) -> Iterator[str]:
         yield f"  {what:32s} nominal 89   {shown}"
 
 
+# People who judge pairs of objects -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StudyOfObjects:
+    """People who weigh features differently, and name the odd one out of three objects, or rate all pairs."""
+
+    name: str
+    people: int
+    answers: int  # of each, triplets; 0: everybody rates every pair
+    shape: float  # of the Gamma variables about one that everybody's weights are multiplied by; inf: none
+    is_learned: bool = False  # the features
+
+    objects = 10
+    labels = tuple(f"o{number}" for number in range(objects))
+
+    @property
+    def owners(self) -> np.ndarray:
+        """Four features of four objects each (objects, features)."""
+        found = np.zeros((self.objects, 4), int)
+        for k in range(4):
+            found[np.random.default_rng(100 + k).choice(self.objects, 4, replace=False), k] = 1
+        return found
+
+    def weights(self, rng: np.random.Generator, people: int) -> np.ndarray:
+        """Of each person and feature."""
+        common = np.array([1.5, 1.2, 1.0, 0.8] if self.answers else [0.5, 0.4, 0.35, 0.3])
+        own = rng.gamma(self.shape, 1 / self.shape, (people, 4)) if np.isfinite(self.shape) else np.ones((people, 4))
+        return common * own
+
+    def sets(self) -> np.ndarray:
+        """All triplets."""
+        return np.array(list(combinations(range(self.objects), 3)))
+
+    def odd(self, weights: np.ndarray, sets: np.ndarray) -> np.ndarray:
+        """The probability that each member of a set is the odd one (rows, 3)."""
+        owners = self.owners[sets]
+        value = np.stack(
+            [np.einsum("rk,rk,rk->r", weights, owners[:, a], owners[:, b]) for a, b in ((1, 2), (0, 2), (0, 1))], axis=1
+        )
+        p = np.exp(value)
+        return 0.99 * p / p.sum(axis=1, keepdims=True) + 0.01 / 3
+
+    def sample(self, rng: np.random.Generator) -> th.Triplets | th.Similarities:
+        """The answers of new people."""
+        weights = self.weights(rng, self.people)
+        if not self.answers:
+            first, second = np.triu_indices(self.objects, 1)
+            tables = np.full((self.people, self.objects, self.objects), np.nan)
+            shared = self.owners[first] * self.owners[second]
+            tables[:, first, second] = 0.1 + weights @ shared.T + 0.3 * rng.normal(size=(self.people, len(first)))
+            return th.Similarities.from_subjects(tables, self.labels)
+        who = np.repeat(np.arange(self.people), self.answers)
+        sets = self.sets()[rng.integers(0, len(self.sets()), len(who))]
+        place = (rng.random(len(who))[:, None] > self.odd(weights[who], sets).cumsum(axis=1)).sum(axis=1)
+        names = np.array(self.labels)
+        frame = pd.DataFrame(names[sets], columns=["object1", "object2", "object3"])
+        frame = frame.assign(odd=names[sets[np.arange(len(who)), np.minimum(place, 2)]], subject=who)
+        return th.Triplets.from_frame(frame, respondent="subject", labels=self.labels)
+
+    def truth(self) -> np.ndarray:
+        """The weights of the fit to many people."""
+        weights = self.weights(np.random.default_rng(0), 20_000)
+        if not self.answers:
+            return weights.mean(axis=0)
+        rows, counts = [], []
+        for each in self.sets():
+            rows += [np.roll(each, -1 - k) for k in range(3)]  # the last is the odd one
+            counts += [1e6 * p for p in self.odd(weights, np.broadcast_to(each, (len(weights), 3))).mean(axis=0)]
+        frame = pd.DataFrame(np.array(self.labels)[np.array(rows)], columns=["object1", "object2", "object3"])
+        frame = frame.assign(odd=frame["object3"], count=counts)
+        data = th.Triplets.from_frame(frame, count="count", labels=self.labels, weights=True)
+        pose = feature_problem(data, self.owners.T.astype(bool), MostSimilarPair())
+        found, order = (
+            weights_at_mode(pose, 1.0, 1.0),
+            np.unique(self.owners.T.astype(bool), axis=0, return_index=True)[1],
+        )
+        return found[np.argsort(order)]
+
+    def holds(self, data: th.Triplets | th.Similarities, how: str, truth: np.ndarray, seed: int) -> tuple[float, ...]:
+        """The share of weights and of similarities in their intervals, and the design effect."""
+        model = th.AdditiveClustering("ibp" if self.is_learned else self.owners, people=how)
+        model.fit(data, draws=250, tune=300, random_seed=seed, progressbar=False)
+        posterior, pairs = model.posterior_["posterior"].dataset, np.triu_indices(self.objects, 1)
+
+        def inside(values: np.ndarray, true: np.ndarray) -> float:
+            low, high = np.quantile(values.reshape(-1, len(true)), TAILS, axis=0)
+            return float(((low <= true) & (true <= high)).mean())
+
+        shared = self.owners[pairs[0]] * self.owners[pairs[1]]
+        of_pairs = inside(posterior["similarity"].values, (0.0 if self.answers else 0.1) + shared @ truth)
+        of_weights = np.nan if self.is_learned else inside(_known_weights(posterior, self.owners), truth)
+        return of_weights, of_pairs, float(model.posterior_.attrs["people_effect"])
+
+
+def _known_weights(posterior: "xarray.Dataset", owners: np.ndarray) -> np.ndarray:
+    """The weights of known features, which are in an order of their own."""
+    first = posterior["features"].values[0, 0].astype(int).tolist()
+    return posterior["weights"].values[..., [first.index(row) for row in owners.T.tolist()]]
+
+
+STUDIES_OF_OBJECTS = (
+    StudyOfObjects("40 people, 60 triplets of 10 objects each, features known", 40, 60, 1.5),
+    StudyOfObjects("40 people, 60 triplets each, who do not differ, features known", 40, 60, np.inf),
+    StudyOfObjects("40 people, 60 triplets each, features learned", 40, 60, 1.5, True),
+    StudyOfObjects("30 judges of all pairs of 10 objects, features known", 30, 0, 2.0),
+    StudyOfObjects("30 judges of all pairs, who do not differ, features known", 30, 0, np.inf),
+    StudyOfObjects("30 judges of all pairs, features learned", 30, 0, 2.0, True),
+)
+
+
+def table_of_objects(study: StudyOfObjects, samples: int) -> Iterator[str]:
+    """A line for each way."""
+    truth = study.truth()
+    data = [study.sample(np.random.default_rng([number, 2])) for number in range(samples)]
+    for how in ("independent", "adjusted"):
+        found = np.array([study.holds(each, how, truth, number) for number, each in enumerate(data)])
+        weights, pairs, effect = found.mean(axis=0)
+        error = 100.0 * found[:, 1].std() / np.sqrt(samples)
+        if how == "independent":
+            yield f"{study.name}: design effect {effect:.2f} ({samples} samples)"
+        of_weights = "" if study.is_learned else f"weights {100 * weights:5.1f}   "
+        yield f"  {how:32s} nominal 89   {of_weights}similarities {100 * pairs:5.1f} ± {error:.1f}"
+
+
 def main(small: bool = False, samples: int = 200, only: str = "", mcmc: bool = False, random: bool = False) -> None:
     """Print the coverage of every study and way."""
     ways = ("independent", "adjusted", POWER, "maximum likelihood", *(("chains",) * mcmc), *(("random",) * random))
@@ -173,6 +308,10 @@ def main(small: bool = False, samples: int = 200, only: str = "", mcmc: bool = F
         for study in STUDIES[: 1 if small else None]:
             if only in study.name:
                 for line in table(study, 5 if small else samples, ways):
+                    print(line, flush=True)
+        for study in STUDIES_OF_OBJECTS[: 0 if small else None]:
+            if only in study.name:
+                for line in table_of_objects(study, samples):
                     print(line, flush=True)
 
 

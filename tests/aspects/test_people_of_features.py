@@ -103,7 +103,5 @@ def test_people_are_refused_where_nothing_is_known_of_them():
         model.fit({"p0": judges()["p0"]})
     with pytest.raises(DataError, match="All answers are of one person"):
         model.fit(odd_ones(people=1))
-    with pytest.raises(ArgumentError, match="people must be one of None, 'independent', 'random'"):
-        th.AdditiveClustering(people="adjusted").fit(odd_ones())
     with pytest.raises(ArgumentError, match="kinds are a model of people by themselves"):
         th.AdditiveClustering(people="random", kinds=2).fit(odd_ones())

@@ -12,7 +12,7 @@ import pytest
 from real_data import needs_data, real_data
 
 from thali.data.similarities import Similarities
-from thali.errors import DataWarning
+from thali.errors import DataError, DataWarning
 
 NAN = float("nan")
 LABELS = ("tea", "coffee", "milk", "water")
@@ -330,6 +330,36 @@ def test_people_with_frames_in_any_order():
     frames[1] = frames[1].loc[list(LABELS[::-1]), list(LABELS[2:] + LABELS[:2])]
     assert Similarities.from_subjects(frames) == Similarities.from_subjects(list(tables), LABELS)
     assert Similarities.from_subjects(iter(frames)).labels == LABELS
+
+
+def test_who_judged_what_is_kept():
+    tables = people(3)
+    tables[1, 0, 1] = tables[1, 1, 0] = NAN
+    data = Similarities.from_subjects(dict(zip(("ann", "bob", 7), tables, strict=True)), LABELS)
+    assert data.subjects == ("ann", "bob", "7") and Similarities.from_subjects(tables).subjects == ("1", "2", "3")
+    first, second = np.triu_indices(4, 1)
+    for number, (name, own) in enumerate(data.by_subject().items()):
+        there = ~np.isnan(tables[number][first, second])
+        assert name == data.subjects[number] and own.sigma is None and own.subjects == ()
+        assert (
+            own.first.tolist() == first[there].tolist()
+            and own.values.tolist() == tables[number][first, second][there].tolist()
+        )
+    assert data != Similarities(data.matrix, LABELS, sigma=data.sigma, judgements=np.where(np.eye(4), 1, [[3]]))
+    assert pickle.loads(pickle.dumps(data)) == data
+    part = data.take(np.array([False, True, False, True, True, False]))
+    assert part.by_subject()["bob"].values.tolist() == tables[1][[0, 1, 1], [2, 2, 3]].tolist()
+    turned = data.together([], ("water", "new", "milk", "coffee", "tea"))
+    assert {name: own.matrix[3, 0] for name, own in turned.by_subject().items()} == {
+        name: own.matrix[1, 3] for name, own in data.by_subject().items()
+    }
+    nothing = data.take(np.array([True, False, False, False, False, False]))
+    assert list(nothing.by_subject()) == ["ann", "7"]  # bob did not judge it
+    assert "answers" not in vars(data.with_values(data.values)) and data.with_values(data.values).subjects == ()
+    with pytest.raises(DataError, match="Similarities do not say who answered"):
+        Similarities(FULL, LABELS).by_subject()
+    with pytest.raises(DataError, match="People must have different names"):
+        Similarities.from_subjects({1: FULL, "1": FULL}, LABELS)
 
 
 @pytest.mark.parametrize("tables", [people(1), np.repeat(people(1), 3, axis=0)], ids=["one", "agreeing"])

@@ -176,13 +176,7 @@ ADDITIVE = ModelSpec(
         GROUP.but(methods=_DRAWN),
         WEIGHTS.but(methods=_DRAWN),
         KINDS.but(methods=_DRAWN, data=(TRIPLETS,)),
-        PEOPLE_MODEL.but(
-            methods=_DRAWN,
-            help="What is made of people who answered more than once. independent: their answers count as so many"
-            " people; random: everybody has weights of their own about common ones.",
-            default="independent",
-            words={name: name for name in ("independent", "random")},
-        ),
+        PEOPLE_MODEL.but(methods=_DRAWN, default="independent, which the verdict judges"),
         TREE,
         LEAF_LENGTH,
         *(each.but(methods=_DRAWN) if each in (SAMPLER, TEMPERING) else each for each in _PRIOR),

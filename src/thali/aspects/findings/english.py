@@ -83,7 +83,7 @@ ENGLISH = {
     "independence.good": "Intervals hold for new samples of people.",
     "independence.bad": "Intervals are too narrow for statements about people.",
     "independence.asked": "Which options do people prefer, if everybody has weights of their own about common ones?",
-    "independence.aspects": "The power lowers the number of aspects, too: less is learned of them.",
+    "independence.aspects": "The power lowers the number of {features}, too: less is learned of them.",
     "independence.methods.independent": "The {answers} answers of {people} people were taken for independent of each"
     " other (design effect {effect}).",
     "independence.methods.once": "Each of {people} people answered once.",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali.model.finding import FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
+from thali.model.registry import spec_of
 from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
@@ -32,8 +33,9 @@ def independence(model: Any, settings: Settings) -> Finding | None:
     found = Posterior(model.posterior_).dependence
     if found is None or (sentence := found.sentence) is None:
         return None
-    learned = isinstance(model.aspects, str | int | Tree) and bool(model.posterior_["posterior"]["n_features"].any())
-    notes = (ENGLISH["independence.aspects"],) if found.by == POWER and learned else ()
+    asked = model.get_params()[features := spec_of(model).features]
+    learned = isinstance(asked, str | int | Tree) and bool(model.posterior_["posterior"]["n_features"].any())
+    notes = (phrase(ENGLISH, "independence.aspects", features=features),) if found.by == POWER and learned else ()
     headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
     return Finding(sentence, notes=notes, verdict=found.is_good, headline=headline)
 

@@ -284,12 +284,15 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
     kinds : int, optional
         Of triplets that say who answered: how many kinds of people there may be, of whom nobody knows who is of which,
         with features in common and weights of each ("free" or "similar"). None: people are alike.
-    people : {"independent", "random"}, optional
-        What is made of people who answered more than once. "independent" (None): their answers count as so many people.
-        "random": every person has weights of their own about common ones (of similarities also a constant and a sigma),
-        as of groups of one person whose `weights` are "similar": individual differences (INDCLUS) with a person each.
-        It takes `Triplets` that say who answered, or a mapping from the name of each person to their `Similarities`;
-        the summary is of the population.
+    people : {"independent", "adjusted", "random"}, optional
+        What is made of people who answered more than once. "independent" (None): their answers count as so many people,
+        and the verdict says how much too narrow intervals are. "adjusted": the likelihood is raised to the power 1 /
+        max(1, design effect), which also lowers the number of features; the effect is that of the features that are
+        given, or that annealed runs find to be the most probable. "random": every person has weights of their own about
+        common ones (of similarities also a constant and a sigma), as of groups of one person whose `weights` are
+        "similar": individual differences (INDCLUS) with a person each; the summary is of the population. `Triplets` say
+        who answered, and of `Similarities` those of `from_subjects`; "random" also takes a mapping from the name of each
+        person to their data.
 
     Attributes
     ----------

@@ -304,9 +304,7 @@ class Similarities(Judged):
         return data
 
     @classmethod
-    def _of(
-        cls, found: Measured, sigma: float | None = None, answers: JudgedValues | None = None
-    ) -> "Similarities":
+    def _of(cls, found: Measured, sigma: float | None = None, answers: JudgedValues | None = None) -> "Similarities":
         return cls.__new__(cls)._fill(found, sigma, answers)
 
     def _freeze(self, *values: Any) -> "Similarities":

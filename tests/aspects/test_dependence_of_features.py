@@ -1,0 +1,237 @@
+"""People who judge pairs of objects more than once: scores and design effect by loops over people, and what is made."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.aspects.dependence import _scores_of_features, effect_of
+from thali.aspects.likelihoods.additive import Additive
+from thali.aspects.likelihoods.most_similar_pair import MostSimilarPair
+from thali.aspects.maximum_likelihood.clusters import clusters_of
+from thali.aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
+from thali.aspects.models.point import probable_features
+from thali.errors import ArgumentError, DataError
+from thali.posterior.dependence import ADJUSTED, INDEPENDENT, POWER, RANDOM
+from thali.posterior.view import Posterior
+from thali.testing import naive
+
+pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+OBJECTS = [f"o{k}" for k in range(6)]
+OWNERS = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 0], [1, 0, 0, 0, 1, 1]], bool)
+RUN = {"draws": 6, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+
+
+def own_weights(rng, people, shape):
+    """Everybody's weights of the three features, Gamma about 1."""
+    return np.ones((people, 3)) if shape is None else rng.gamma(shape, 1 / shape, (people, 3))
+
+
+def odd_ones(people=20, answers=15, shape=1.0, seed=0, subject="p{}".format):
+    rng, rows = np.random.default_rng(seed), []
+    for person, own in enumerate(own_weights(rng, people, shape)):
+        value = np.exp((OWNERS.T * 1.5 * own) @ OWNERS)
+        for _ in range(answers):
+            i, j, k = rng.choice(6, 3, replace=False)
+            rest = np.array([value[j, k], value[i, k], value[i, j]])
+            odd = (i, j, k)[rng.choice(3, p=rest / rest.sum())]
+            rows.append((subject(person), *(OBJECTS[x] for x in (i, j, k)), OBJECTS[odd]))
+    frame = pd.DataFrame(rows, columns=["subject", "object1", "object2", "object3", "odd"])
+    return th.Triplets.from_frame(frame, respondent="subject", labels=OBJECTS)
+
+
+def judged(people=20, shape=1.0, seed=0, missing=0.1, **more):
+    rng, found = np.random.default_rng(seed), {}
+    first, second = np.triu_indices(6, 1)
+    for person, own in enumerate(own_weights(rng, people, shape)):
+        matrix = np.full((6, 6), np.nan)
+        values = (0.1 + (OWNERS.T * 0.4 * own) @ OWNERS)[first, second] + 0.2 * rng.normal(size=15)
+        values[rng.random(15) < missing] = np.nan
+        matrix[first, second] = matrix[second, first] = values
+        found[f"p{person}"] = pd.DataFrame(matrix, OBJECTS, OBJECTS)
+    return th.Similarities.from_subjects(found, **more)
+
+
+# scores, mode and design effect -------------------------------------------------------------------------------------
+
+
+CASES = {  # data, likelihood, prior of the weights
+    "triplets": (odd_ones, MostSimilarPair(lapse=0.03), (1.0, 1.0)),
+    "triplets, ratio": (odd_ones, MostSimilarPair("ratio", 0.03), (1.5, 0.7)),
+    "similarities": (judged, Additive(), (1.0, 10.0)),
+    "similarities, no constant": (judged, Additive(0.3, constant=False), (2.0, 5.0)),
+    "similarities, a deviation": (lambda: judged(sigma="deviation"), Additive(), (1.0, 10.0)),
+}
+
+
+def by_hand(data, likelihood):
+    """The log-likelihood of some data at weights, of which the last is the constant if there is one."""
+    owners = OWNERS.T.astype(int)
+
+    def value(point):
+        if isinstance(data, th.Triplets):
+            constant = {"constant": point[3]} if likelihood.link == "ratio" else {}
+            how = {"link": likelihood.link, "lapse": likelihood.lapse}
+            return naive.triplet_log_likelihood(data, owners, point[:3], **how, **constant)
+        sigma = likelihood.fixed_sigma(data)
+        return naive.additive_log_likelihood(data, owners, point[:3], point[3] if len(point) > 3 else 0.0, sigma)
+
+    return value
+
+
+def of_people(data, likelihood):
+    """The data of everybody, whose mean similarities count as judgements of the whole."""
+    if isinstance(data, th.Triplets):
+        return list(data.by_subject().values())
+    judges = np.bincount(data.answers.pair, minlength=data.n_pairs)
+    found = []
+    for part in data.by_subject().values():
+        place = {pair: k for k, pair in enumerate(zip(data.first, data.second, strict=True))}
+        rows = [place[pair] for pair in zip(part.first, part.second, strict=True)]
+        share = (data.judgements / judges)[rows]
+        fields = part.labels, part.first, part.second, part.values, share, likelihood.fixed_sigma(data), False, None
+        found.append(th.Similarities._made_of(*fields))
+    return found
+
+
+def gradient(of, point, step=1e-5):
+    steps = step * np.eye(len(point))
+    return np.array([(of(point + each) - of(point - each)) / (2 * step) for each in steps])
+
+
+@pytest.mark.fit  # for its time
+@pytest.mark.parametrize("name", CASES)
+def test_the_design_effect_is_that_of_a_loop_over_people(name):
+    make, likelihood, (shape, rate) = CASES[name]
+    data = make()
+    pose, clusters = feature_problem(data, OWNERS, likelihood), clusters_of(data, False)
+    point = weights_at_mode(pose, shape, rate)
+    order = [OWNERS[np.unique(OWNERS, axis=0, return_index=True)[1]].tolist().index(row) for row in OWNERS.tolist()]
+    own = np.append(point[order], point[3:])  # in the order of `OWNERS`
+    whole = by_hand(data, likelihood)
+
+    def log_posterior(logs):
+        return whole(np.exp(logs)) + shape * logs.sum() - rate * np.exp(logs).sum()
+
+    assert np.abs(gradient(log_posterior, np.log(own))).max() < 1e-3
+    each = np.array([gradient(by_hand(part, likelihood), own) for part in of_people(data, likelihood)])
+    variance = np.cov(each.T) * len(each)
+    found = _scores_of_features(data, clusters, {"likelihood": likelihood, "weight_prior": (shape, rate)}, OWNERS)
+    places = [*order, *range(3, len(own))]
+    np.testing.assert_allclose(found.variance[np.ix_(places, places)], variance, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(each.sum(axis=0), gradient(whole, own), rtol=1e-4, atol=1e-3)
+    # the information is the variance of the score of new answers: that of a normal one, or a softmax, is the Hessian
+    if likelihood in (Additive(), MostSimilarPair(lapse=0.0)):
+        information = -np.array([gradient(lambda z, k=k: gradient(whole, z, 1e-3)[k], own, 1e-3) for k in range(4)])
+        np.testing.assert_allclose(found.information[np.ix_(places, places)], information, rtol=1e-3, atol=1e-6)
+    inverse = np.linalg.pinv(found.information, hermitian=True)
+    rank = np.linalg.matrix_rank(found.information, hermitian=True)
+    assert effect_of([found]) == pytest.approx(np.trace(inverse @ found.variance) / rank, rel=1e-6)
+
+
+@pytest.mark.parametrize("link", ["exp", "ratio"])
+def test_the_information_of_triplets_is_the_variance_of_the_score(link):
+    """Over all answers that each set may get, by their probabilities."""
+    data, likelihood = odd_ones(people=3, answers=4), MostSimilarPair(link, 0.05)
+    pose = feature_problem(data, OWNERS, likelihood)
+    weights = np.array([0.7, 1.3, 0.4, 0.6])[: pose.n_aspects]
+    wanted, totals = np.zeros((pose.n_aspects, pose.n_aspects)), np.add.reduceat(data.counts, data.start[:-1])
+    eye = np.eye(len(data.counts))
+    for v, n in enumerate(totals):
+        places = range(data.start[v], data.start[v + 1])
+        logs = [lambda w, k=k: pose._replace(counts=eye[k]).value(w) for k in places]
+        p = np.exp([each(weights) for each in logs])
+        assert p.sum() == pytest.approx(1.0)
+        wanted += n * sum(
+            q * np.outer(g, g) for q, g in ((q, gradient(f, weights)) for q, f in zip(p, logs, strict=True))
+        )
+    np.testing.assert_allclose(-pose.slopes(weights).hessian, wanted, rtol=1e-5, atol=1e-8)
+
+
+def test_independent_judgements_have_a_design_effect_near_one():
+    parts = {"likelihood": Additive(), "weight_prior": (1.0, 10.0)}
+    found, more = (
+        [
+            effect_of([_scores_of_features(data, clusters_of(data, False), parts, OWNERS)])
+            for data in (judged(people=40, shape=shape, seed=seed) for seed in range(10))
+        ]
+        for shape in (None, 1.0)
+    )
+    # the mean of four ratios of a variance over 40 people, in which sigma is estimated
+    assert abs(np.mean(found) - 1.0) < 5 * np.sqrt(2 / 39 / 4 / 10) and np.mean(more) > 2.0
+
+
+# what is made of people, by default and as asked for -----------------------------------------------------------------
+
+
+def once():
+    return odd_ones(people=30, answers=1)
+
+
+MADE = {  # data, what is asked for: what is made of people, by what
+    "triplets": (odd_ones, None, (INDEPENDENT, "")),
+    "triplets, asked": (odd_ones, "adjusted", (ADJUSTED, POWER)),
+    "triplets, independent": (odd_ones, "independent", (INDEPENDENT, "")),
+    "triplets, numbers with gaps": (lambda: odd_ones(subject=lambda k: 7 * k + 3), "adjusted", (ADJUSTED, POWER)),
+    "triplets, one answer each": (once, "adjusted", (INDEPENDENT, "")),
+    "triplets, one person": (lambda: odd_ones(people=1), None, (INDEPENDENT, "")),
+    "triplets, groups": (lambda: {"a": odd_ones(), "b": odd_ones(seed=1)}, "adjusted", (ADJUSTED, POWER)),
+    "similarities": (judged, None, (INDEPENDENT, "")),
+    "similarities, asked": (judged, "adjusted", (ADJUSTED, POWER)),
+    "similarities, one person": (lambda: judged(people=1, missing=0.0), None, (INDEPENDENT, "")),
+    "similarities, nobody known": (lambda: th.Similarities(np.eye(3)), None, None),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_of_people(name):
+    make, people, expected = MADE[name]
+    model = th.AdditiveClustering(OWNERS.T.astype(int) if "nobody" not in name else "ibp", people=people)
+    source = model._as_data(make())
+    found = model._dependence(source, model._parts(source))
+    assert (None if found is None else (found.model, found.by)) == expected
+    if found is not None and found.most > 1.0 and found.number > 1:
+        assert found.effect > 1.3 and found.number == (40 if "groups" in name else 20)
+
+
+def test_people_are_refused_where_nobody_is_known_or_the_method_has_none():
+    adjusted = th.AdditiveClustering(people="adjusted")
+    one = odd_ones(people=1)
+    with pytest.raises(DataError, match="The data are of one person, and people='adjusted' is for several people"):
+        adjusted._dependence(one, adjusted._parts(one))
+    with pytest.raises(DataError, match="do not say of every answer who gave it"):
+        adjusted._dependence(th.Similarities(np.eye(3)), adjusted._parts(th.Similarities(np.eye(3))))
+    with pytest.raises(ArgumentError, match="kinds are a model of people by themselves; leave out people='adjusted'"):
+        th.AdditiveClustering(people="adjusted", kinds=2).fit(odd_ones())
+    with pytest.raises(ArgumentError, match="people must be one of"):
+        th.AdditiveClustering(people="many").fit(odd_ones())
+
+
+@pytest.mark.fit
+@pytest.mark.long
+@pytest.mark.parametrize("data", [odd_ones(people=40, answers=60, shape=None), judged(people=40, shape=None)])
+def test_features_that_nobody_gave_are_those_of_annealed_runs(data):
+    model = th.AdditiveClustering()
+    found, again = (probable_features(data, model._parts(data)) for _ in range(2))
+    np.testing.assert_array_equal(found, again)
+    assert {tuple(row) for row in OWNERS.tolist()} <= {tuple(row) for row in found.tolist()}
+    assert model._dependence(data, model._parts(data)).effect == pytest.approx(1.0, abs=5 * np.sqrt(2 / 39 / 4))
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("make", [odd_ones, judged])
+def test_the_verdict_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
+    features = OWNERS.T.astype(int)
+    plain = th.AdditiveClustering(features).fit(make(), **RUN)
+    assert "times too narrow for statements about people" in str(plain.verdict())
+    assert plain.findings()["independence"].verdict is False
+    model = th.AdditiveClustering(features, people="adjusted").fit(make(), **RUN)
+    seen = Posterior(model.posterior_).dependence
+    assert seen.by == POWER and "too narrow" not in str(model.verdict())
+    found = model.findings()
+    assert found["independence"].verdict is True and "design effect" in str(found["independence"].sentence)
+    assert "the likelihood was raised to the power of one over" in " ".join(map(str, found["methods"].notes))
+    assert "independence" in th.AdditiveClustering(features, people="random").fit(make(), **RUN).findings()
+    model.save(tmp_path / "fit.nc")
+    assert Posterior(th.load(tmp_path / "fit.nc").posterior_).dependence == seen
+    assert seen.model != RANDOM
