@@ -3,8 +3,8 @@
     python benchmarks/people_coverage.py [--small] [--samples 200] [--only TEXT] [--mcmc] [--random]
 
 Every person has worths of their own, Gamma about common ones, and answers pairs. The truth is the fit to 20,000 people.
-Studies of objects ask the odd one out, or how similar pairs are, of people who weigh known features differently; the truth
-is the fit to 20,000 people, and intervals are of weights and of similarities of pairs.
+Studies of objects ask the odd one out, or how similar pairs are, of people who weigh features differently; the truth is
+the fit to 20,000 people, and intervals are of weights and of similarities of pairs.
 "scores" spreads the draws by the variance of people's scores, "power" raises the likelihood to one over the design
 effect, whatever the number of people; "adjusted" is what a fit takes. `--mcmc` also runs chains, a second each, and
 `--random` those in which everybody has worths of their own, several seconds each; the truth then is the common worths,

@@ -81,8 +81,8 @@ class Dependence:
         if self.by == POWER:
             return Message(
                 f"Intervals are for statements about people: {self.size}, so that the likelihood is raised to the power"
-                f" {self.power:.2g}. That is right on average and not in every direction: of an option about which"
-                " people differ while they agree on all others the interval is too narrow."
+                f" {self.power:.2g}. That is right on average and not in every direction: of the one thing"
+                " about which people differ, while they agree on all others, the interval is too narrow."
             )
         if self.number == 1:
             return Message(f"All {self.answers:,.15g} answers are of one person, of whom alone the intervals speak.")

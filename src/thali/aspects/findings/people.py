@@ -33,8 +33,12 @@ def independence(model: Any, settings: Settings) -> Finding | None:
     found = Posterior(model.posterior_).dependence
     if found is None or (sentence := found.sentence) is None:
         return None
-    asked = model.get_params()[features := spec_of(model).features]
-    learned = isinstance(asked, str | int | Tree) and bool(model.posterior_["posterior"]["n_features"].any())
+    spec = spec_of(model)
+    assert spec is not None
+    features = spec.features
+    learned = isinstance(model.get_params()[features], str | int | Tree) and bool(
+        model.posterior_["posterior"]["n_features"].any()
+    )
     notes = (phrase(ENGLISH, "independence.aspects", features=features),) if found.by == POWER and learned else ()
     headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
     return Finding(sentence, notes=notes, verdict=found.is_good, headline=headline)

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.answers import ChosenPlaces, answers_given
+from thali.data.answers import answers_given
 from thali.data.choices import Choices
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 
 if TYPE_CHECKING:
+    from .feature_problems import FeatureProblem
     from .problem import Pose
 
 BLOCK = 2**21  # entries of an array
@@ -42,7 +43,7 @@ class Clusters(NamedTuple):
         """How many each person gave, shape (S,)."""
         return np.asarray(self.tally.sum(axis=1)).ravel()
 
-    def variance(self, pose: "Pose", weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def variance(self, pose: "Pose | FeatureProblem", weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """B, about the mean of the scores, which is 0 at the maximum; some people at a time."""
         size = len(weights) + len(beta)
         total, squares, step = np.zeros(size), np.zeros((size, size)), max(1, BLOCK // size)
@@ -108,15 +109,15 @@ def clusters_of(data: Any, ties: bool) -> Clusters | None:
             return None
         column = data.choice if data.worst is None else answers_given(data)
         who, times, width = data.respondent, data.times, _outcomes(data)
-    elif isinstance(data, Triplets | Similarities):
-        known = data.answers
-        if known is None:
+    elif isinstance(data, Triplets):
+        if (chosen := data.answers) is None:
             return None
-        if isinstance(known, ChosenPlaces):
-            column, who, times, width = known.place, known.subject, known.times, len(data.counts)
-        else:  # every judgement is an outcome
-            who, width = known.subject, len(known.values)
-            column, times = np.arange(width), np.ones(width)
+        column, who, times, width = chosen.place, chosen.subject, chosen.times, len(data.counts)
+    elif isinstance(data, Similarities):
+        if (judged := data.answers) is None:
+            return None
+        who, width = judged.subject, len(judged.values)  # every judgement is an outcome
+        column, times = np.arange(width), np.ones(width)
     else:
         cells = data.cells
         answers = cells.answers

@@ -291,7 +291,7 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
         given, or that annealed runs find to be the most probable. "random": every person has weights of their own about
         common ones (of similarities also a constant and a sigma), as of groups of one person whose `weights` are
         "similar": individual differences (INDCLUS) with a person each; the summary is of the population. `Triplets` say
-        who answered, and of `Similarities` those of `from_subjects`; "random" also takes a mapping from the name of each
+        who answered, and `Similarities` those of `from_subjects`; "random" also takes a mapping from the name of each
         person to their data.
 
     Attributes

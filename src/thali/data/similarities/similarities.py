@@ -1,6 +1,6 @@
 """Similarities: how alike each two objects were judged."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -342,12 +342,12 @@ class Similarities(Judged):
         known = None if self.answers is None else self.answers.of_pairs(pairs, np.cumsum(pairs) - 1)
         return type(self)._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
 
-    def by_subject(self) -> "dict[str, Similarities]":
+    def by_subject(self) -> "Mapping[str, Similarities]":
         """The similarities of each person, with all objects.
 
         Returns
         -------
-        dict
+        mapping
             From the name of each person to their `Similarities`.
 
         Raises
