@@ -72,7 +72,9 @@ def individual_attention(model: "HierarchicalLogit", settings: Settings) -> Find
 def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population()
-    title = ENGLISH["logit.population" if model._attention is None else "attention.population"]
+    title: Text = ENGLISH["logit.population" if model._attention is None else "attention.population"]
+    if (price := model._money()) is not None:
+        title = str(phrase(ENGLISH, "logit.population.money", price=price))
     return Finding(title=title, table=table.rename_axis(table.index.name or "coefficient"), rows=None)
 
 
@@ -89,8 +91,9 @@ def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
 @finding("individuals", "What does each person want?", FULL)
 def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """The posterior mean of the tastes of each respondent."""
-    table = model.individual_.rename_axis("respondent")
-    return Finding(title=ENGLISH["logit.individuals"], table=table)
+    table, price = model.individual_.rename_axis("respondent"), model._money()
+    money = None if price is None else str(phrase(ENGLISH, "logit.individuals.money", price=price))
+    return Finding(title=money or ENGLISH["logit.individuals"], table=table)
 
 
 @finding("nests", "Which alternatives take most from each other?")
@@ -142,12 +145,14 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     df = "p + 3" if model.df is None else f"{model.df:g}"
     signs, covariates = model.signs or {}, model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
+    if (price := model._money()) is not None:
+        sentences.append(phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price))
     if signs:
         named = listed([f"{attribute} ({way})" for attribute, way in signs.items()])
         sentences.append(phrase(ENGLISH, "hierarchical.signs", named=named))
     if covariates:
         sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
-    logarithms = ENGLISH["hierarchical.logarithms"] if signs else ""
+    logarithms = ENGLISH["hierarchical.logarithms"] if signs or price is not None else ""
     numbers = {"sd": f"{model.mean_sd:g}", "df": df, "scale": f"{model._prior_scale():g}"}
     attributes = model._population().attention.names
     if attributes:

@@ -1,19 +1,23 @@
 """Willingness-to-pay space: coefficients as amounts of money, beside the scale of utility."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._labels import shorten
-from thali.errors import ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.pay import price_among
 from ..coding import Coding
+from ..logit import ascend, tasks_of
 
 if TYPE_CHECKING:
     from thali.data.experiments import ChoiceExperiment
 
 PREFERENCE, MONEY = SPACES = "preference", "willingness-to-pay"
+_RIDGE = 1.0  # precision of a coefficient, of a standard deviation of its column: finite where choices are separated
+_CLEARLY = 3.0  # standard errors: each person's demand falls with the price, and their choices may rise by chance
 
 
 def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
@@ -36,16 +40,45 @@ def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
     return price
 
 
-def in_money(beta: np.ndarray, covariance: np.ndarray, place: int, price: str) -> tuple[np.ndarray, np.ndarray]:
-    """The scale and the amounts, and their covariance by the delta method, which is exact at a maximum."""
-    value, error = beta[place], np.sqrt(covariance[place, place])
-    if not value < 0.0:
-        raise DataError(
-            f"Demand does not fall with {price!r} (coefficient {value:.3g}, z = {value / error:.1f}), so that nothing "
-            "is an amount of money; check how it was read, or set ",
-            Setting("space", PREFERENCE),
+def refuse_without_price(price: str, signs: Mapping[str, str], ignored: Sequence[str]) -> None:
+    """Refuse what is at odds with a price that everybody pays heed to and would rather have low."""
+    setting = Setting("space", MONEY)
+    if signs.get(price, "decreasing") != "decreasing":
+        raise ArgumentError(
+            setting, f" has utility decrease with {price!r}; leave {price!r} out of ", Argument("signs"), "."
+        )
+    if price in ignored:
+        raise ArgumentError(
+            setting,
+            f": who ignores {price!r} would pay anything; name the other attributes that people may ignore in ",
+            Argument("attention"),
             ".",
         )
+
+
+def refuse_rising(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
+    """Refuse data whose choices, of all people taken together, speak for a higher price."""
+    tasks, place = tasks_of(data, coding), coding.names.index(price)
+    found = ascend(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
+    value, error = found.beta[place], np.sqrt(np.linalg.inv(found.hessian)[place, place])
+    if value > _CLEARLY * error:
+        raise _rising(price, value / coding.scale[place], value / error)
+
+
+def _rising(price: str, value: float, z: float) -> DataError:
+    return DataError(
+        f"Demand does not fall with {price!r} (coefficient {value:.3g}, z = {z:.1f}), so that nothing is an amount of "
+        "money; check how it was read, or set ",
+        Setting("space", PREFERENCE),
+        ".",
+    )
+
+
+def in_money(beta: np.ndarray, covariance: np.ndarray, place: int, price: str) -> tuple[np.ndarray, np.ndarray]:
+    """The scale and the amounts, and their covariance by the delta method, which is exact at a maximum."""
+    value = beta[place]
+    if not value < 0.0:
+        raise _rising(price, value, value / np.sqrt(covariance[place, place]))
     slopes = np.eye(len(covariance))
     slopes[: len(beta)] /= -value
     slopes[: len(beta), place] = beta / value**2

@@ -48,6 +48,7 @@ HIERARCHICAL = ModelSpec(
         SIGNS,
         PEOPLE,
         ATTENTION,
+        SPACE,
         DRAWS,
         TUNE.but(default="200"),
         CHAINS,
