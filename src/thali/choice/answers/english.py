@@ -97,7 +97,12 @@ ENGLISH = {
     "attention.close": "Of {named} the tastes of those who attend reach down to 0 (a mean of less than 2 standard"
     " deviations), so that the part that ignores is hardly told from indifference, and depends on the prior.",
     "attention.prior": "The wider tastes may be before the data, the fewer people ignore: the prior size of a variance"
-    " is {scale}; fit {other} in Python, too, and trust what both say.",
+    " is {scale}. Set {setting} to see the parts at another size, too, and trust what both say.",
+    "attention.same": "The prior size of a variance matters little: with {other} in place of {scale} no part that"
+    " ignores differs by more than 10 points (the largest difference: {largest}).",
+    "attention.both": "The prior size of a variance matters: with {other} in place of {scale}, {named}; trust what both"
+    " say.",
+    "attention.differs": "{attribute} is ignored by {share} % in place of {than} %",
     "attention.population": "Tastes of those who attend to the attribute: means, standard deviations; and the parts of"
     " the population that do",
     "attention.patterns": "Parts of the respondents who attend to just these attributes",

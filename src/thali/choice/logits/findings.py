@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from thali.errors import Setting
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
@@ -16,6 +17,8 @@ from .hierarchical import SCALE, SCALE_WITH_ATTENTION, HierarchicalLogit
 from .hierarchical_draws import close_to_zero
 
 if TYPE_CHECKING:
+    import pandas
+
     from .multinomial import MultinomialLogit
 
 
@@ -37,23 +40,43 @@ def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
         ends = {name: f"{100 * (1.0 - row[of]):.0f}" for name, of in _IGNORED.items()}
         word = "attention.part" if named else "attention.first"
         named.append(str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends)))
-    other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
-    scale = {"scale": number(model._prior_scale()), "other": f"HierarchicalLogit(scale={other:g})"}
+    table = found.shares
+    if settings.attention_scale is not None:
+        both = model.attention_by_scale(settings.attention_scale, settings.ci)
+        table = table.join(both[[f"{name}_other" for name in _SHOWN]])
+        table.attrs.update(both.attrs)
     close = close_to_zero(model._fitted()["posterior"].dataset, model._population())
     notes = [
         phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
         *([phrase(ENGLISH, "attention.close", named=listed(close))] if close else []),
-        phrase(ENGLISH, "attention.prior", **scale),
+        _by_scale(model, table),
     ]
     return Finding(
         str(phrase(ENGLISH, "attention", named=listed(named))),
         title=ENGLISH["attention.title"],
-        table=found.shares,
-        shown=found.shares[["attends", "low", "high"]],
+        table=table,
+        shown=table[[name for name in table.columns if name.removesuffix("_other") in _SHOWN]],
         rows=None,
         picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), (found,)),
         notes=tuple(notes),
     )
+
+
+def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
+    """How the parts hang on the prior size of a variance: both, where they were asked for and differ."""
+    if "scales" not in table.attrs:
+        other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
+        setting = Setting("attention_scale", other)
+        return phrase(ENGLISH, "attention.prior", scale=number(model._prior_scale()), setting=setting)
+    scale, other = map(number, table.attrs["scales"])
+    off = (table["attends_other"] - table["attends"]).abs()
+    if (far := table[off > _FAR]).empty:
+        return phrase(ENGLISH, "attention.same", scale=scale, other=other, largest=f"{100 * off.max():.0f}")
+    parts = []
+    for name, row in (1.0 - far).to_dict("index").items():
+        ends = {"share": f"{100 * row['attends_other']:.0f}", "than": f"{100 * row['attends']:.0f}"}
+        parts.append(str(phrase(ENGLISH, "attention.differs", attribute=name, **ends)))
+    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(parts))
 
 
 @finding("attention_patterns", "Which attributes does one look at together?", FULL)
@@ -165,6 +188,8 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     return (*sentences, SEGMENTED)
 
 
+_SHOWN = ("attends", "low", "high")
+_FAR = 0.1  # difference of two parts that is said
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 

@@ -370,6 +370,62 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
             )
         return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
 
+    def attention_by_scale(
+        self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
+    ) -> "pd.DataFrame":
+        """Who attends to which attribute at another prior size of variances, too: the fit is repeated with it.
+
+        The wider tastes may be before the data, the fewer people ignore an attribute, where tastes reach down to 0.
+
+        Parameters
+        ----------
+        scale : float above 0, optional
+            The other prior size; None: 1, or .2 where the fit has 1.
+        ci : float in (0, 1)
+            Probability of the intervals.
+        progressbar : bool
+            Whether to show how far the other fit is, which has the settings of this one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row an attribute: the part of the population that `attends` with its interval `low` to `high`, as in
+            ``attention().shares``, and that of the other fit, `attends_other`, `low_other` and `high_other`.
+            ``attrs["scales"]`` has both sizes, ``attrs["interval"]`` the probability.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was made without `attention`, or the size is not above 0.
+        DataError
+            If the file of the model could not hold the data.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains of the other fit do not agree, or hold too few effective draws.
+        """
+        from thali._tables import Table
+
+        own, was = self.attention(ci).shares, self._prior_scale()
+        usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
+        other = usual if scale is None else positive("scale", scale, "the prior size of a variance among people")
+        data = self._data_of_fit()
+        if data is None:
+            raise DataError("The other fit needs the data of this one, which the file of the model could not hold.")
+
+        def compared() -> "pd.DataFrame":
+            again = type(self)(**{**self.get_params(), "scale": other})
+            shares = again.fit(data, progressbar=progressbar, **self.run_settings()).attention(ci).shares
+            columns = ["attends", "low", "high"]
+            found = Table(own[columns]).join(shares[columns].add_suffix("_other"))
+            found.attrs.update(interval=ci, scales=(was, other))
+            return found
+
+        return self._once(f"attention by scale {other} {ci}", compared)
+
     def population(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
 
