@@ -75,7 +75,7 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
     if not settings.bootstrap:
         return None
     table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed, job=settings.job)
-    told, finished = [], int(table["replicates"].min())
+    told, finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
         facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p"])}
         few = finished < MIN_REPLICATES

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thali.errors import Setting
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
@@ -69,13 +71,15 @@ def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
         setting = Setting("attention_scale", other)
         return phrase(ENGLISH, "attention.prior", scale=number(model._prior_scale()), setting=setting)
     scale, other = map(number, table.attrs["scales"])
-    off = (table["attends_other"] - table["attends"]).abs()
-    if (far := table[off > _FAR]).empty:
+    pairs = table[["attends_other", "attends"]].to_numpy()
+    off = np.abs(pairs[:, 0] - pairs[:, 1])
+    if not (off > _FAR).any():
         return phrase(ENGLISH, "attention.same", scale=scale, other=other, largest=f"{100 * off.max():.0f}")
     parts = []
-    for name, row in (1.0 - far).to_dict("index").items():
-        ends = {"share": f"{100 * row['attends_other']:.0f}", "than": f"{100 * row['attends']:.0f}"}
-        parts.append(str(phrase(ENGLISH, "attention.differs", attribute=name, **ends)))
+    for name, (share, than), is_far in zip(table.index, 100.0 * (1.0 - pairs), off > _FAR, strict=True):
+        if is_far:
+            facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{than:.0f}"}
+            parts.append(str(phrase(ENGLISH, "attention.differs", **facts)))
     return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(parts))
 
 
