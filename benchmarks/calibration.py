@@ -196,6 +196,12 @@ def cases():
             CHAIN,
         ),
         ("hierarchical logit", th.HierarchicalLogit(linear="price", mean_sd=1.0), experiment(), CHAIN),
+        (
+            "hierarchical logit: willingness-to-pay space",
+            th.HierarchicalLogit(linear="price", mean_sd=1.0, space="willingness-to-pay"),
+            experiment(),
+            CHAIN,
+        ),
         *(
             (
                 f"hierarchical logit: attention, {people} people",

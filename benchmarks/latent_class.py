@@ -14,6 +14,10 @@ without R thali stands alone. Figures of 332 people of camera, price as a number
     CPU seconds, all together        6.0                  29
 
 Sizes and tastes agree to four digits and more (their EM stops at a relative gain of 1e-10).
+
+Beside biogeme 3.3.2 (`biogeme_peer.py`: two classes of the 300 people of `amounts.py`): -2139.457963487 both, estimates
+equal to six digits; .59 CPU seconds here from eight starts, 30 there from one, with what it
+compiles.
 """
 
 import argparse

@@ -4,6 +4,10 @@
 
 FOLDER holds choice_travelmode/travelmode.csv (as ../shared/data). The two tables are those of R's mlogit, written by
 write.csv(mlogit::HC, "HC.csv", row.names = FALSE) and the same of JapaneseFDI.
+
+Beside biogeme 3.3.2 (`biogeme_peer.py`: the travel modes in a nest of train, bus and car, air without a parameter of
+its own): log-likelihood -194.943939439 here and -194.943939449 there, estimates equal to four digits or more; .15 CPU
+seconds here with reading the table, 13.0 there, with what it compiles, and 2.8 to import it.
 """
 
 import sys

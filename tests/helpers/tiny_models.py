@@ -62,6 +62,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "multinomial-logit, amounts": {"bad_run": {}, "has_chains": False},
     "hierarchical-logit": {},
     "hierarchical-logit, attention": {},
+    "hierarchical-logit, amounts": {},
     "latent-class-logit": {"bad_run": {}, "has_chains": False},
     "latent-class-logit, columns of people": {"bad_run": {}, "has_chains": False},
     "plackett-luce": {"bad_data": (None, None)},

@@ -29,6 +29,7 @@ def benchmark(monkeypatch):
         ),  # compiles three samplers
         pytest.param("calibration", "not calibrated: 0", marks=pytest.mark.long),  # compiles the samplers of all models
         pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),  # compiles four samplers
+        ("amounts", "hierarchical logit, posterior means"),
         ("attention", "willingness to pay: truth"),
         ("battles", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),

@@ -156,6 +156,15 @@ ATTENTION = Option(
     metavar="all|COLUMN,...",
     words={"all": True},
 )
+ATTENTION_SCALE = Option(
+    "attention_scale",
+    "With --attention: another prior size of the variances of tastes, such as 1, at which the model is fitted, too, and"
+    " shown beside.",
+    float,
+    REPORT,
+    default="no second fit",
+    check=partial(positive, meaning="the prior size of a variance among people"),
+)
 LINEAR = Option(
     "linear",
     "Attributes whose levels are numbers with one slope, rather than a coefficient for each level. Columns of more than"

@@ -47,6 +47,10 @@ class Settings:
         Parts of the cross-validation; 0: none.
     bootstrap : int
         Replicates of the test of the number of classes; 0: there is none.
+    job : str or path, optional
+        A folder that keeps the finished replicates of that test.
+    attention_scale : float, optional
+        Another prior size of variances, at which who attends to what is estimated, too.
     rows : (X, y), optional
         Of the fit of a classifier: for its cross-validation, and for pictures of its covariates.
     """
@@ -66,6 +70,8 @@ class Settings:
     kind: str = "expectation"
     folds: int = 0
     bootstrap: int = 0
+    job: Any = None
+    attention_scale: float | None = None
     rows: Any = None
 
     def given(self, *names: str) -> dict[str, Any]:

@@ -55,6 +55,7 @@ def hierarchical_log_joint(
     attends: Any = None,
     owned: Any = None,
     rate: Any = (),
+    price: int | None = None,
 ) -> float:
     r"""Log of the joint density of choices, tastes, population and attention of the hierarchical logit.
 
@@ -65,7 +66,9 @@ def hierarchical_log_joint(
         \qquad f_k(b) = b \text{ or } \pm e^b, \text{ or } 0 \text{ if ignored}
 
     `mean` has the shape (p,), or (q, p) with `covariates` (people, q); `sign` (p,) is 0 where a taste may have any;
-    `attends` (people, K) is lambda, and `owned` (K, p) says which coefficients are of which attribute.
+    `attends` (people, K) is lambda, and `owned` (K, p) says which coefficients are of which attribute. In
+    willingness-to-pay space `price` is the place of its coefficient, whose sign is -1, and the others are f times minus
+    that coefficient.
     """
     from scipy.stats import invwishart, multivariate_normal
 
@@ -81,6 +84,8 @@ def hierarchical_log_joint(
         for k in range(p):
             if sign is not None and sign[k] != 0:
                 tastes[k] = sign[k] * math.exp(normal[k])
+        if price is not None:
+            tastes = np.array([taste if k == price else -taste * tastes[price] for k, taste in enumerate(tastes)])
         for k, theta in enumerate(rate):
             is_attended = attends[person][k] == 1
             total += math.log(theta if is_attended else 1.0 - theta)

@@ -376,6 +376,9 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     "hierarchical-logit, attention": Smallest(
         partial(th.HierarchicalLogit, attention=["price", "zoom"]), _experiments, _CHAINS, _first_tasks
     ),
+    "hierarchical-logit, amounts": Smallest(
+        partial(th.HierarchicalLogit, linear="price", space="willingness-to-pay"), _experiments, _CHAINS, _first_tasks
+    ),
     "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
     "latent-class-logit, columns of people": Smallest(
         partial(th.LatentClassLogit, classes=2, linear="price", respondents="age"),

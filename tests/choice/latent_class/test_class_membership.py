@@ -12,7 +12,7 @@ import thali as th
 from thali.choice.coding import coding_of
 from thali.choice.latent_class.fit import derivatives, expect_and_maximise, panel_of, point, stepped
 from thali.choice.latent_class.membership import ByColumns, Sizes
-from thali.errors import ArgumentError, DataError, DataWarning
+from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning
 from thali.people.columns import covariates_of
 from thali.testing.naive_choice_models import choice_probability, latent_class_log_likelihood
 
@@ -55,6 +55,19 @@ def tasks_of_people(data, linear=()):
     matrix = coding_of(data, linear).matrix(data.products)[data.row_product]
     own = [(matrix[data.first_row[t] : data.first_row[t + 1]], data.chosen[t]) for t in range(data.n_tasks)]
     return [own[data.first_task[n] : data.first_task[n + 1]] for n in range(data.n_respondents)]
+
+
+@pytest.mark.fit
+def test_columns_that_tell_the_class_leave_its_odds_open():
+    """Two segments far from each other, and a column that says who is of which."""
+    rows, segment = of_segments(40, 12, 3)
+    rows = rows.merge(pd.DataFrame({"id": [f"p{n}" for n in range(40)], "side": np.where(segment == 1, "b", "a")}))
+    data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "zoom"])
+    with pytest.warns(EstimateWarning) as caught:
+        model = th.LatentClassLogit(2, "price", respondents=["side"]).fit(data, random_seed=1, progressbar=False)
+    said = [str(each.message) for each in caught if "open" in str(each.message)]
+    assert set(model.unbounded_) == {"log odds of class 2", "log odds of class 2: side[b]"} and len(said) == 1
+    assert said[0].startswith("The columns of people leave 'log odds of class 2'") and "respondents." in said[0]
 
 
 def test_the_likelihood_is_the_naive_one():

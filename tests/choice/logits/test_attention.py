@@ -406,6 +406,56 @@ def test_markets_and_segments_integrate_over_who_attends(study):
 
 
 @pytest.mark.fit
+def test_demand_and_the_best_products_are_sums_over_draws(study):
+    """By hand, by the tastes of each respondent in each draw, 0 where the person ignores: to 1e-6."""
+    model, _, _ = study
+    posterior = model.posterior_["posterior"]
+    beta, names = posterior["beta"].values.reshape(-1, 40, 4), posterior["coefficient"].values.tolist()
+    slope, zoom, b = (beta[..., names.index(name)] for name in ("price", "zoom[yes]", "brand[B]"))
+    market = pd.DataFrame({"price": [5, 25], "brand": ["A", "B"], "zoom": ["no", "yes"]}, index=["plain", "dear"])
+
+    def shares(utility, *others):
+        return 1.0 / (1.0 + sum(np.exp(other - utility) for other in others))
+
+    found = model.demand("price", "dear", [5, 15, 25], market)["share"].to_numpy()
+    wanted = [shares(at * slope + zoom + b, 5 * slope).mean() for at in (5, 15, 25)]
+    assert found == pytest.approx(wanted, rel=1e-6)
+    space = {"price": [5, 15, 25], "brand": ["A", "B"], "zoom": ["no", "yes"]}
+    worth = {
+        (price, brand, has): (price - 4 * (has == "yes"))
+        * shares(price * slope + (brand == "B") * b + (has == "yes") * zoom, 5 * slope, 25 * slope + zoom + b).mean()
+        for price, brand, has in product(*space.values())
+    }
+    table = model.best_products(space, market, costs={"zoom": {"no": 0, "yes": 4}}, price="price")
+    lines = list(table[list(space)].itertuples(index=False, name=None))
+    assert lines == sorted(worth, key=worth.get)[::-1][:5]
+    assert table["profit"].to_numpy() == pytest.approx([worth[line] for line in lines], rel=1e-6)
+
+
+@pytest.mark.fit
+def test_who_attends_at_another_prior_size_is_the_fit_with_that_size(study):
+    model, data, _ = study
+    run = {"draws": 60, "tune": 60, "chains": 2, "random_seed": 1, "progressbar": False}
+    model = th.HierarchicalLogit(linear="price", attention=["price", "zoom"])
+    with pytest.warns(th.errors.ConvergenceWarning):
+        model.fit(data, **run)
+    with pytest.warns(th.errors.ConvergenceWarning):
+        other = th.HierarchicalLogit(linear="price", attention=["price", "zoom"], scale=3.0).fit(data, **run)
+    with pytest.warns(th.errors.ConvergenceWarning):
+        found = model.attention_by_scale(3.0, ci=0.5, progressbar=False)
+    columns = ["attends", "low", "high"]
+    pd.testing.assert_frame_equal(found[columns], model.attention(0.5).shares[columns], check_like=True)
+    wanted = other.attention(0.5).shares[columns].to_numpy()
+    assert found[[f"{name}_other" for name in columns]].to_numpy() == pytest.approx(wanted)
+    assert found.attrs["scales"] == (0.2, 3.0)
+    note = str(model.findings(ci=0.5, attention_scale=3.0)["attention"].notes[-1])
+    off = np.abs(found["attends_other"] - found["attends"])
+    assert ("matters little" in note) == (off.max() <= 0.1) and "3 in place of 0.2" in note
+    with pytest.raises(ArgumentError, match="scale is the prior size of a variance"):
+        model.attention_by_scale(0)
+
+
+@pytest.mark.fit
 def test_the_picture_shows_what_was_found(study, pictures):
     model, _, _ = study
     found = model.attention()
@@ -443,7 +493,7 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     wide = posterior.assign(covariance=100 * posterior["covariance"])
     assert close_to_zero(wide, model._population()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
-    assert "Inattention and indifference are one to the data" in notes and "HierarchicalLogit(scale=1)" in notes
+    assert "Inattention and indifference are one to the data" in notes and "Set attention_scale=1" in notes
     sentence = model.findings()["attention"].sentence
     assert sentence.startswith("Ignored: price by ") and "zoom by" in sentence
     methods = " ".join(map(str, [model.findings()["methods"].sentence, *model.findings()["methods"].notes]))

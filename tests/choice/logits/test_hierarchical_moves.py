@@ -256,11 +256,17 @@ def test_the_covariance_is_drawn_from_its_conditional(small):
 OWNED = np.array([[1.0, 1.0], [0.0, 1.0]])  # the second coefficient is that of an interaction
 
 
-@pytest.mark.parametrize(("sign", "covariates", "owned"), [(None, None, None), (SIGN, COVARIATES, OWNED)])
-def test_joint_distribution(sign, covariates, owned):
+AMOUNT = np.array([[1.0, 0.0]])  # the first coefficient may be ignored, and is bought by the second one's price
+
+
+@pytest.mark.parametrize(
+    ("sign", "covariates", "owned", "price"),
+    [(None, None, None, -1), (SIGN, COVARIATES, OWNED, -1), (SIGN, COVARIATES, AMOUNT, 1)],
+)
+def test_joint_distribution(sign, covariates, owned, price):
     """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2
-    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates, owned)
+    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates, owned, price)
     state, space = start_of(problem, np.random.default_rng(3)), space_of(problem)
     q, people, k = problem.covariates.shape[1], np.repeat(np.arange(3), 2), len(problem.owned)
     initialise(problem, state, space)
@@ -268,10 +274,15 @@ def test_joint_distribution(sign, covariates, owned):
     rng = np.random.default_rng(4)
     sizes = [(1, q, p), (1, p, p), (1, 3, p), (1,), (1, k)]
     kept = Draws(*map(np.empty, sizes), np.empty((1, 3, k), bool))
+    owns = [0] if price == 1 else [1]  # a coefficient that can be ignored
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
     for _ in range(3_000):
         run(rng, problem, state, space, kept, 1, 3, 0, 10)
         taste = np.where(problem.sign == 0.0, state.beta, problem.sign * np.exp(state.beta))
+        inner = np.where(problem.sign == 0.0, 1.0, taste)
+        if price == 1:
+            inner[:, 0] = -taste[:, 1]
+            taste[:, 0] *= -taste[:, 1]
         heeded = (1.0 - state.attends) @ problem.owned == 0.0
         np.testing.assert_array_equal(state.heeded, heeded)
         utilities = (problem.matrix * np.repeat((heeded * taste)[people], 3, axis=0)).sum(axis=1)
@@ -280,7 +291,10 @@ def test_joint_distribution(sign, covariates, owned):
         prob = probabilities(utilities, np.repeat(np.arange(6), 3))
         state.log_likelihood[:] = np.log(prob[problem.chosen_row]).reshape(3, 2).sum(axis=1)
         slope = x[np.arange(6), chosen] - (prob.reshape(-1, 3, 1) * x).sum(axis=1)
-        state.slope[:] = slope.reshape(3, 2, p).sum(axis=1) * np.where(problem.sign == 0.0, 1.0, taste) * heeded
+        slope = slope.reshape(3, 2, p).sum(axis=1) * heeded
+        state.slope[:] = slope * inner
+        if price == 1:
+            state.slope[:, 1] = (slope * taste).sum(axis=1)
         (a, c), (_, b) = state.covariance
         mean, beta = state.mean, state.beta
         found.append(
@@ -288,8 +302,8 @@ def test_joint_distribution(sign, covariates, owned):
             + [a, b, c, np.log(a * b - c * c), *np.diag(state.precision)]
             + [*beta.mean(axis=0), *(beta**2).mean(axis=0), (beta[0] * beta[1])[0], (beta[:, 0] * beta[:, 1]).mean()]
             + [*state.rate, *state.rate**2, *state.attends.mean(axis=0), *state.attends.prod(axis=0)]
-            + [*(state.rate * state.attends[0]), *(beta[:, 1:] * state.attends).mean(axis=0)]
-            + [*(beta[:, 1:] ** 2 * state.attends).mean(axis=0)]
+            + [*(state.rate * state.attends[0]), *(beta[:, owns] * state.attends).mean(axis=0)]
+            + [*(beta[:, owns] ** 2 * state.attends).mean(axis=0)]
         )
     from scipy.special import digamma
 

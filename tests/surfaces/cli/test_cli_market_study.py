@@ -144,11 +144,17 @@ def test_a_sign_that_the_choices_contradict(done):
 
 def test_who_ignores_what(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
-    result = done("fit", "sim.csv", "--model", "HB", *quick, "--attention", "price,zoom", "--out", "found")
+    words = ["fit", "sim.csv", "--model", "HB", *quick, "--attention", "price,zoom", "--attention-scale", 1]
+    result = done(*words, "--out", "found")
     model = th.load("found/posterior.nc")
     assert model.get_params()["attention"] == ["price", "zoom"]
     found = model.attention()
-    assert pd.read_csv("found/attention.csv", index_col=0)["attends"].to_dict() == found.shares["attends"].to_dict()
+    table = pd.read_csv("found/attention.csv", index_col=0)
+    assert table["attends"].to_dict() == found.shares["attends"].to_dict()
+    with pytest.warns(th.errors.ConvergenceWarning):
+        other = model.attention_by_scale(1.0, progressbar=False)
+    assert table["attends_other"].to_dict() == other["attends_other"].to_dict()
+    assert "with 1 in place of 0.2" in result.out
     people = pd.read_csv("found/individual_attention.csv", index_col="respondent")
     assert people.to_numpy() == pytest.approx(found.people.to_numpy())
     assert {"attention.png", "attention_patterns.csv"} <= set(os.listdir("found"))
@@ -164,10 +170,48 @@ def test_who_ignores_what(done):
     [
         (["--attention", "prise"], "--attention names 'prise', which is no attribute. Did you mean 'price'?"),
         (["--attention", "all", "--attributes", "price"], "--attention needs two attributes or more"),
+        (["--attention-scale", 1], "--attention-scale is about who attends to what; set --attention all, too."),
+        (
+            ["--attention", "all", "--attention-scale", 0],
+            "--attention-scale is the prior size of a variance among people",
+        ),
+        (
+            ["--attention", "all", "--space", "willingness-to-pay", "--linear", "price"],
+            "--space willingness-to-pay: who ignores 'price' would pay anything; name the other attributes that people"
+            " may ignore in --attention.",
+        ),
     ],
 )
 def test_what_nobody_can_ignore(refused, words, sentence):
     assert sentence in refused("fit", "sim.csv", "--model", "HB", *words)
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+def test_attention_is_compared(done):
+    quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1]
+    for kind in ("task", "respondent"):
+        result = done("compare", "sim.csv", "--models", "HB,attention:HB", "--leave-out", kind, *quick)
+        rows = {line.split()[0]: line.split()[1:] for line in result.out.splitlines() if line.split()}
+        assert rows["HB"][0] != rows["attention:HB"][0]
+
+
+def test_a_test_of_classes_is_a_job(done):
+    words = ["fit", "sim.csv", "--model", "LCL", "--classes", 2, "--linear", "price", "--seed", 1, "--starts", 1]
+    result = done(*words, "--bootstrap", 2, "--out", "tested")
+    assert "4 of 4 replicates (100%)" in done("status", "tested").out
+    again = done("resume", "tested")
+    assert again.out == result.out and "replicates in" not in again.err
+
+
+def test_amounts_of_people(done):
+    quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
+    result = done("fit", "sim.csv", "--model", "HB", *quick, "--space", "willingness-to-pay", "--out", "amounts")
+    model = th.load("amounts/posterior.nc")
+    assert model.get_params()["space"] == "willingness-to-pay"
+    assert "means, standard deviations of amounts in units of price" in result.out
+    people = pd.read_csv("amounts/individuals.csv", index_col="respondent")
+    assert people.columns[0] == "scale[price]"
+    assert people.to_numpy() == pytest.approx(model.individual_.to_numpy())
 
 
 def test_shares_of_today_and_slides(done, refused):

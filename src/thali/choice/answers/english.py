@@ -55,6 +55,9 @@ ENGLISH = {
     "logit.asked.people": "How much do the levels of each attribute add to the utility of each person of a product,"
     " what would people pay for them, and what share would each product of a market have?",
     "logit.population": "Tastes in the population: means, standard deviations",
+    "logit.population.money": "The population: means, standard deviations of amounts in units of {price}, and of the"
+    " logarithm of the scale of utility",
+    "logit.individuals.money": "Posterior mean amounts of each respondent in units of {price}, and scales of utility",
     "logit.no_check": "An estimate has no draws of the posterior, whose replicates the choices could be held against.",
     "logit.compare": "How well it predicts tasks that were left out is what thali compare says.",
     "logit.individuals": "Posterior mean tastes of each respondent",
@@ -71,6 +74,8 @@ ENGLISH = {
     " from the rest, which agrees with people who choose what they like best for some products at most.",
     "hierarchical.methods": "Choices were modelled by a hierarchical multinomial logit {source}: the tastes of the"
     " respondents are normally distributed.",
+    "hierarchical.money": "Utility was in willingness-to-pay space {source}: what is normally distributed is amounts in"
+    " units of {price}, and the logarithm of the scale of utility.",
     "hierarchical.signs": "Utility was constrained to be monotone in {named}: these tastes are exponentials.",
     "hierarchical.covariates": "Their mean depends on {named} of the respondent.",
     "hierarchical.prior": "Means had a normal prior with standard deviation {sd}{logarithms}, the covariance of tastes"
@@ -92,7 +97,12 @@ ENGLISH = {
     "attention.close": "Of {named} the tastes of those who attend reach down to 0 (a mean of less than 2 standard"
     " deviations), so that the part that ignores is hardly told from indifference, and depends on the prior.",
     "attention.prior": "The wider tastes may be before the data, the fewer people ignore: the prior size of a variance"
-    " is {scale}; fit {other} in Python, too, and trust what both say.",
+    " is {scale}. Set {setting} to see the parts at another size, too, and trust what both say.",
+    "attention.same": "The prior size of a variance matters little: with {other} in place of {scale} no part that"
+    " ignores differs by more than 10 points (the largest difference: {largest}).",
+    "attention.both": "The prior size of a variance matters: with {other} in place of {scale}, {named}; trust what both"
+    " say.",
+    "attention.differs": "{attribute} is ignored by {share} % in place of {than} %",
     "attention.population": "Tastes of those who attend to the attribute: means, standard deviations; and the parts of"
     " the population that do",
     "attention.patterns": "Parts of the respondents who attend to just these attributes",

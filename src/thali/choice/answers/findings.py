@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import as_label
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
 from thali.model.finding import FILE, FULL, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
@@ -53,6 +53,10 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
         named = next(iter(settings.of_market))
         raise ArgumentError(
             Argument(named), " is about the shares of a market; give its products by ", Argument("market"), "."
+        )
+    if settings.attention_scale is not None and given.get("attention") is None:
+        raise ArgumentError(
+            Argument("attention_scale"), " is about who attends to what; set ", Setting("attention", True), ", too."
         )
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")

@@ -74,15 +74,22 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
     """Tests of one class fewer, and of one more."""
     if not settings.bootstrap:
         return None
-    table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed)
-    told = []
+    table = model.bootstrap_test(settings.bootstrap, random_seed=settings.random_seed, job=settings.job)
+    told, finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
         facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p"])}
-        few = settings.bootstrap < MIN_REPLICATES
+        few = finished < MIN_REPLICATES
         how = "few" if few else "rejected" if row["p"] <= LEVEL else "enough"
         told.append(str(phrase(ENGLISH, f"latent.{how}", **facts)))
-    note = phrase(ENGLISH, "latent.replicates", replicates=settings.bootstrap)
-    return Finding(" ".join(told), title=ENGLISH["latent.tests"], table=table, rows=None, notes=(note,))
+    note = phrase(ENGLISH, "latent.replicates", replicates=finished)
+    return Finding(
+        " ".join(told),
+        title=ENGLISH["latent.tests"],
+        table=table,
+        rows=None,
+        notes=(note,),
+        stopped=finished < settings.bootstrap,
+    )
 
 
 @finding("membership", "Of which class is everybody?", FULL)

@@ -37,6 +37,7 @@ from .fit import (
     DRAWS,
     FOLDS,
     HELD_OUT,
+    ODDS,
     ClassDraws,
     Fit,
     Panel,
@@ -121,7 +122,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     converged_ : bool
         Whether Newton's method settled on a maximum.
     unbounded_ : tuple of str
-        Coefficients of classes that the choices leave open.
+        Coefficients of classes that the choices leave open, and log odds of classes that columns of people do.
 
     Raises
     ------
@@ -269,13 +270,21 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 Argument("classes"),
                 ".",
             )
-        elif self.unbounded_:
+        elif tastes := [name for name in self.unbounded_ if not name.startswith(ODDS)]:
             yield EstimateWarning(
-                f"The choices leave {shorten(list(self.unbounded_))} open: hardly any choice of the class speaks "
+                f"The choices leave {shorten(tastes)} open: hardly any choice of the class speaks "
                 "against an infinite preference there. Predictions are usable, these estimates and standard errors are "
                 "not; ask for fewer classes, or take ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
+            )
+        if not self._coincide() and (odds := [name for name in self.unbounded_ if name.startswith(ODDS)]):
+            yield EstimateWarning(
+                f"The columns of people leave {shorten(odds)} open: they tell who belongs to a class all but without "
+                "exception, so that its odds grow without end. Classes and predictions are usable, these estimates and "
+                "standard errors are not; ask for fewer classes, or leave a column out of ",
+                Argument("respondents"),
+                ".",
             )
         row = self.choice_.loc[self.n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:

@@ -3,6 +3,9 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from thali.errors import Setting
 from thali.model.common_findings import asked, data, levels, methods, summary, verdict
 from thali.model.finding import FILE, FULL, MISSES, STATISTICS, Finding, Maker, Picture, Text, finding
 from thali.model.references import Cite
@@ -16,6 +19,8 @@ from .hierarchical import SCALE, SCALE_WITH_ATTENTION, HierarchicalLogit
 from .hierarchical_draws import close_to_zero
 
 if TYPE_CHECKING:
+    import pandas
+
     from .multinomial import MultinomialLogit
 
 
@@ -37,23 +42,45 @@ def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
         ends = {name: f"{100 * (1.0 - row[of]):.0f}" for name, of in _IGNORED.items()}
         word = "attention.part" if named else "attention.first"
         named.append(str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends)))
-    other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
-    scale = {"scale": number(model._prior_scale()), "other": f"HierarchicalLogit(scale={other:g})"}
+    table = found.shares
+    if settings.attention_scale is not None:
+        both = model.attention_by_scale(settings.attention_scale, settings.ci)
+        table = table.join(both[[f"{name}_other" for name in _SHOWN]])
+        table.attrs.update(both.attrs)
     close = close_to_zero(model._fitted()["posterior"].dataset, model._population())
     notes = [
         phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
         *([phrase(ENGLISH, "attention.close", named=listed(close))] if close else []),
-        phrase(ENGLISH, "attention.prior", **scale),
+        _by_scale(model, table),
     ]
     return Finding(
         str(phrase(ENGLISH, "attention", named=listed(named))),
         title=ENGLISH["attention.title"],
-        table=found.shares,
-        shown=found.shares[["attends", "low", "high"]],
+        table=table,
+        shown=table[[name for name in table.columns if name.removesuffix("_other") in _SHOWN]],
         rows=None,
         picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), (found,)),
         notes=tuple(notes),
     )
+
+
+def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
+    """How the parts hang on the prior size of a variance: both, where they were asked for and differ."""
+    if "scales" not in table.attrs:
+        other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
+        setting = Setting("attention_scale", other)
+        return phrase(ENGLISH, "attention.prior", scale=number(model._prior_scale()), setting=setting)
+    scale, other = map(number, table.attrs["scales"])
+    pairs = table[["attends_other", "attends"]].to_numpy()
+    off = np.abs(pairs[:, 0] - pairs[:, 1])
+    if not (off > _FAR).any():
+        return phrase(ENGLISH, "attention.same", scale=scale, other=other, largest=f"{100 * off.max():.0f}")
+    parts = []
+    for name, (share, than), is_far in zip(table.index, 100.0 * (1.0 - pairs), off > _FAR, strict=True):
+        if is_far:
+            facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{than:.0f}"}
+            parts.append(str(phrase(ENGLISH, "attention.differs", **facts)))
+    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(parts))
 
 
 @finding("attention_patterns", "Which attributes does one look at together?", FULL)
@@ -72,7 +99,9 @@ def individual_attention(model: "HierarchicalLogit", settings: Settings) -> Find
 def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population()
-    title = ENGLISH["logit.population" if model._attention is None else "attention.population"]
+    title: Text = ENGLISH["logit.population" if model._attention is None else "attention.population"]
+    if (price := model._money()) is not None:
+        title = str(phrase(ENGLISH, "logit.population.money", price=price))
     return Finding(title=title, table=table.rename_axis(table.index.name or "coefficient"), rows=None)
 
 
@@ -89,8 +118,9 @@ def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
 @finding("individuals", "What does each person want?", FULL)
 def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """The posterior mean of the tastes of each respondent."""
-    table = model.individual_.rename_axis("respondent")
-    return Finding(title=ENGLISH["logit.individuals"], table=table)
+    table, price = model.individual_.rename_axis("respondent"), model._money()
+    money = None if price is None else str(phrase(ENGLISH, "logit.individuals.money", price=price))
+    return Finding(title=money or ENGLISH["logit.individuals"], table=table)
 
 
 @finding("nests", "Which alternatives take most from each other?")
@@ -142,12 +172,14 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     df = "p + 3" if model.df is None else f"{model.df:g}"
     signs, covariates = model.signs or {}, model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
+    if (price := model._money()) is not None:
+        sentences.append(phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price))
     if signs:
         named = listed([f"{attribute} ({way})" for attribute, way in signs.items()])
         sentences.append(phrase(ENGLISH, "hierarchical.signs", named=named))
     if covariates:
         sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
-    logarithms = ENGLISH["hierarchical.logarithms"] if signs else ""
+    logarithms = ENGLISH["hierarchical.logarithms"] if signs or price is not None else ""
     numbers = {"sd": f"{model.mean_sd:g}", "df": df, "scale": f"{model._prior_scale():g}"}
     attributes = model._population().attention.names
     if attributes:
@@ -160,6 +192,8 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     return (*sentences, SEGMENTED)
 
 
+_SHOWN = ("attends", "low", "high")
+_FAR = 0.1  # difference of two parts that is said
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._arguments import between, positive
+from thali._arguments import between, one_of, positive
 from thali._described import Facts
 from thali.errors import ArgumentError, DataError, Setting
 from thali.inference.chains import FIRST_DRAWS, Run, checked_run
@@ -44,6 +44,7 @@ from .hierarchical_draws import (
     taste_scale,
     to_datatree,
 )
+from .money import MONEY, PREFERENCE, SPACES, price_of_space, refuse_rising, refuse_without_price
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +70,11 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     and divided by their standard deviations d, so that mu is the mean taste of people with average covariates, and its
     prior is about that. Where a taste has a sign, it is :math:`\pm e^{\beta_{nk}}`.
 
+    In willingness-to-pay space the amounts that a person would pay are normally distributed, and the scale of utility,
+    minus the coefficient of the price p, is log-normal,
+
+    .. math:: u_{nj} = s_n (x_j^T w_n - p_j), \qquad (w_n, \ln s_n) = \beta_n.
+
     Parameters
     ----------
     linear : attribute or list of attributes
@@ -93,21 +99,26 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         :math:`\theta_k \sim \operatorname{Beta}(1, 1)`; its coefficients, those of its interactions too, are 0 for who
         does not. Constants, the no-choice option, and the columns of products that lack an attribute are attended to by
         all.
+    space : {"preference", "willingness-to-pay"}
+        What is normally distributed: utilities, or amounts in units of the attribute that is called a price, a cost, a
+        fee or a fare. That must be taken as a number (`linear`), has no interaction, and nobody ignores it.
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the coordinate `taste` says
         which; of people with average covariates), covariate_effect (of a unit), beta (the tastes of every respondent;
-        0 where the respondent ignores the attribute in that draw), log_likelihood, and with `attention` also
+        0 where the respondent ignores the attribute in that draw; utilities in either space), log_likelihood, and with
+        `attention` also
         attention (theta) and attends (lambda). Files hold beta of more than 2,000,000 numbers to 9 bits each, a
         relative error of at most 1 / 1,024, and leave out the group of pointwise log-likelihoods then: 4,000 draws of
         300 people and 12 coefficients take 38 MB in place of 240.
     coef_ : pandas.Series (p,)
         Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign;
-        with `attention` of those who attend.
+        with `attention` of those who attend. In willingness-to-pay space amounts, and the scale in place of the price,
+        as "scale[price]".
     individual_ : pandas.DataFrame (respondents, p)
-        Posterior means of every respondent's tastes.
+        Posterior means of every respondent's tastes, in willingness-to-pay space amounts and scales likewise.
     log_likelihood_ : float
         Posterior mean of the log-likelihood of all choices given everybody's tastes.
     interrupted_ : bool
@@ -116,15 +127,17 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     Raises
     ------
     DataError
-        If the data are no choice experiment.
+        If the data are no choice experiment; in willingness-to-pay space also if demand does not fall with the price.
     ArgumentError
-        If an argument is outside its range.
+        If an argument is outside its range; in willingness-to-pay space if there is no price, it is no straight line,
+        or people may ignore it.
 
     References
     ----------
     Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009), Discrete choice
     methods with simulation, chapter 12; of attention: Gilbride, Allenby & Brazell (2006), Models for heterogeneous
-    variable selection.
+    variable selection; of amounts: Train & Weeks (2005), Discrete choice models in preference space and
+    willingness-to-pay space.
 
     Examples
     --------
@@ -165,6 +178,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         df: float | None = None,
         scale: float | None = None,
         attention: Any = None,
+        space: str = PREFERENCE,
     ) -> None:
         self.linear = linear
         self.knots = knots
@@ -176,6 +190,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         self.df = df
         self.scale = scale
         self._attention = attention
+        self.space = space
 
     def fit(
         self,
@@ -244,6 +259,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         coding = self._coding_of(data)
         refuse_many_levels(data, coding.linear)
         sampling = self._sampling(data, run)
+        if (price := self._price(data, coding)) is not None:
+            refuse_rising(data, coding, price)
         remarks = unseen_remarks(coding, data.levels)
         contradicted = "" if is_quiet() else contradicted_sentence(data, directions_of("signs", self.signs, data))
         return self._carry_out(self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks))
@@ -272,8 +289,11 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def _parts(self, data: "ChoiceExperiment") -> "Parts":
         """What the arguments say of these data."""
         coding = self._coding_of(data)
-        scale = taste_scale(coding, data, directions_of("signs", self.signs, data))
+        signs, price = directions_of("signs", self.signs, data), self._price(data, coding)
         attention = attention_of(self._attention, data, coding)
+        if price is not None:
+            refuse_without_price(price, signs, attention.names)
+        scale = taste_scale(coding, data, signs, price)
         covariates = covariates_of(self.respondents, data)
         return Parts(coding, scale, covariates, attention, self._prior(len(coding.names)))
 
@@ -292,6 +312,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
         """The columns that the data have."""
         return coding_of(data, self.linear, self.knots, self.interactions)
+
+    def _price(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
+        """The attribute of money in willingness-to-pay space."""
+        return price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
 
     def _prior(self, p: int) -> Any:
         from .hierarchical_sweep import Prior
@@ -345,6 +369,62 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
                 "The fit has everybody attend to every attribute; make the model with ", Setting("attention", True), "."
             )
         return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
+
+    def attention_by_scale(
+        self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
+    ) -> "pd.DataFrame":
+        """Who attends to which attribute at another prior size of variances, too: the fit is repeated with it.
+
+        The wider tastes may be before the data, the fewer people ignore an attribute, where tastes reach down to 0.
+
+        Parameters
+        ----------
+        scale : float above 0, optional
+            The other prior size; None: 1, or .2 where the fit has 1.
+        ci : float in (0, 1)
+            Probability of the intervals.
+        progressbar : bool
+            Whether to show how far the other fit is, which has the settings of this one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row an attribute: the part of the population that `attends` with its interval `low` to `high`, as in
+            ``attention().shares``, and that of the other fit, `attends_other`, `low_other` and `high_other`.
+            ``attrs["scales"]`` has both sizes, ``attrs["interval"]`` the probability.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was made without `attention`, or the size is not above 0.
+        DataError
+            If the file of the model could not hold the data.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains of the other fit do not agree, or hold too few effective draws.
+        """
+        from thali._tables import Table
+
+        own, was = self.attention(ci).shares, self._prior_scale()
+        usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
+        other = usual if scale is None else positive("scale", scale, "the prior size of a variance among people")
+        data = self._data_of_fit()
+        if data is None:
+            raise DataError("The other fit needs the data of this one, which the file of the model could not hold.")
+
+        def compared() -> "pd.DataFrame":
+            again = type(self)(**{**self.get_params(), "scale": other})
+            shares = again.fit(data, progressbar=progressbar, **self.run_settings()).attention(ci).shares
+            columns = ["attends", "low", "high"]
+            found = Table(own[columns]).join(shares[columns].add_suffix("_other"))
+            found.attrs.update(interval=ci, scales=(was, other))
+            return found
+
+        return self._once(f"attention by scale {other} {ci}", compared)
 
     def population(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
@@ -455,6 +535,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         ways = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
         return chooser_of(self._coding_, data, posterior, self._population(), ways)
 
+    def _money(self) -> str | None:
+        """The coefficient of the price of a fit in willingness-to-pay space."""
+        return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
+
     def _population(self) -> "Population":
         posterior = self._fitted()["posterior"].dataset
         names = [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
@@ -509,7 +593,8 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     def problem() -> Any:
         tasks = tasks_of(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        return problem_of(scaled, source.first_task, prior, scale.sign, covariates.matrix, attention.owned)
+        people = covariates.matrix, attention.owned, scale.price
+        return problem_of(scaled, source.first_task, prior, scale.sign, *people)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> "list[Chain]":
         return [
@@ -552,8 +637,11 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -
 
     posterior = tree["posterior"].dataset
     over = ["chain", "draw"]
-    tastes = posterior["beta"].mean(over)
+    beta = posterior["beta"]
+    tastes = (beta if scale.price < 0 else beta.copy(data=scale.coefficients(beta.values))).mean(over)
     people, names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
+    if scale.price >= 0:
+        names = names.where(np.arange(len(names)) != scale.price, f"scale[{names[scale.price]}]")
     has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
     of_people = tastes.mean("respondent").values
     if attention.names:  # of those who attend
@@ -586,8 +674,7 @@ def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.rand
         mean = prior.sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
         covariance = np.reshape(invwishart.rvs(prior.df, prior.df * prior.scale * np.eye(p), random_state=rng), (p, p))
         beta = covariates.matrix @ mean + rng.standard_normal((people, p)) @ np.linalg.cholesky(covariance).T
-        if scale.sign.any():
-            beta = np.where(scale.sign == 0.0, beta, scale.sign * np.exp(np.where(scale.sign == 0.0, 0.0, beta)))
+        beta = scale.signed(beta)
         rate = rng.random(len(attention.names))
         attends = rng.random((people, len(rate))) < rate
         heeded = np.where(attention.heeded(attends), beta, 0.0)

@@ -18,6 +18,7 @@ from ..answers.logits import LogitChooser
 from ..coding import Coding
 from ..logit import DIRECTIONS, probabilities
 from .attention import Attention
+from .money import in_utility
 
 if TYPE_CHECKING:
     import xarray
@@ -37,33 +38,59 @@ class TasteScale(NamedTuple):
     .. math:: b = C f(\beta), \qquad f_k(\beta) = \beta_k \text{ or } \pm e^{\beta_k}
 
     A number has one coefficient, its slope; the levels of an attribute with a sign have a step each, and C adds those
-    up to and including that level.
+    up to and including that level. In willingness-to-pay space f of all but the price is multiplied by e to the number
+    of the price, the scale of utility.
     """
 
-    names: tuple[str, ...]  # (p,) of beta, such as "brand[sony]", "ln -price", "ln zoom[3] over zoom[2]"
+    names: tuple[str, ...]  # (p,) of beta: "brand[sony]", "ln -price", "ln zoom[3] over zoom[2]", "ln scale[price]"
     sign: np.ndarray  # (p,) 1.0, -1.0, or 0.0: any
     steps: np.ndarray  # (p, p) C
     scale: np.ndarray  # (p,) by which columns are divided in the chains
 
-    def tastes(self, normal: np.ndarray) -> np.ndarray:
-        """Coefficients of utility (..., p), in the units of the attributes."""
+    price: int = -1  # place of the price's coefficient in willingness-to-pay space; -1: preference space
+
+    def signed(self, normal: np.ndarray) -> np.ndarray:
+        """f of numbers (..., p)."""
         if not self.sign.any():
             return normal
         with np.errstate(over="ignore"):  # of numbers that have no sign, which may have any size
-            signed = np.where(self.sign == 0.0, normal, self.sign * np.exp(normal))
-        return signed @ self.steps.T
+            found = np.where(self.sign == 0.0, normal, self.sign * np.exp(normal))
+        return found if self.price < 0 else in_utility(np.where(self._is_price(), -found, found), self.price)
+
+    def tastes(self, normal: np.ndarray) -> np.ndarray:
+        """Coefficients of utility (..., p), in the units of the attributes."""
+        return self.signed(normal) @ self.steps.T if self.sign.any() else normal
+
+    def coefficients(self, tastes: np.ndarray) -> np.ndarray:
+        """What a model shows as its coefficients: those of utility (..., p), or amounts beside the scale."""
+        if self.price < 0:
+            return tastes
+        scale = -tastes[..., self.price : self.price + 1]
+        return np.where(self._is_price(), scale, tastes / scale)
 
     def in_units(self, normal: np.ndarray) -> np.ndarray:
         """Means of numbers (..., p) of the chains, in the units of the attributes."""
-        return np.where(self.sign == 0.0, normal / self.scale, normal - np.log(self.scale))
+        return np.where(self.sign == 0.0, normal / self._units(), normal - np.log(self._units()))
 
     def factors(self) -> np.ndarray:
         """What a difference of such numbers is divided by in the units of the attributes, shape (p,)."""
-        return np.where(self.sign == 0.0, self.scale, 1.0)
+        return np.where(self.sign == 0.0, self._units(), 1.0)
+
+    def _units(self) -> np.ndarray:
+        """By what f of a number of the chains is divided in the units of the attributes: amounts are money."""
+        if self.price < 0:
+            return self.scale
+        money = self.scale[self.price]
+        return np.where(self._is_price(), money, self.scale / money)
+
+    def _is_price(self) -> np.ndarray:
+        return np.arange(len(self.names)) == self.price
 
 
-def taste_scale(coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str]) -> TasteScale:
-    """The scale of tastes whose `signs`, attribute -> direction, are given."""
+def taste_scale(
+    coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None = None
+) -> TasteScale:
+    """The scale of tastes whose `signs`, attribute -> direction, are given; in willingness-to-pay space by a price."""
     p = len(coding.names)
     names, sign, steps = list(coding.names), np.zeros(p), np.eye(p)
     first = 0
@@ -82,7 +109,11 @@ def taste_scale(coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, st
                 sign[first + k] = way
                 names[first + k] = f"ln {attribute}[{over[1]}] over {attribute}[{over[0]}]"
         first += part.table.shape[1]
-    return TasteScale(tuple(names), sign, steps, coding.scale)
+    place = -1
+    if price is not None:
+        place = coding.names.index(price)
+        names[place], sign[place] = f"ln scale[{price}]", -1.0
+    return TasteScale(tuple(names), sign, steps, coding.scale, place)
 
 
 def _order_of_numbers(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
@@ -242,6 +273,9 @@ def _log_prior(problem: "Problem", mean: np.ndarray, covariance: np.ndarray, bet
     log_det = 2.0 * np.log(np.diagonal(factor, axis1=2, axis2=3)).sum(axis=2)
     log_gamma = 0.25 * p * (p - 1) * np.log(np.pi) + gammaln(0.5 * (df - np.arange(p))).sum()
     constant = 0.5 * df * p * np.log(0.5 * scale) - log_gamma
+    if problem.price >= 0:
+        is_price = np.arange(p) == problem.price
+        beta = np.where(is_price, beta, beta / -beta[..., problem.price : problem.price + 1])
     normal = np.where(problem.sign == 0.0, beta, np.log(np.where(problem.sign == 0.0, 1.0, np.abs(beta))))
     distance = ((normal - problem.covariates @ mean) @ np.swapaxes(inverse, 2, 3)) ** 2
     of_mean = 0.5 * (np.log(precision / (2.0 * np.pi)) - precision * mean**2).sum(axis=3)

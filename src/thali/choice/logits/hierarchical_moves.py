@@ -150,18 +150,36 @@ def slope_of(problem: Any, state: Any, space: Any, beta: Any, n: Any, slope: Any
                 weight += 1.0
             for i in range(beta.size):
                 slope[i] += weight * problem.matrix[row, i]
-    for i in range(beta.size):
-        if problem.sign[i] != 0.0:
-            slope[i] *= space.taste[i]
+    in_normal(problem, space.taste, slope)
     heed(state, n, slope)
     return total
 
 
 @scalar
 def write_tastes(problem: Any, beta: Any, taste: Any) -> None:
-    """The coefficients of utility of who attends to everything: beta, or its exponential with a sign."""
+    """The coefficients of utility of who attends to everything: beta, or its exponential with a sign.
+
+    In willingness-to-pay space these are amounts but for that of the price, and what multiplies them is minus that.
+    """
     for i in range(beta.size):
         taste[i] = beta[i] if problem.sign[i] == 0.0 else problem.sign[i] * math.exp(beta[i])
+    if problem.price >= 0:
+        for i in range(beta.size):
+            if i != problem.price:
+                taste[i] *= -taste[problem.price]
+
+
+@scalar
+def in_normal(problem: Any, taste: Any, slope: Any) -> None:
+    """Make of the slope in the coefficients of utility, `taste`, that in beta."""
+    of_price = dot(taste, slope) if problem.price >= 0 else 0.0
+    for i in range(slope.size):
+        if problem.sign[i] != 0.0:
+            slope[i] *= taste[i]
+        elif problem.price >= 0:
+            slope[i] *= -taste[problem.price]
+    if problem.price >= 0:
+        slope[problem.price] = of_price
 
 
 @scalar
@@ -197,13 +215,16 @@ def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, resul
     Where the person ignores a coefficient, it is that of a person of the same choices who does not.
 
     .. math::
-        \sum_t D (\sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T) D, \qquad D = \operatorname{diag}(db/d\beta)
+        \sum_t D^T (\sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T) D, \qquad D = db/d\beta
     """
     p = beta.size
     write_tastes(problem, beta, space.taste)
     for i in range(p):
-        space.momentum[i] = space.taste[i] if problem.sign[i] != 0.0 else 1.0
+        space.momentum[i] = 1.0
+    in_normal(problem, space.taste, space.momentum)
     heed(state, n, space.taste)
+    if problem.price >= 0:  # the scale changes all coefficients: D has a full column
+        space.momentum[problem.price] = 1.0
     for t in range(problem.first_task[n], problem.first_task[n + 1]):
         probabilities_of_task(problem, space, t)
         first = problem.first_row[t]
@@ -215,10 +236,13 @@ def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, resul
         for row in range(first, problem.first_row[t + 1]):
             weight = space.utility[row - first]
             for i in range(p):
-                off = weight * (problem.matrix[row, i] - space.vector[i]) * space.momentum[i]
+                space.lean[i] = problem.matrix[row, i] - space.vector[i]
+            if problem.price >= 0:
+                space.lean[problem.price] = dot(space.lean, space.taste)
+            for i in range(p):
+                off = weight * space.lean[i] * space.momentum[i]
                 for j in range(i + 1):
-                    other = (problem.matrix[row, j] - space.vector[j]) * space.momentum[j]
-                    result[i, j] += off * other
+                    result[i, j] += off * (space.lean[j] * space.momentum[j])
 
 
 # The population: the mean M and the covariance Sigma of tastes -------------------------------------------------------

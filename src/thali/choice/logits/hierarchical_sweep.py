@@ -5,8 +5,9 @@ The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk
 covariates :math:`z_n` of a person, the first of which is 1; :math:`M_{rk} \sim N(0, s_k^2)`,
 :math:`\Sigma \sim IW(\nu, S I)` with density
 :math:`\propto |\Sigma|^{-(\nu + p + 1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the
-terms of `HierarchicalLogit`. With attention, :math:`b_{nk}` is 0 where the person ignores an attribute to which it
-belongs.
+terms of `HierarchicalLogit`. In willingness-to-pay space the coefficient of the price has the sign -1, and the others,
+which are amounts, are multiplied by its size. With attention, :math:`b_{nk}` is 0 where the person ignores an attribute
+to which it belongs.
 
 A sweep:
 
@@ -58,6 +59,7 @@ class Problem(NamedTuple):
     mean_precision: np.ndarray  # (p,) 1 / s_k^2
     pooled: np.ndarray  # (p,) tastes of all people pooled, as beta
     owned: np.ndarray  # (K, p) 1.0 where a coefficient is one of an attribute that people may ignore
+    price: int  # in willingness-to-pay space the place of the price's coefficient, else -1
 
 
 class State(NamedTuple):
@@ -90,6 +92,7 @@ class Space(NamedTuple):
     vector: np.ndarray  # (p,)
     momentum: np.ndarray  # (p,)
     taste: np.ndarray  # (p,)
+    lean: np.ndarray  # (p,)
     utility: np.ndarray  # (most alternatives of a task,)
     wide: np.ndarray  # (q p, q p)
     wide_factor: np.ndarray  # (q p, q p)
@@ -240,14 +243,20 @@ def problem_of(
     sign: np.ndarray | None = None,
     covariates: np.ndarray | None = None,
     owned: np.ndarray | None = None,
+    price: int = -1,
 ) -> Problem:
     """Data and prior as the sweeps read them.
 
-    None: of `sign` (p,) any, of `covariates` (N, q) 1 alone, of `owned` (K, p) nobody ignores anything.
+    None: of `sign` (p,) any, of `covariates` (N, q) 1 alone, of `owned` (K, p) nobody ignores anything. The sign at
+    `price` is -1.
     """
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
     pooled = ascend(tasks, _RIDGE).beta
+    if price >= 0:
+        amounts = pooled / max(-pooled[price], _MIN_TASTE)
+        amounts[price] = pooled[price]
+        pooled = amounts
     pooled = np.where(sign == 0.0, pooled, np.log(np.maximum(sign * pooled, _MIN_TASTE)))
     return Problem(
         np.array(tasks.matrix, float, order="C"),
@@ -261,6 +270,7 @@ def problem_of(
         prior.sds(sign) ** -2.0,
         pooled,
         np.zeros((0, p)) if owned is None else np.array(owned, float, order="C"),
+        int(price),
     )
 
 
@@ -304,6 +314,7 @@ def space_of(problem: Problem) -> Space:
         vector=np.zeros(p),
         momentum=np.zeros(p),
         taste=np.zeros(p),
+        lean=np.zeros(p),
         utility=np.zeros(int(np.diff(problem.first_row).max(initial=1))),
         wide=np.zeros((q * p, q * p)),
         wide_factor=np.zeros((q * p, q * p)),

@@ -3,6 +3,7 @@
 from thali.data.kinds import EXPERIMENTS
 from thali.model.options import (
     ATTENTION,
+    ATTENTION_SCALE,
     CHAINS,
     CONSTANTS,
     CORES,
@@ -48,6 +49,8 @@ HIERARCHICAL = ModelSpec(
         SIGNS,
         PEOPLE,
         ATTENTION,
+        ATTENTION_SCALE,
+        SPACE,
         DRAWS,
         TUNE.but(default="200"),
         CHAINS,

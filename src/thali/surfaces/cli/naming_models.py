@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from thali.data.kinds import BY_KINDS, OF_GROUPS
 from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
+from thali.model.options import ATTENTION
 from thali.model.registry import features_of
 from thali.posterior.dependence import PEOPLE_MODELS
 
@@ -158,6 +159,8 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
         return {"weights": word}, rest or "ibp"
     if features_of(kind) == "aspects" and word in PEOPLE_MODELS:
         return {"people": word}, rest or "ibp"
+    if _who_ignores(item) is not None:
+        return {ATTENTION.name: True}, rest
     if kind in BY_KINDS and word == "kinds":
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
@@ -168,7 +171,14 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
 
 def specs_in(text: str) -> list["ModelSpec"]:
     """The models of thali that are named."""
-    return [spec for _, item in _items(text) if (spec := spec_of_word(item)) is not None]
+    return [spec for _, item in _items(text) if (spec := _who_ignores(item) or spec_of_word(item)) is not None]
+
+
+def _who_ignores(item: str) -> "ModelSpec | None":
+    """The model of an item such as attention:hierarchical-logit, whose people may ignore attributes."""
+    word, _, rest = item.partition(":")
+    spec = spec_of_word(rest) if word == ATTENTION.name else None
+    return spec if spec is not None and ATTENTION in spec.options else None
 
 
 def _items(text: str) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from thali.inference.files import check_place
 from thali.inference.jobs import read_index
 from thali.model.finding import TEXT
 from thali.model.options import OF_TABLES
+from thali.model.settings import Settings
 from thali.model.spec import DATA, FIT, MODEL, ModelSpec
 
 from ...figures import Figures
@@ -87,8 +89,9 @@ def run_fit(
             " are computed from these; Ctrl-C leaves them out."
         )
     try:
-        findings = model._findings_with(settings)
-        answer = text_of(findings, terminal.words)
+        with _replicates_in(settings, out, overwrite, note) as settings:
+            findings = model._findings_with(settings)
+            answer = text_of(findings, terminal.words)
     except BaseException as fault:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
         stopped = isinstance(fault, KeyboardInterrupt)
         if stopped:
@@ -163,6 +166,18 @@ def _job_in(asked: Asked, out: Path | None, overwrite: bool, command: dict[str, 
         return
     with job_in(out, overwrite, command) as job:
         yield {"job": job}
+
+
+@contextmanager
+def _replicates_in(
+    settings: Settings, out: Path | None, overwrite: bool, command: dict[str, Any]
+) -> Iterator[Settings]:
+    """The settings with the place of the job of a test by simulated data sets, where one was asked for."""
+    if out is None or not settings.bootstrap:
+        yield settings
+        return
+    with job_in(out, overwrite, command) as job:
+        yield replace(settings, job=job)
 
 
 def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:
