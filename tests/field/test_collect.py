@@ -24,7 +24,7 @@ def test_answers_of_every_kind_are_read_without_an_option(tmp_path, kind):
     data, how = read(path)
     asked = {
         "pairs": "8 comparisons (2 ties), 2 subjects",
-        "best": "2 choices, 2 respondents",
+        "best": "4 choices, 2 respondents",
         "best-worst": "4 best-worst choices, 2 respondents",
         "ranking": "8 choices, 2 respondents",
         "odd-one-out": "4 answers, 2 subjects",

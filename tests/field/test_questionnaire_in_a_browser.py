@@ -57,11 +57,6 @@ def handed_in(file):
 def answers_in(kind, rows):
     """What a file says was shown and answered, trial by trial, as the robot remembers it."""
     found = []
-    if kind == "best":
-        for number in dict.fromkeys(row["trial"] for row in rows):
-            of = [row for row in rows if row["trial"] == number]
-            found.append(([row["option"] for row in of], [row["chosen"] for row in of].index("1")))
-        return found
     for row in rows:
         shown = [
             row[name]
@@ -69,8 +64,8 @@ def answers_in(kind, rows):
             for name in (stem.split() if " " in stem else [f"{stem}{k}" for k in range(1, 9)])
             if row.get(name)
         ]
-        if kind == "pairs":
-            found.append((shown, shown.index(row["chosen"])))
+        if kind in ("pairs", "best"):
+            found.append((shown, shown.index(row["chosen" if kind == "pairs" else "best"])))
         elif kind == "best-worst":
             found.append((shown, (shown.index(row["best"]), shown.index(row["worst"]))))
         elif kind == "ranking":

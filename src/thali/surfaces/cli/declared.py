@@ -654,40 +654,68 @@ def cache_build(
         cache.build(models or [], target, out)
 
 
+DesignToAsk = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DESIGN",
+        help="A text with an option or a picture a line, a folder of pictures, a table with the columns option and"
+        " picture, or a design: its table, or the folder of thali design --out.",
+        show_default=False,
+    ),
+]
+Asked = Annotated[
+    str | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
+        show_default="pairs; choice of a design with products",
+    ),
+]
+Titled = Annotated[str | None, typer.Option("--title", help="What the page is called.", show_default=False)]
+StudyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--study",
+        metavar="FILE",
+        help="A study.toml: words, consent, questions, practice, address.",
+        show_default=False,
+    ),
+]
+TaskSeed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same tasks, where nobody sees all.")]
+_ASKED = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DESIGN", "to": "to"}
+
+
 def field_make(
-    design: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DESIGN",
-            help="A text with an option or a picture a line, a folder of pictures, a table with the columns option and"
-            " picture, or a design: its table, or the folder of thali design --out.",
-            show_default=False,
-        ),
-    ],
+    design: DesignToAsk,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page, such as study.html.", show_default=False)],
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND",
-            help="pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
-            show_default="pairs; choice of a design with products",
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="What the page is called.", show_default=False)] = None,
-    study: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="A study.toml: words, consent, questions, practice, address.", show_default=False
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tasks, where nobody sees all.")] = 0,
+    kind: Asked = None,
+    title: Titled = None,
+    study: StudyFile = None,
+    seed: TaskSeed = 0,
 ) -> None:
     """Write a questionnaire as one HTML file that needs nothing but a browser."""
-    named = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DESIGN"}
-    with plain_messages(OptionWords.of_names(named)):
+    with plain_messages(OptionWords.of_names(_ASKED)):
         from .commands.field import make
 
         make(design, out, kind, title, study, seed)
+
+
+def field_export(
+    design: DesignToAsk,
+    to: Annotated[str, typer.Option(metavar="TOOL", help="jspsych, psychopy, qualtrics or formr.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files are written.", show_default=False)],
+    kind: Asked = None,
+    title: Titled = None,
+    study: StudyFile = None,
+    seed: TaskSeed = 0,
+) -> None:
+    """Write the same study for jsPsych, PsychoPy, Qualtrics or formr."""
+    with plain_messages(OptionWords.of_names(_ASKED)):
+        from .commands.field import hand_over
+
+        asked = {"kind": kind, "title": title, "study": study, "random_seed": seed}
+        hand_over(design, to, out, asked)
 
 
 def field_collect(
