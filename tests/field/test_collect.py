@@ -127,6 +127,24 @@ def test_names_of_many_digits_stay_apart(tmp_path):
     assert "3 subjects" in read(tmp_path / "answers.csv")[1]
 
 
+def test_names_that_are_one_number_stay_apart(tmp_path):
+    save(tmp_path, **{f"f{k}": rows_of("pairs", name) for k, name in enumerate(["100", "1e2", "100.0"])})
+    found = th.field.collect(tmp_path)
+    assert found.answers["person"].unique().tolist() == ["100", "1e2", "100.0"]
+    found.answers.to_csv(tmp_path / "answers.csv", index=False)
+    assert "3 subjects" in read(tmp_path / "answers.csv")[1]
+
+
+def test_none_is_known_though_nobody_chose_it(tmp_path):
+    """And where only some tasks have it."""
+    answers = rows_of("choice", "ann", answers=["A B 1 2 1", "B A 2 1 2", "A A 1 2 1", "B B 2 1 2"])
+    answers.insert(11, "available_none", [1, 0, 1, 1])
+    save(tmp_path, a=answers)
+    th.field.collect(tmp_path).answers.to_csv(tmp_path / "answers.csv", index=False)
+    data, how = read(tmp_path / "answers.csv")
+    assert "1 respondent, 4 tasks, 11 alternatives, no-choice option" in how and data.scheme.none
+
+
 def test_no_file_is_left_out_without_a_word(tmp_path):
     cut = rows_of("pairs", "eve").to_csv(index=False).replace("tea,milk,tea", "tea,milk,tea,milk,tea")
     (tmp_path / "eve.csv").write_text(cut)

@@ -193,7 +193,7 @@ def _row(planned: Planned, trial: _Shown) -> dict[str, Any]:
     size = planned.data["size"]
     if planned.asked.kind == CHOICE:
         cells: list[Any] = [product[k] for k in range(len(planned.asked.attributes)) for product in trial.shown]
-        cells += [int(trial.held_out)] * planned.asked.has_held_out
+        cells += [int(trial.held_out)] * planned.asked.has_held_out + [int(trial.none)] * planned.asked.has_none
     else:
         cells = [*trial.shown, *[""] * (size - len(trial.shown))]
     return dict(zip(columns_shown(planned.asked, size), cells, strict=True))
@@ -304,8 +304,8 @@ def _qualtrics(planned: Planned, rng: np.random.Generator) -> Exported:
 
 def _others(planned: Planned) -> list[str]:
     """The last answer of a trial, where neither or none may be chosen."""
-    words, has_none = planned.data["words"], any(task.none for tasks in planned.asked.versions for task in tasks)
-    return [words["none"]] * has_none + [words["no_preference"]] * planned.study.no_preference
+    words = planned.data["words"]
+    return [words["none"]] * planned.asked.has_none + [words["no_preference"]] * planned.study.no_preference
 
 
 def _by_hand(planned: Planned, *more: str) -> str:

@@ -20,7 +20,7 @@ from thali.data.roles import TASK as TASK_OF_TABLES
 from thali.errors import DataError
 from thali.inference.files import atomic_write
 
-from .asked import BEST, BEST_WORST, CHOICE, ODD, PAIRS, RANKING, RATINGS, Asked, Task, asked_of
+from .asked import BEST, BEST_WORST, CHOICE, ODD, OFFERED_NONE, PAIRS, RANKING, RATINGS, Asked, Task, asked_of
 from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TASK, TIE, TRIAL, VERSION
 from .pictures import picture
 from .study import ASKED, RANDOM, Extra, Study, sends_to, study_of
@@ -178,6 +178,7 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
         "catch": catch,
         "attributes": asked.attributes,
         "held_out": asked.has_held_out,
+        "has_none": asked.has_none,
         "size": size,
         "columns": _told_apart(columns_of(asked, study, size), study),
         "tie": TIE,
@@ -202,6 +203,8 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
 
 def _check(asked: Asked, study: Study) -> None:
     """Refuse what goes together with no study of that kind."""
+    from thali.reading.table import as_read
+
     if study.no_preference and asked.kind != PAIRS:
         raise DataError(f"no_preference is a third answer to pairs; {asked.kind} has none.")
     if study.dual and asked.kind != CHOICE:
@@ -213,6 +216,10 @@ def _check(asked: Asked, study: Study) -> None:
         raise DataError(f"The question {both[0]!r} is called like an attribute; name it otherwise.")
     if taken := [name for name in asked.attributes if plain(name) in _TAKEN]:
         raise DataError(f"The attribute {taken[0]!r} is called like a column of the answers; name it otherwise.")
+    if changed := [label for label in asked.options if as_read(label) != label]:
+        raise DataError(
+            f"The option {changed[0]!r} would come back as the number {as_read(changed[0])!r}; call it otherwise."
+        )
     if asked.kind == PAIRS and (unread := [label for label in asked.options if label in NO_ANSWER]):
         raise DataError(f"The option {unread[0]!r} reads as no answer in a table of pairs; call it otherwise.")
     if asked.kind == PAIRS and all(plain(label) in _SIDES for label in asked.options):
@@ -286,7 +293,7 @@ def columns_shown(asked: Asked, size: int) -> list[str]:
     named = {PAIRS: ["left", "right"], RATINGS: ["first", "second"]}
     if asked.kind == CHOICE:
         products = [f"{attribute}_{k + 1}" for attribute in asked.attributes for k in range(size)]
-        return [*products, *[HELD_OUT] * asked.has_held_out]
+        return [*products, *[HELD_OUT] * asked.has_held_out, *[OFFERED_NONE] * asked.has_none]
     stem = {RANKING: "shown", ODD: "object"}.get(asked.kind, "option")
     return named.get(asked.kind, [f"{stem}{k + 1}" for k in range(size)])
 

@@ -71,6 +71,8 @@ def test_what_is_refused(refused, folder, words, said):
 
 
 def test_sets_and_tasks_are_different_designs(refused, folder):
+    assert "--overlap is about the tasks" in refused("design", "tea", "rum", "milk", "--overlap", "balanced")
+    assert "say how many by --power" in refused("design", "tea", "rum", "milk", "--spread", 1)
     for option in ("--versions", "--seed"):
         assert f"{option} is about parts of the pairs, sets or tasks" in refused(
             "design", "tea", "rum", "milk", option, 3

@@ -96,7 +96,8 @@ function sharedBy(study) {
         const cells = study.attributes.flatMap((_, i) => step.order.map((place) => step.shown[place][i]));
         const preferred = picks[0] < 0 ? "none" : String(step.order.indexOf(picks[0]) + 1);
         const choice = picks[1] === 0 ? "none" : preferred;
-        return full([...cells, ...(study.held_out ? [step.held_out ? 1 : 0] : []), choice, ...(study.dual ? [preferred] : [])]);
+        const marks = [["held_out", step.held_out], ["has_none", step.none]].filter(([name]) => study[name]);
+        return full([...cells, ...marks.map(([, mark]) => (mark ? 1 : 0)), choice, ...(study.dual ? [preferred] : [])]);
       }
     }
   }
