@@ -1,5 +1,7 @@
 """A folder of answers becomes one table; what is missing, twice or foreign is said."""
 
+import time
+
 import pandas as pd
 import pytest
 from handed_in import KINDS, rows_of, save
@@ -73,6 +75,23 @@ def test_what_is_said_of_a_folder(tmp_path):
     assert "10 comparisons (2 ties), 3 subjects" in read(path)[1]
     assert "6 comparisons (1 tie), 2 subjects" in read(path, where="catch_failed == 0")[1]
     assert "'answers.csv', 'notes.txt'" in th.field.collect(tmp_path).note
+
+
+@pytest.mark.fit
+def test_a_thousand_people(tmp_path):
+    """Each is read once; names of people that are paths name no file, and hidden files do not count."""
+    frame = rows_of("pairs", "somebody").to_csv(index=False)
+    for k in range(1000):
+        (tmp_path / f"{k}.csv").write_text(frame.replace("somebody", f"../../p{k}"))
+    (tmp_path / ".p1.csv").write_text(frame)
+    before = time.process_time()
+    found = th.field.collect(tmp_path)
+    assert (
+        len(found.table) == 1000
+        and len(found.answers) == 4000
+        and found.note.startswith("1,000 people, 4,000 answers.")
+    )
+    assert time.process_time() - before < 30 and len(list(tmp_path.iterdir())) == 1001
 
 
 def test_one_file_may_hold_the_answers_of_many(tmp_path):

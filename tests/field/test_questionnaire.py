@@ -173,6 +173,8 @@ REFUSED = [
     ({"breaks": 0}, "'breaks' must be a whole number of 1 or more; got 0."),
     ({"no_preference": "yes"}, "'no_preference' must be true or false; got 'yes'."),
     ({"post": "javascript:alert(1)"}, "'post' must be an address such as 'https://example.org/answers'; got"),
+    ({"post": "data:text/html,<script>alert(1)</script>"}, "'post' must be an address"),
+    ({"pictures": {"tea": "javascript:alert(1)"}}, "There is no picture 'javascript:alert(1)'"),
     ({"post": "http://example.org"}, "http sends answers that everybody on the way can read"),
     ({"post": "https://example.org/a; script-src *"}, "'post' must be an address"),
     ({"post": "https://me:word@example.org/"}, "'post' must be an address"),
@@ -328,6 +330,7 @@ def test_an_svg_that_only_draws_is_taken(tmp_path):
         ("tea.svg", b"no picture", "is no SVG that can be read"),
         ("tea.svg", b'<!DOCTYPE a [<!ENTITY b "c">]><svg/>', "entities of its own"),
         ("tea.svg", b"<html/>", "is no SVG; its first element is 'html'"),
+        ("tea.svg", b"<?xml-stylesheet href='https://example.org/x.css'?><svg/>", "a style sheet from elsewhere"),
         ("tea.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF", "is no picture|is damaged"),
     ],
 )

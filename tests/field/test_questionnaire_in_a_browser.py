@@ -293,6 +293,38 @@ def test_hostile_words_run_nothing(browser, tmp_path):
     page.close()
 
 
+@pytest.mark.long
+def test_another_site_reads_and_steers_nothing(browser, tmp_path):
+    """A page that holds a study in a frame, after somebody has answered a part of it."""
+    th.field.questionnaire(DRINKS[:3], tmp_path / "study.html")
+    context = browser.new_context()
+    page = context.new_page()
+    html = {"study.test": (tmp_path / "study.html").read_text("utf-8")}
+    html["evil.test"] = "<iframe id=a src=https://study.test/></iframe>"
+
+    def serve(route):
+        host = route.request.url.split("/")[2]
+        route.fulfill(body=html[host], content_type="text/html; charset=utf-8")
+
+    context.route("https://*.test/**", serve)
+    robot = Robot(page, WORTHS, hurried=False).open("https://study.test/")
+    robot.take(2)
+    kept = page.evaluate("localStorage.getItem(localStorage.key(0))")
+    other = context.new_page()
+    other.goto("https://evil.test/")
+    other.frame_locator("#a").locator("h1").wait_for()
+    tries = ["frames[0].document.body.innerText", "frames[0].localStorage.length", "frames[0].eval('1')"]
+    for attempt in tries:
+        assert (
+            other.evaluate(f"() => {{ try {{ return String({attempt}); }} catch {{ return 'blocked'; }} }}")
+            == "blocked"
+        )
+    assert other.evaluate("localStorage.length") == 0
+    other.evaluate("frames[0].postMessage({rows: [], picks: [0]}, '*')")
+    assert page.evaluate("localStorage.getItem(localStorage.key(0))") == kept
+    context.close()
+
+
 def fill_first(robot):
     """The first choice and a hostile text."""
     robot.ready()
