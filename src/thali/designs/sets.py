@@ -161,7 +161,7 @@ def sets_in(design: Any) -> "pandas.DataFrame | None":
         frame[keys].assign(alternative=k, option=frame[name].map(as_label)) for k, name in enumerate(shown, start=1)
     ]
     long = pd.concat(parts).sort_values([*keys, "alternative"], kind="stable")
-    return long[long["option"] != ""].reset_index(drop=True)
+    return long.loc[long["option"] != ""].reset_index(drop=True)
 
 
 def rounds(n: int) -> list[list[tuple[int, int]]]:

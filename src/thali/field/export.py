@@ -359,11 +359,10 @@ def _items(planned: Planned, trials: list[_Shown], version: int | None) -> list[
         item(_asks(question), question.name, _plain(question.ask), map(_plain, question.choices), not question.required)
     if study.questions:
         page()
-    numbers = dict.fromkeys((PRACTICE, MAIN, CATCH), 0)
+    numbers: Counter[str] = Counter()
     for trial in trials:
         numbers[trial.part] += 1
-        number = numbers[trial.part]
-        _ask(planned, trial, number, item)
+        _ask(planned, trial, numbers[trial.part], item)
         page()
     item("note", "end", "\n\n".join(map(_plain, data["thanks"] or [words["end"]])))
     return found
