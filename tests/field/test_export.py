@@ -67,7 +67,7 @@ def of_psychopy(rows, kind, rng):
 @pytest.mark.parametrize("kind", READ)
 def test_psychopy_reads_conditions_and_thali_what_it_saves(tmp_path, kind):
     said = th.field.export(design_of(kind), tmp_path, "psychopy", kind, study=STUDY)
-    assert "call the component " in said and said.endswith("to be written there: consent and questions.")
+    assert "what answers is called " in said and said.endswith("to be written there: consent and questions.")
     rows = rows_of(tmp_path / "trials.csv")
     assert all(name.isidentifier() for name in rows[0])  # or a loop refuses them
     of_psychopy(rows, kind, np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)

@@ -36,7 +36,7 @@ def pairs(
     Examples
     --------
     >>> pairs(["tea", "milk", "juice"], random_seed=1)[["option1", "option2"]].to_numpy().tolist()
-    [['tea', 'juice'], ['milk', 'tea'], ['milk', 'juice']]
+    [['juice', 'tea'], ['milk', 'juice'], ['tea', 'milk']]
     """
     return sets(options, 2, per_person, versions, random_seed)
 

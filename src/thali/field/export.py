@@ -261,7 +261,7 @@ def _psychopy(planned: Planned, rng: np.random.Generator) -> Exported:
     keys += [str(len(keys) + 1)] * len(none)
     part = "a Slider" if planned.asked.kind == RATINGS else f"a Keyboard with the keys {listed(keys)}"
     part += "".join(f", of which {keys[-1]} is {text!r} (thali fit --none {keys[-1]})" for text in none)
-    how = f"Let a loop read the file, and call the component {' and '.join(answers)}, {part}."
+    how = f"Let a loop read the file; what answers is called {' and '.join(answers)}: {part}."
     return Exported(files, how + _by_hand(planned))
 
 
