@@ -1,6 +1,6 @@
 """Questionnaires that a robot takes in Chromium: what interruptions do to answers, and whether fits find the worths.
 
-    python benchmarks/questionnaires.py [--small] [--interruptions 200] [--people 20]
+    python benchmarks/questionnaires.py [--small] [--features] [--interruptions 200] [--people 20]
 
 Interruptions, in real time: reload, the button of the browser, another page, a closed tab, no connection, a second tab,
 a turned device, each before a random press, where every answer is a click, a double click or a key by chance. Printed
@@ -8,7 +8,10 @@ are those that happened by kind, and how many answers were lost, doubled or chan
 
 Studies: of each kind, `--people` robots with the same worths on a phone and as many at a desk; the folder is collected,
 the table is read without an option, and elimination with unique aspects (Bradley-Terry-Luce) is fitted. Printed is the
-share of 89 % intervals of choice probabilities, one a pair of options, that hold the truth.
+share of 89 % intervals of choice probabilities, one a pair of options, that hold the truth. Of the odd one out and of
+ratings the robots have known features (tea and coffee are hot, milk, cocoa and tea are drunk with sugar, all are
+alike), which additive clustering is given: intervals of similarities, one a pair. Of choice tasks they have known
+utilities: intervals of the coefficients of a multinomial logit.
 """
 
 import argparse
@@ -26,6 +29,10 @@ from thali.reading.recognise import read
 TESTS = Path(__file__).parents[1] / "tests"
 WORTHS = {"tea": 3.0, "coffee": 2.0, "milk": 1.0, "juice": 0.7, "water": 0.5, "cocoa": 0.3}
 KINDS = ("pairs", "best", "best-worst", "ranking")
+FEATURES = {"tea": [1, 1], "coffee": [1, 0], "milk": [0, 1], "juice": [0, 0], "water": [0, 0], "cocoa": [0, 1]}
+WEIGHTS = (1.5, 0.8)  # of what two options have in common, in log similarity (odd one out)
+STEPS = (2.0, 1.0)  # the same in steps of a rating, above 2
+UTILITIES = {"brand": {"A": 0.8, "B": 0.0}, "price": {"1": 1.0, "2": 0.5, "3": 0.0}}
 DEVICES = {
     "phone": {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True},
     "desk": {"viewport": {"width": 1280, "height": 800}},
@@ -89,13 +96,81 @@ def recovered(browser, folder: Path, people: int) -> None:
     print(f"{effective} free worths)")
 
 
-def main(interruptions: int = 200, people: int = 20, small: bool = False) -> None:
+def answered(browser, folder: Path, page: Path, robot, people: int, device: str):
+    """The data of so many robots, and how they were read."""
+    (answers := folder / f"{page.stem}-{device}").mkdir()
+    for person in range(people):
+        context = browser.new_context(**DEVICES[device])
+        how = "keyboard" if device == "desk" and person % 2 else "click"
+        robot(context.new_page(), person, how).open(page.as_uri()).take().hand_in(answers)
+        context.close()
+    table = answers.with_suffix(".csv")
+    th.field.collect(answers).answers.to_csv(table, index=False)
+    return read(table)
+
+
+def of_features(browser, folder: Path, people: int) -> None:
+    """Print how often intervals of similarities and utilities hold the truth."""
+    from robot import Robot
+
+    def common(weights, one, other):
+        return float(np.dot(np.multiply(FEATURES[one], FEATURES[other]), weights))
+
+    class ByFeatures(Robot):
+        """Who sees features alone."""
+
+        def alike(self, one, other):
+            return common(WEIGHTS, one, other)
+
+    class Rater(Robot):
+        """Who gives steps of a rating for features."""
+
+        def alike(self, one, other):
+            return np.log((2.0 + common(STEPS, one, other)) / 7.0)
+
+    matrix = np.array(list(FEATURES.values()))
+    pairs = list(combinations(range(len(FEATURES)), 2))
+    labels = list(FEATURES)
+    design = th.designs.choice({name: list(each) for name, each in UTILITIES.items()}, 12, 2, random_seed=1)
+    for device in DEVICES:
+        for kind, robot, weights, constant in (
+            ("odd-one-out", ByFeatures, WEIGHTS, 0.0),
+            ("ratings", Rater, STEPS, 2.0),
+        ):
+            page = folder / f"{kind}.html"
+            th.field.questionnaire(labels, page, kind, study={"per_person": 10})
+            data, how = answered(browser, folder, page, lambda p, s, h, r=robot: r(p, WORTHS, s, h), people, device)
+            own = [labels.index(label) for label in data.labels]
+            model = th.AdditiveClustering(matrix[own]).fit(data, random_seed=1, progressbar=False)
+            truth = np.array([constant + common(weights, data.labels[i], data.labels[j]) for i, j in pairs])
+            draws = model.posterior_["posterior"]["similarity"].to_numpy().reshape(-1, len(pairs))
+            if kind == "odd-one-out":  # similarities are known up to a constant
+                truth, draws = truth - truth.mean(), draws - draws.mean(axis=1, keepdims=True)
+            low, high = np.quantile(draws, [0.055, 0.945], axis=0)
+            held = 100 * ((low <= truth) & (truth <= high)).mean()
+            print(f"{kind}, {device}: {how}; {held:.0f} % of {len(pairs)} intervals hold the truth", flush=True)
+        page = folder / "choice.html"
+        th.field.questionnaire(design, page)
+        data, how = answered(browser, folder, page, lambda p, s, h: Robot(p, UTILITIES, s, h), people, device)
+        model = th.MultinomialLogit().fit(data)
+        expected = {f"{name}[{level}]": value for name, each in UTILITIES.items() for level, value in each.items()}
+        first = {name: each[data.levels[name][0]] for name, each in UTILITIES.items()}
+        names = list(model.summary().index.intersection(list(expected)))
+        truth = np.array([expected[name] - first[name.split("[")[0]] for name in names])
+        error = 1.598 * np.sqrt(np.diag(model.covariance_))
+        held = 100 * (abs(np.array(model.coef_) - truth) < error).mean()
+        print(f"choice, {device}: {how}; {held:.0f} % of {len(truth)} intervals hold the truth", flush=True)
+
+
+def main(interruptions: int = 200, people: int = 20, small: bool = False, features: bool = False) -> None:
     sys.path[:0] = [str(TESTS / "helpers"), str(TESTS / "field")]
     from chromium import opened
 
     with tempfile.TemporaryDirectory() as folder, opened() as browser:
-        interrupted(browser, Path(folder), 2 if small else interruptions)
-        recovered(browser, Path(folder), 1 if small else people)
+        if not features:
+            interrupted(browser, Path(folder), 2 if small else interruptions)
+            recovered(browser, Path(folder), 1 if small else people)
+        of_features(browser, Path(folder), 2 if small else people)
 
 
 if __name__ == "__main__":
@@ -103,4 +178,5 @@ if __name__ == "__main__":
     parser.add_argument("--interruptions", type=int, default=200)
     parser.add_argument("--people", type=int, default=20)
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--features", action="store_true", help="the odd one out, ratings and choice alone")
     main(**vars(parser.parse_args()))

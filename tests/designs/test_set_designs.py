@@ -73,3 +73,82 @@ def test_same_seed_same_design():
 def test_designs_that_cannot_be(arguments, sentence):
     with pytest.raises(ArgumentError, match=re.escape(sentence)):
         th.designs.sets(*arguments)
+
+
+def test_all_pairs_show_each_option_as_often_first():
+    for n in (4, 5, 8, 9):
+        design = th.designs.pairs(n, versions=3, random_seed=n)
+        for _, version in design.groupby("version"):
+            first = np.bincount(shown(version)[:, 0].astype(int), minlength=n)
+            assert np.ptp(first) == (n % 2 == 0)
+        lists = th.paired.pair_design(n).list_a  # the same pairs, round by round
+        assert sorted(map(sorted, lists)) == sorted(map(sorted, shown(version).tolist()))
+
+
+# Power: how often options are told apart ------------------------------------------------------------------------------
+
+
+def told_exactly(p, n):
+    """How often the log odds of a binomial of n are above 1.96 of their standard errors."""
+    from scipy.stats import binom
+
+    x = np.arange(1, n)
+    z = np.log(x / (n - x)) * np.sqrt(x * (n - x) / n)
+    return binom.pmf(x[z > 1.959963984540054], n, p).sum()
+
+
+@pytest.mark.fit
+def test_power_of_one_pair_is_that_of_a_binomial():
+    design = th.designs.pairs(["tea", "milk"])
+    table = th.designs.power(design, {"milk": 1.0, "tea": 2.0}, 40, simulations=150, random_seed=1)
+    wanted = told_exactly(2 / 3, 40)
+    assert table.index.tolist() == [40] and table.columns.tolist() == ["first"]
+    assert abs(table.loc[40, "first"] - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150)
+    searched = th.designs.power(design, {"milk": 1.0, "tea": 3.0}, None, simulations=60, random_seed=1)["first"]
+    enough = searched.index[searched >= 0.8].min()
+    assert told_exactly(0.75, int(enough * 0.6)) < 0.8 < told_exactly(0.75, int(enough * 1.6))
+    same = th.designs.power(design, {"milk": 1.0, "tea": 3.0}, int(enough), simulations=60, random_seed=1)
+    assert same.loc[enough, "first"] == searched[enough]  # a search only tries numbers
+
+
+@pytest.mark.fit
+def test_power_of_three_options_is_that_of_normal_estimates():
+    """Of the information of all pairs: 150 studies, each of 60 people."""
+    worths = {"tea": 4.0, "milk": 2.0, "juice": 1.0}
+    table = th.designs.power(th.paired.pair_design(list(worths)).table, worths, 60, simulations=150, random_seed=2)
+    w = np.array(list(worths.values()))
+    p = w[:, None] / (w[:, None] + w[None, :])
+    information = np.diag((p * (1 - p)).sum(axis=1) - 0.25) - p * (1 - p) + np.diag(np.diag(p * (1 - p)))
+    covariance = np.linalg.pinv(60 * information)
+    draws = np.random.default_rng(1).multivariate_normal(np.log(w), covariance, 20_000)
+    apart = [
+        (draws[:, i] - draws[:, j]) > 1.96 * np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+        for i, j in ((0, 1), (0, 2), (1, 2))
+    ]
+    wanted = np.array([(apart[0] & apart[1]).mean(), np.all(apart, axis=0).mean()])
+    assert table.columns.tolist() == ["first", "first 2"]
+    assert (abs(table.loc[60].to_numpy() - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150) + 0.03).all()
+    apart = th.designs.power(th.paired.pair_design(list(worths)).table, worths, 60, 2.0, 100, random_seed=2)
+    assert apart.loc[60, "first"] < table.loc[60, "first"]
+
+
+@pytest.mark.fit
+def test_power_without_worths_is_that_of_the_prior():
+    design = th.designs.sets(6, 3, 6, 2, random_seed=1)
+    one, two = (th.designs.power(design, None, 30, simulations=20, random_seed=1) for _ in range(2))
+    assert one.equals(two) and (np.diff(one.loc[30]) <= 0).all() and 0 < one.loc[30, "first"] < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (({"a": 1.0, "b": 2.0},), "prior must have a worth above 0 for each option; 'c' has none."),
+        (({"a": 1.0, "b": 2.0, "c": 0.0},), "prior must have a worth above 0 for each option; 'c' has none."),
+        (([1, 2, 3],), "prior of pairs and sets must map options to worths, be a fitted model of worths, or None"),
+        ((None, 0), "respondents must be a whole number of 1 or more; got 0."),
+        ((None, 5, 0.0, 5, [("a", "b")]), "interactions are of attributes, which options have not."),
+    ],
+)
+def test_powers_that_cannot_be(arguments, sentence):
+    with pytest.raises(ArgumentError, match=re.escape(sentence)):
+        th.designs.power(th.designs.pairs(list("abc")), *arguments)

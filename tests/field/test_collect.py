@@ -1,5 +1,7 @@
 """A folder of answers becomes one table; what is missing, twice or foreign is said."""
 
+import time
+
 import pandas as pd
 import pytest
 from handed_in import KINDS, rows_of, save
@@ -24,7 +26,7 @@ def test_answers_of_every_kind_are_read_without_an_option(tmp_path, kind):
     data, how = read(path)
     asked = {
         "pairs": "8 comparisons (2 ties), 2 subjects",
-        "best": "2 choices, 2 respondents",
+        "best": "4 choices, 2 respondents",
         "best-worst": "4 best-worst choices, 2 respondents",
         "ranking": "8 choices, 2 respondents",
         "odd-one-out": "4 answers, 2 subjects",
@@ -73,6 +75,23 @@ def test_what_is_said_of_a_folder(tmp_path):
     assert "10 comparisons (2 ties), 3 subjects" in read(path)[1]
     assert "6 comparisons (1 tie), 2 subjects" in read(path, where="catch_failed == 0")[1]
     assert "'answers.csv', 'notes.txt'" in th.field.collect(tmp_path).note
+
+
+@pytest.mark.fit
+def test_a_thousand_people(tmp_path):
+    """Each is read once; names of people that are paths name no file, and hidden files do not count."""
+    frame = rows_of("pairs", "somebody").to_csv(index=False)
+    for k in range(1000):
+        (tmp_path / f"{k}.csv").write_text(frame.replace("somebody", f"../../p{k}"))
+    (tmp_path / ".p1.csv").write_text(frame)
+    before = time.process_time()
+    found = th.field.collect(tmp_path)
+    assert (
+        len(found.table) == 1000
+        and len(found.answers) == 4000
+        and found.note.startswith("1,000 people, 4,000 answers.")
+    )
+    assert time.process_time() - before < 30 and len(list(tmp_path.iterdir())) == 1001
 
 
 def test_one_file_may_hold_the_answers_of_many(tmp_path):
@@ -125,6 +144,24 @@ def test_names_of_many_digits_stay_apart(tmp_path):
     assert found.answers["person"].unique().tolist() == ids
     found.answers.to_csv(tmp_path / "answers.csv", index=False)
     assert "3 subjects" in read(tmp_path / "answers.csv")[1]
+
+
+def test_names_that_are_one_number_stay_apart(tmp_path):
+    save(tmp_path, **{f"f{k}": rows_of("pairs", name) for k, name in enumerate(["100", "1e2", "100.0"])})
+    found = th.field.collect(tmp_path)
+    assert found.answers["person"].unique().tolist() == ["100", "1e2", "100.0"]
+    found.answers.to_csv(tmp_path / "answers.csv", index=False)
+    assert "3 subjects" in read(tmp_path / "answers.csv")[1]
+
+
+def test_none_is_known_though_nobody_chose_it(tmp_path):
+    """And where only some tasks have it."""
+    answers = rows_of("choice", "ann", answers=["A B 1 2 1", "B A 2 1 2", "A A 1 2 1", "B B 2 1 2"])
+    answers.insert(11, "available_none", [1, 0, 1, 1])
+    save(tmp_path, a=answers)
+    th.field.collect(tmp_path).answers.to_csv(tmp_path / "answers.csv", index=False)
+    data, how = read(tmp_path / "answers.csv")
+    assert "1 respondent, 4 tasks, 11 alternatives, no-choice option" in how and data.scheme.none
 
 
 def test_no_file_is_left_out_without_a_word(tmp_path):

@@ -87,7 +87,8 @@ def test_designs_are_asked_as_they_are(tmp_path):
     data = data_of(th.field.questionnaire(tmp_path / "design.csv"))
     task = data["versions"][0][0]
     assert (data["kind"], len(task["shown"]), task["none"], data["held_out"]) == ("choice", 2, True, True)
-    assert data["columns"][7:14] == ["brand_1", "brand_2", "price_1", "price_2", "held_out", "choice", "rt"]
+    shown = ["brand_1", "brand_2", "price_1", "price_2", "held_out", "available_none"]
+    assert data["columns"][7:15] == [*shown, "choice", "rt"]
 
 
 def test_designs_may_be_put_together():
@@ -108,6 +109,9 @@ def test_designs_may_be_put_together():
         ("table.txt", "option\tpicture\ntea\t\nmilk\t\n", ["tea", "milk"]),
         ("design.txt", "version,task,option1,option2\n1,1,tea,milk\n1,2,milk,rum\n", ["tea", "milk", "rum"]),
         ("design.csv", "round;first;second\n0;tea;milk\n1;milk;rum\n", ["tea", "milk", "rum"]),
+        ("table.csv", "Option,Picture\ntea,\nmilk,\n", ["tea", "milk"]),
+        ("one.csv", "Option\ntea\nmilk\n", ["tea", "milk"]),
+        ("design.csv", "Version,Task,Option1,Option2\n1,1,tea,milk\n", ["tea", "milk"]),
     ],
 )
 def test_what_a_file_lists(tmp_path, name, content, labels):
@@ -115,6 +119,20 @@ def test_what_a_file_lists(tmp_path, name, content, labels):
     read = [tmp_path / name, *([tmp_path] if name == "design.csv" else [])]  # or the folder that holds a design
     for path in read:
         assert [option["label"] for option in data_of(th.field.questionnaire(path))["options"]] == labels
+
+
+def test_a_design_in_a_workbook_is_asked_and_one_that_is_set_for_a_text_is_refused(tmp_path):
+    pytest.importorskip("openpyxl")
+    design = th.designs.triplets(5, random_seed=1)
+    with pd.ExcelWriter(tmp_path / "tables.xlsx") as writer:  # as `thali design --tables xlsx` writes it
+        design.to_excel(writer, sheet_name="design", index=False)
+        pd.DataFrame({"a": [1]}).to_excel(writer, sheet_name="errors")
+    assert len(data_of(th.field.questionnaire(tmp_path, kind="best"))["versions"][0]) == 10
+    (tmp_path / "tables.xlsx").unlink()
+    (tmp_path / "design.md").write_text("| a |")
+    for path in (tmp_path, tmp_path / "design.md"):
+        with pytest.raises(DataError, match="design.md is a table for a text; write the design as CSV or Excel"):
+            th.field.questionnaire(path)
 
 
 def test_products_of_further_trials_have_the_attributes_of_the_design():
@@ -155,6 +173,8 @@ REFUSED = [
     ({"breaks": 0}, "'breaks' must be a whole number of 1 or more; got 0."),
     ({"no_preference": "yes"}, "'no_preference' must be true or false; got 'yes'."),
     ({"post": "javascript:alert(1)"}, "'post' must be an address such as 'https://example.org/answers'; got"),
+    ({"post": "data:text/html,<script>alert(1)</script>"}, "'post' must be an address"),
+    ({"pictures": {"tea": "javascript:alert(1)"}}, "There is no picture 'javascript:alert(1)'"),
     ({"post": "http://example.org"}, "http sends answers that everybody on the way can read"),
     ({"post": "https://example.org/a; script-src *"}, "'post' must be an address"),
     ({"post": "https://me:word@example.org/"}, "'post' must be an address"),
@@ -197,6 +217,19 @@ def test_what_a_study_cannot_say(study, sentence):
             "odd-one-out shows 3 options at a time; set 2 of the design has an empty cell.",
         ),
         (pd.concat([products(), products()]), None, "Task 1 of the design has alternative 1 twice; where several"),
+        (
+            products().assign(held_out=[0, 1] * 4),
+            None,
+            "Task 1 of the design is held out in some rows and not in others",
+        ),
+        (products().assign(task=[1, 1, None, None, 3, 3, 4, 4]), None, "Column 'task' of the design is empty in row 3"),
+        (
+            pd.DataFrame([[1, "a", "b"], [None, "b", "c"]], columns=["version", "option1", "option2"]),
+            None,
+            "Column 'version' of the design is empty in row 2; fill it in.",
+        ),
+        (["1", "1.0"], None, "The option '1.0' would come back as the number '1'; call it otherwise."),
+        (["tea", "1e2"], None, "The option '1e2' would come back as the number '100'; call it otherwise."),
         (products().assign(held_out="perhaps"), None, "Column 'held_out' must hold 1 (yes) or 0 (no); row 0 holds"),
         (["tea"], None, "Such a questionnaire needs 2 options or more; got 1 option."),
         (["tea", "tea"], None, "The options must all differ"),
@@ -297,6 +330,7 @@ def test_an_svg_that_only_draws_is_taken(tmp_path):
         ("tea.svg", b"no picture", "is no SVG that can be read"),
         ("tea.svg", b'<!DOCTYPE a [<!ENTITY b "c">]><svg/>', "entities of its own"),
         ("tea.svg", b"<html/>", "is no SVG; its first element is 'html'"),
+        ("tea.svg", b"<?xml-stylesheet href='https://example.org/x.css'?><svg/>", "a style sheet from elsewhere"),
         ("tea.jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF", "is no picture|is damaged"),
     ],
 )

@@ -57,11 +57,6 @@ def handed_in(file):
 def answers_in(kind, rows):
     """What a file says was shown and answered, trial by trial, as the robot remembers it."""
     found = []
-    if kind == "best":
-        for number in dict.fromkeys(row["trial"] for row in rows):
-            of = [row for row in rows if row["trial"] == number]
-            found.append(([row["option"] for row in of], [row["chosen"] for row in of].index("1")))
-        return found
     for row in rows:
         shown = [
             row[name]
@@ -69,8 +64,8 @@ def answers_in(kind, rows):
             for name in (stem.split() if " " in stem else [f"{stem}{k}" for k in range(1, 9)])
             if row.get(name)
         ]
-        if kind == "pairs":
-            found.append((shown, shown.index(row["chosen"])))
+        if kind in ("pairs", "best"):
+            found.append((shown, shown.index(row["chosen" if kind == "pairs" else "best"])))
         elif kind == "best-worst":
             found.append((shown, (shown.index(row["best"]), shown.index(row["worst"]))))
         elif kind == "ranking":
@@ -296,6 +291,38 @@ def test_hostile_words_run_nothing(browser, tmp_path):
     assert {row["chosen"] for row in rows} <= {label.strip() for label in HOSTILE}
     assert page.locator("img, iframe, a").count() == 0 and page.evaluate("window.ran") is None
     page.close()
+
+
+@pytest.mark.long
+def test_another_site_reads_and_steers_nothing(browser, tmp_path):
+    """A page that holds a study in a frame, after somebody has answered a part of it."""
+    th.field.questionnaire(DRINKS[:3], tmp_path / "study.html")
+    context = browser.new_context()
+    page = context.new_page()
+    html = {"study.test": (tmp_path / "study.html").read_text("utf-8")}
+    html["evil.test"] = "<iframe id=a src=https://study.test/></iframe>"
+
+    def serve(route):
+        host = route.request.url.split("/")[2]
+        route.fulfill(body=html[host], content_type="text/html; charset=utf-8")
+
+    context.route("https://*.test/**", serve)
+    robot = Robot(page, WORTHS, hurried=False).open("https://study.test/")
+    robot.take(2)
+    kept = page.evaluate("localStorage.getItem(localStorage.key(0))")
+    other = context.new_page()
+    other.goto("https://evil.test/")
+    other.frame_locator("#a").locator("h1").wait_for()
+    tries = ["frames[0].document.body.innerText", "frames[0].localStorage.length", "frames[0].eval('1')"]
+    for attempt in tries:
+        assert (
+            other.evaluate(f"() => {{ try {{ return String({attempt}); }} catch {{ return 'blocked'; }} }}")
+            == "blocked"
+        )
+    assert other.evaluate("localStorage.length") == 0
+    other.evaluate("frames[0].postMessage({rows: [], picks: [0]}, '*')")
+    assert page.evaluate("localStorage.getItem(localStorage.key(0))") == kept
+    context.close()
 
 
 def fill_first(robot):

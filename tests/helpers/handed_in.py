@@ -9,7 +9,7 @@ KINDS = {
         "left right chosen",
         ["tea milk tea", "milk juice juice", "coffee tea coffee", "tea juice|no preference"],
     ),
-    "best": ("option chosen", ["tea 1", "milk 0", "juice 0"]),
+    "best": ("option1 option2 option3 best", ["tea milk juice tea", "milk juice tea juice"]),
     "best-worst": ("option1 option2 option3 best worst", ["tea milk juice tea milk", "tea milk coffee milk coffee"]),
     "ranking": (
         "shown1 shown2 shown3 rank1 rank2 rank3",
@@ -29,7 +29,7 @@ def rows_of(kind, person, seed="1", study="drinks-1", part="main", answers=None,
     names, usual = KINDS[kind]
     cells = [re.split(r"[ |]", text, maxsplit=len(names.split()) - 1) for text in (answers or usual)]
     frame = pd.DataFrame(cells, columns=names.split())
-    number = [first] * len(frame) if kind == "best" else range(first, first + len(frame))
+    number = range(first, first + len(frame))
     head = {"study": study, "person": person, "seed": seed, "started": f"2026-11-2{seed}", "version": 1, "part": part}
     for k, (name, value) in enumerate(head.items()):
         frame.insert(k, name, value)

@@ -133,11 +133,14 @@ class Robot:
 
     answer_best = answer_pairs
 
+    def alike(self, one, other):
+        """The log of how alike two options are; worths are places on a line."""
+        return -abs(self.worth(one) - self.worth(other))
+
     def answer_odd_one_out(self):
-        """Leave the two together that are nearest; worths are places on a line."""
-        labels = self.shown()
-        x = np.array([self.worth(label) for label in labels])
-        alike = np.exp([-abs(x[1] - x[2]), -abs(x[0] - x[2]), -abs(x[0] - x[1])])
+        """Leave the two together that are most alike."""
+        a, b, c = labels = self.shown()
+        alike = np.exp([self.alike(b, c), self.alike(a, c), self.alike(a, b)])
         place = int(self.rng.choice(3, p=alike / alike.sum()))
         self.given.append((labels, place))
         self.option(place)
@@ -167,11 +170,10 @@ class Robot:
         self.press("#next")
 
     def answer_ratings(self):
-        """The nearer on a line, the more alike."""
+        """A step of the scale, with an error."""
         labels = self.shown()
         steps = self.page.locator(".step").count()
-        apart = abs(self.worth(labels[0]) - self.worth(labels[1]))
-        value = int(np.clip(round(steps * np.exp(-apart) + self.rng.normal(0, 0.5)), 1, steps))
+        value = int(np.clip(round(steps * np.exp(self.alike(*labels)) + self.rng.normal(0, 0.5)), 1, steps))
         self.given.append((labels, value))
         self.before_each()
         if self.how == "keyboard":

@@ -299,8 +299,8 @@ REFUSED = [
     ),
     (
         "bw.csv",
-        "a1,a2,a3,best\ntea,milk,water,tea\nmilk,tea,water,milk\n",
-        "The columns 'a1', 'a2', 'a3', 'best' have no shape that is known. Nearest is a table of best-worst "
+        "a1,a2,a3,best,wrst\ntea,milk,water,tea,milk\nmilk,tea,water,milk,water\n",
+        "The columns 'a1', 'a2', 'a3', 'best', 'wrst' have no shape that is known. Nearest is a table of best-worst "
         "choices, but for a column of the worst beside 'best', which you may name by worst; it has ",
     ),
     (

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("English", "German", "French", "Spanish")
 _ACCENTED = re.compile(r"([a-z])[\u0300-\u036f]+")
+_COMPONENT = re.compile(r"(.+)\.(?:keys|clicked_name|response)")
 
 
 def plain(name: str) -> str:
@@ -34,10 +35,19 @@ def plain(name: str) -> str:
 
 
 def by_plain_name(names: Iterable[str]) -> dict[str, str]:
-    """Plain name -> the first of the names that has it."""
+    """Plain name -> the first of the names that has it.
+
+    In a table of PsychoPy, whose loops write the column NAME.thisN, a component called odd writes the column odd.keys,
+    odd.clicked_name or odd.response, which is also the column odd.
+    """
+    names = list(names)
     own: dict[str, str] = {}
     for name in names:
         own.setdefault(plain(name), name)
+    if any(name.endswith(".thisN") for name in names):
+        for name in names:
+            if (component := _COMPONENT.fullmatch(name)) is not None:
+                own.setdefault(plain(component[1]), name)
     return own
 
 

@@ -210,8 +210,8 @@ def _dominated(data: "ChoiceExperiment", signs: np.ndarray) -> int:
     return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
 
 
-def tasks_of(design: Any) -> "ChoiceExperiment":
-    """The tasks, as if the first alternative of each was chosen."""
+def tasks_of(design: Any, levels: Any = None) -> "ChoiceExperiment":
+    """The tasks, as if the first alternative of each was chosen; `levels`: of attributes whose levels are known."""
     import pandas as pd
 
     from thali.data.experiments import ChoiceExperiment
@@ -231,7 +231,7 @@ def tasks_of(design: Any) -> "ChoiceExperiment":
     first = ~frame.duplicated([VERSION, TASK])
     none = NONE if NONE in set(map(str, frame[ALTERNATIVE])) else None
     chosen = frame.assign(first=first.astype(int))
-    return ChoiceExperiment.from_frame(chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, none=none)
+    return ChoiceExperiment.from_frame(chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, levels, none)
 
 
 def _without_held_out(frame: "pandas.DataFrame", attributes: list[Any]) -> "pandas.DataFrame":

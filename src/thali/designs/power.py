@@ -1,22 +1,26 @@
-"""`power`: how often a study of so many people tells each utility from 0, by simulation."""
+"""`power`: how often a study of so many people tells utilities from 0, or options apart, by simulation."""
 
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._arguments import whole
+from thali._labels import as_label
 from thali.errors import Argument, ArgumentError
-from thali.inference.seeds import streams
+from thali.inference.seeds import root, streams
 from thali.inference.warn import without_warnings
 
 from .check import coding_with, tasks_of
 from .choice import coefficients
 from .products import DRAWS, prior_draws
+from .sets import sets_in
 
 if TYPE_CHECKING:
     import pandas
 
+    from thali.choice.coding import Coding
     from thali.data.experiments import ChoiceExperiment
 
 _Z = 1.959963984540054  # two-sided, 5 %
@@ -24,8 +28,8 @@ _Z = 1.959963984540054  # two-sided, 5 %
 
 def power(
     design: Any,
-    prior: Any,
-    respondents: int = 100,
+    prior: Any = None,
+    respondents: int | None = 100,
     spread: float = 0.0,
     simulations: int = 200,
     interactions: Any = (),
@@ -39,14 +43,22 @@ def power(
     Every simulated person answers one version of the design, each version in turn, and a `MultinomialLogit` is fitted
     to all of them.
 
+    Of a design of pairs or sets each option has one coefficient, the logarithm of its worth, and the best of each set
+    is chosen (Luce's choice rule; of two, Bradley and Terry's). Found is how often the first option, the first two and
+    the first three, by their true worths, stand above every option that is worse, each by more than 1.96 standard
+    errors of the difference.
+
     Parameters
     ----------
     design : DataFrame or ChoiceExperiment
-        As for `check`.
-    prior : dict or fitted logit
-        Expected utilities, as for `choice`; of a fitted logit the mean over its draws.
-    respondents : int
-        People of each simulated study.
+        As for `check`; or a design of pairs or sets, as `pairs` and `sets` give it.
+    prior : dict or fitted model, optional
+        Expected utilities, as for `choice`; of a fitted logit the mean over its draws. Of pairs and sets {option:
+        worth}; or a fitted `EliminationByAspects("unique")`, of which each study has the worths of one draw; None: each
+        study has worths of its own, from the prior Gamma(1, 1).
+    respondents : int, optional
+        People of each simulated study. None, of pairs and sets: the number is doubled until the first three options
+        are told apart in 80 % of the studies, and searched to a tenth; the search ends at 8,000 answers a study.
     spread : float, 0 or above
         The standard deviation σ of every coefficient between people. Where people differ, the mean is told less often.
     simulations : int
@@ -60,7 +72,8 @@ def power(
     pandas.DataFrame
         Index coefficient; `utility`, expected, against the first level; `estimate`, the mean over studies; `sd` of the
         estimates, and the mean `se` that the model gives; `power`, the part of studies that tell it from 0 with its
-        sign, or, of a utility of 0, from 0 at all (which 5 % should).
+        sign, or, of a utility of 0, from 0 at all (which 5 % should). Of pairs and sets: index people, columns `first`,
+        `first 2`, `first 3`, the parts of studies that tell these apart.
 
     Raises
     ------
@@ -80,21 +93,27 @@ def power(
     >>> table = power(design, {"price": -0.2}, respondents=60, simulations=40, random_seed=1)
     >>> bool(table.loc["price[12]", "power"] > 0.9)
     True
+    >>> worths = {"tea": 4.0, "milk": 2.0, "juice": 1.0}
+    >>> power(th.designs.pairs(list(worths)), worths, respondents=100, simulations=40, random_seed=1).columns.tolist()
+    ['first', 'first 2']
     """
     import pandas as pd
 
-    from thali.choice.logits.multinomial import MultinomialLogit
-
-    number, studies = whole("respondents", respondents, 1), whole("simulations", simulations, 2)
+    number, studies = _people(respondents), whole("simulations", simulations, 2)
     if isinstance(spread, bool) or not isinstance(spread, Real) or not 0.0 <= spread < np.inf:
         raise ArgumentError(
             Argument("spread"), f", the standard deviation between people, must be 0 or more; got {spread!r}."
         )
+    if (sets := sets_in(design)) is not None:
+        if interactions:
+            raise ArgumentError(Argument("interactions"), " are of attributes, which options have not.")
+        return _of_sets(sets, prior, number, float(spread), studies, random_seed)
+    if number is None:
+        raise ArgumentError(Argument("respondents"), " is searched for designs of pairs and sets alone; say how many.")
     tasks = tasks_of(design)
     scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
     names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
     crossed, coding = coding_with(tasks, interactions, names)
-    own = _answered(tasks, np.arange(number) % tasks.n_respondents)
     drawn = prior_draws(prior, None, names, levels, has_none, DRAWS)
     beta = np.mean([coefficients(utilities, has_none) for utilities in drawn], axis=0)
     if len(beta) > len(coding.names):
@@ -102,18 +121,9 @@ def power(
             Argument("design"), " has products that lack attributes, whose choices cannot be simulated by utilities."
         )
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
-    matrix = coding.matrix(own.products)[own.row_product]
-    person = np.repeat(own.respondent_of_task, np.diff(own.first_row))
-    estimates, errors = np.empty((2, studies, len(beta)))
-    model = MultinomialLogit(interactions=list(crossed))
-    for study, rng in enumerate(streams(random_seed, studies)):
-        tastes = beta + spread * rng.normal(size=(number, len(beta)))
-        utility = (matrix * tastes[person]).sum(axis=1) + rng.gumbel(size=len(matrix))
-        best = np.maximum.reduceat(utility, own.first_row[:-1])
-        chosen = np.flatnonzero(utility == np.repeat(best, np.diff(own.first_row))) - own.first_row[:-1]
-        with without_warnings():
-            fitted = model.fit(own.with_choices(chosen))
-        estimates[study], errors[study] = fitted.coef_, np.sqrt(np.diag(fitted.covariance_))
+    rngs = streams(random_seed, studies)
+    estimates, covariances = _simulated(tasks, coding, crossed, np.tile(beta, (studies, 1)), number, spread, rngs)
+    errors = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     told = np.abs(estimates) > _Z * errors
     right = np.where(beta == 0.0, told, told & (np.sign(estimates) == np.sign(beta)))
     columns = {"utility": beta, "estimate": estimates.mean(axis=0), "sd": estimates.std(axis=0, ddof=1)}
@@ -122,6 +132,131 @@ def power(
     )
     table.attrs.update(respondents=number, simulations=studies)
     return table
+
+
+def _people(respondents: Any) -> int | None:
+    """How many people; None: so many as are needed."""
+    return None if respondents is None else whole("respondents", respondents, 1)
+
+
+def _simulated(
+    tasks: "ChoiceExperiment",
+    coding: "Coding",
+    crossed: Any,
+    beta: np.ndarray,  # (studies, p)
+    number: int,
+    spread: float,
+    rngs: list[np.random.Generator],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The estimates of each simulated study (studies, p), and their covariances (studies, p, p)."""
+    from thali.choice.logits.multinomial import MultinomialLogit
+
+    own = _answered(tasks, np.arange(number) % tasks.n_respondents)
+    matrix = coding.matrix(own.products)[own.row_product]
+    person = np.repeat(own.respondent_of_task, np.diff(own.first_row))
+    studies, p = beta.shape
+    estimates, covariances = np.empty((studies, p)), np.empty((studies, p, p))
+    model = MultinomialLogit(interactions=list(crossed))
+    for study, rng in enumerate(rngs):
+        tastes = beta[study] + spread * rng.normal(size=(number, p))
+        utility = (matrix * tastes[person]).sum(axis=1) + rng.gumbel(size=len(matrix))
+        best = np.maximum.reduceat(utility, own.first_row[:-1])
+        chosen = np.flatnonzero(utility == np.repeat(best, np.diff(own.first_row))) - own.first_row[:-1]
+        with without_warnings():
+            fitted = model.fit(own.with_choices(chosen))
+        estimates[study], covariances[study] = fitted.coef_, fitted.covariance_
+    return estimates, covariances
+
+
+# Designs of pairs and sets --------------------------------------------------------------------------------------------
+
+
+_OPTION = "option"  # the one attribute of an option
+_FIRST, _WANTED, _MAX_ANSWERS = 3, 0.8, 8_000  # options that are to be told apart, how surely, by how many answers
+
+
+def _of_sets(
+    sets: "pandas.DataFrame", prior: Any, number: int | None, spread: float, studies: int, random_seed: Any
+) -> "pandas.DataFrame":
+    """How often the first, the first two and the first three options are told apart from all that follow."""
+    import pandas as pd
+
+    labels = list(dict.fromkeys(sets[_OPTION]))
+    tasks = tasks_of(sets, {_OPTION: labels})
+    crossed, coding = coding_with(tasks, (), [_OPTION])
+    seed = root(random_seed)
+    log_worths = _log_worths(prior, labels, studies, np.random.Generator(np.random.PCG64(seed)))
+    beta = log_worths[:, 1:] - log_worths[:, :1]
+
+    def told(people: int) -> np.ndarray:
+        again = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)  # the same studies, larger
+        drawn = _simulated(tasks, coding, crossed, beta, people, spread, streams(again, studies))
+        return np.array([_told_apart(*study) for study in zip(log_worths, *drawn, strict=True)]).mean(axis=0)
+
+    most = max(8, _MAX_ANSWERS * tasks.n_respondents // tasks.n_tasks)
+    found = _searched(told, most) if number is None else {number: told(number)}
+    columns = ["first", *(f"first {k}" for k in range(2, min(_FIRST, len(labels) - 1) + 1))]
+    table = pd.DataFrame.from_dict(dict(sorted(found.items())), orient="index", columns=columns).rename_axis("people")
+    table.attrs.update(simulations=studies)
+    return table
+
+
+def _searched(told: Callable[[int], np.ndarray], most: int) -> dict[int, np.ndarray]:
+    """Numbers of people, doubled until the first options are told apart often enough, then the least such number."""
+    found: dict[int, np.ndarray] = {}
+    low, high = 0, 8
+    while True:
+        found[high] = told(high)
+        if found[high][-1] >= _WANTED:
+            break
+        if 2 * high > most:
+            return found
+        low, high = high, 2 * high
+    while high - low > max(1, high // 10):  # so exactly that a tenth of the people does not matter
+        middle = (low + high) // 2
+        found[middle] = told(middle)
+        low, high = (low, middle) if found[middle][-1] >= _WANTED else (middle, high)
+    return found
+
+
+def _told_apart(log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray) -> list[bool]:
+    """Whether the first option, the first two, the first three stand above each that is worse, as intervals say."""
+    order = np.argsort(-log_worths, kind="stable")
+    mean = np.append(0.0, estimate)[order]
+    spread = np.pad(covariance, ((1, 0), (1, 0)))[np.ix_(order, order)]
+    variance = np.diag(spread)[:, None] + np.diag(spread)[None, :] - 2.0 * spread
+    above = mean[:, None] - mean[None, :] > _Z * np.sqrt(np.maximum(variance, 0.0))
+    each = [bool(above[k, k + 1 :].all()) for k in range(min(_FIRST, len(order) - 1))]
+    return [all(each[: k + 1]) for k in range(len(each))]
+
+
+def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Generator) -> np.ndarray:
+    """Log worths of the options in each study: those given, draws of a fitted model, or of its prior."""
+    from thali.aspects.models.elimination import EliminationByAspects
+
+    if prior is None:
+        return np.log(rng.gamma(1.0, size=(studies, len(labels))))
+    if isinstance(prior, EliminationByAspects):
+        if prior.aspects != "unique":
+            raise ArgumentError(
+                Argument("prior"), " must be a model with unique aspects alone, whose options have worths."
+            )
+        draws = prior.posterior_["posterior"]["unique_weights"].stack(sample=("chain", "draw"))
+        missing = [label for label in labels if label not in draws["option"].values]
+        if missing:
+            raise ArgumentError(Argument("prior"), f" knows no option {missing[0]!r}.")
+        picked = rng.integers(draws.sizes["sample"], size=studies)
+        return np.log(draws.sel(option=labels).transpose("sample", "option").values[picked])
+    if not isinstance(prior, Mapping):
+        raise ArgumentError(
+            Argument("prior"),
+            f" of pairs and sets must map options to worths, be a fitted model of worths, or None; got {prior!r}.",
+        )
+    known = {as_label(name): value for name, value in prior.items()}
+    worths = np.array([known.get(label, np.nan) for label in labels], float)
+    if lacking := [label for label, worth in zip(labels, worths, strict=True) if not 0.0 < worth < np.inf]:
+        raise ArgumentError(Argument("prior"), f" must have a worth above 0 for each option; {lacking[0]!r} has none.")
+    return np.tile(np.log(worths), (studies, 1))
 
 
 def _answered(tasks: "ChoiceExperiment", versions: np.ndarray) -> "ChoiceExperiment":

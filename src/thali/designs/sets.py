@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
-from thali._labels import labels_of_design, plural
+from thali._labels import as_label, labels_of_design, plural
 from thali.data.connectivity import group_numbers
 from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import streams
@@ -36,7 +36,7 @@ def pairs(
     Examples
     --------
     >>> pairs(["tea", "milk", "juice"], random_seed=1)[["option1", "option2"]].to_numpy().tolist()
-    [['tea', 'juice'], ['milk', 'tea'], ['milk', 'juice']]
+    [['juice', 'tea'], ['milk', 'juice'], ['tea', 'milk']]
     """
     return sets(options, 2, per_person, versions, random_seed)
 
@@ -143,10 +143,48 @@ def sets(
     return table
 
 
+def sets_in(design: Any) -> "pandas.DataFrame | None":
+    """A design of pairs or sets with a row an option: version, task, alternative, option; None: another design."""
+    import pandas as pd
+
+    if not isinstance(design, pd.DataFrame):
+        return None
+    frame = design.rename(columns={"first": "option1", "second": "option2"})
+    shown = [name for k in range(frame.shape[1]) if (name := f"option{k + 1}") in frame.columns]
+    if len(shown) < 2:
+        return None
+    frame = frame.reset_index(drop=True)
+    if TASK not in frame:  # all of one person
+        frame = frame.assign(**{TASK: frame.index + 1})
+    keys = [name for name in (VERSION, TASK) if name in frame]
+    parts = [
+        frame[keys].assign(alternative=k, option=frame[name].map(as_label)) for k, name in enumerate(shown, start=1)
+    ]
+    long = pd.concat(parts).sort_values([*keys, "alternative"], kind="stable")
+    return long.loc[long["option"] != ""].reset_index(drop=True)
+
+
+def rounds(n: int) -> list[list[tuple[int, int]]]:
+    """All pairs of n options in rounds, in each of which no option is twice; all are first as often as second.
+
+    On a circle of an odd number, round r pairs the two neighbours of r, then theirs; an additional option is paired
+    with r itself, and is first in every other round. David (1988), section 5.2.
+    """
+    m = n - (n % 2 == 0)
+    found = []
+    for r in range(m):
+        last = [] if m == n else [(m, r) if r % 2 == 0 else (r, m)]
+        found.append(last + [((r - k) % m, (r + k) % m) for k in range(1, m // 2 + 1)])
+    return found
+
+
 def _complete(n: int, size: int, versions: int, rng: np.random.Generator) -> np.ndarray:
-    """All sets in random order, once a version: (versions, tasks, size)."""
+    """All sets in random order, once a version: (versions, tasks, size); of pairs each option is as often first."""
     every = np.array(list(combinations(range(n), size)))
-    return np.stack([rng.permuted(every[rng.permutation(len(every))], axis=1) for _ in range(versions)])
+    if size > 2:
+        return np.stack([rng.permuted(every[rng.permutation(len(every))], axis=1) for _ in range(versions)])
+    pairs = np.array([pair for each in rounds(n) for pair in each])
+    return np.stack([rng.permutation(n)[pairs[rng.permutation(len(pairs))]] for _ in range(versions)])
 
 
 def _parts(n: int, size: int, tasks: int, versions: int, rng: np.random.Generator) -> np.ndarray:

@@ -30,8 +30,10 @@ _USUAL_SIZE, _RANKED = 4, 7  # of a set; options that are all ranked at once
 _MOST = {PAIRS: 100, RATINGS: 60, ODD: 40}  # tasks of a person, of options alone
 _TIMES, _MOST_SETS = 3, 30  # how often each option is in a set; sets of a person
 _VERSIONS = 12  # where nobody sees all tasks
-_DESIGN = "design.csv"  # as `thali design --out` writes it
+_DESIGN, _WORKBOOK, _SET = "design.csv", "tables.xlsx", (".md", ".tex")  # as `thali design --out` writes it
+_COLUMNS = re.compile(r"option\d*|picture|version|task|alternative|first|second")  # in capitals, too
 _HEADERS = ({"option", "picture"}, {"option1"}, {"first", "second"}, {"task"})  # some columns of each kind of table
+OFFERED_NONE = "available_none"  # the column of whether none of the products may be chosen
 _NOWHERE = "\x1f"  # a separator that no text holds
 
 
@@ -57,6 +59,11 @@ class Asked:
     def has_held_out(self) -> bool:
         """Whether some tasks are held out of fits."""
         return any(task.held_out for tasks in self.versions for task in tasks)
+
+    @property
+    def has_none(self) -> bool:
+        """Whether none of the products may be chosen in some tasks."""
+        return any(task.none for tasks in self.versions for task in tasks)
 
 
 class Options(NamedTuple):
@@ -112,16 +119,20 @@ def _in_path(path: Path) -> "Options | pandas.DataFrame":
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
         if not files and (path / _DESIGN).is_file():
             return _in_path(path / _DESIGN)
+        if not files and (path / _WORKBOOK).is_file():
+            return _in_workbook(path / _WORKBOOK)
         if not files:
+            _refuse_set(path / f"design{ending}" for ending in _SET)
             raise DataError(
                 f"{path} holds no picture and no {_DESIGN}; the endings of pictures are {', '.join(ENDINGS)}."
             )
         return _with_pictures([str(file) for file in files], Path())
     if not path.is_file():
         raise DataError(f"There is no file and no folder {str(path)!r}; name a list of options, a table or a folder.")
+    _refuse_set([path])
     content = path.read_bytes()
     lines = [line.strip() for line in decoded(content).splitlines() if line.strip()]
-    if lines and lines[0].strip('"') == "option":  # the one column, which no separator shows
+    if lines and plain(lines[0].strip('"')) == "option":  # the one column, which no separator shows
         return _with_pictures([row[0].strip() for row in csv.reader(lines[1:], delimiter=_NOWHERE)], path.parent)
     if path.suffix.lower() in (".txt", "") and not (lines and _is_header(lines[0])):
         try:
@@ -134,9 +145,27 @@ def _in_path(path: Path) -> "Options | pandas.DataFrame":
         return _in_table(frame, path.parent)
 
 
+def _refuse_set(files: Iterable[Path]) -> None:
+    """Tables that are set for a text, which nothing reads."""
+    for file in files:
+        if file.suffix.lower() in _SET and file.is_file():
+            raise DataError(f"{file} is a table for a text; write the design as CSV or Excel (--tables csv).")
+
+
+def _in_workbook(path: Path) -> "Options | pandas.DataFrame":
+    """The design in a workbook that holds other tables beside it."""
+    from thali.reading.table import excel_sheets, in_file, text_table
+
+    with in_file(path.name):
+        sheets = excel_sheets(path.read_bytes())
+        if "design" not in sheets:
+            raise DataError(f"A workbook of a design has a sheet 'design'; this one has {shorten(list(sheets))}.")
+        return _in_table(text_table(sheets["design"], path.name).frame, path.parent)
+
+
 def _is_header(line: str) -> bool:
     """Whether a line names the columns of a table rather than an option."""
-    names = {name.strip(' "') for name in re.split(r"[\t;,|]", line)}
+    names = {plain(name.strip(' "')) for name in re.split(r"[\t;,|]", line)}
     return len(names) > 1 and any(names >= columns for columns in _HEADERS)
 
 
@@ -154,7 +183,7 @@ def _with_pictures(names: list[str], folder: Path) -> Options:
 
 def _in_table(frame: "pandas.DataFrame", folder: Path) -> "Options | pandas.DataFrame":
     """A table of options, perhaps with pictures, or a design."""
-    frame = frame.rename(columns=str)
+    frame = frame.rename(columns=lambda name: plain(str(name)) if _COLUMNS.fullmatch(plain(str(name))) else str(name))
     if "option" in frame and "task" not in frame:
         labels = checked_labels(frame["option"], "The options")
         files = [as_label(cell) for cell in frame["picture"]] if "picture" in frame else [""] * len(labels)
@@ -171,8 +200,7 @@ def _columns_of_sets(frame: "pandas.DataFrame") -> list[str]:
     """option1, option2, ..., or first and second."""
     if {"first", "second"} <= set(frame.columns):
         return ["first", "second"]
-    numbered = [f"option{k + 1}" for k in range(frame.shape[1])]
-    return [name for name in numbered if name in frame.columns]
+    return [name for k in range(frame.shape[1]) if (name := f"option{k + 1}") in frame.columns]
 
 
 # Tasks ----------------------------------------------------------------------------------------------------------------
@@ -230,6 +258,13 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
     return Asked(kind, labels, {} if known is None else known.pictures, _by_version(frame, tasks))
 
 
+def _refuse_empty(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
+    """Rows that do not say of which version or task they are."""
+    for name in names:
+        if (empty := np.array([not as_label(cell) for cell in frame[name]])).any():
+            raise DataError(f"Column {name!r} of the design is empty in row {int(empty.argmax()) + 1}; fill it in.")
+
+
 def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
     """The tasks of a design of choice tasks."""
     if kind not in (None, CHOICE):
@@ -241,6 +276,7 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
         raise DataError("A design of choice tasks needs a column for each attribute beside task and alternative.")
     frame = frame.reset_index(drop=True)  # designs that were put together have numbers twice
     keys = [name for name in ("version", "task") if name in frame]
+    _refuse_empty(frame, keys)
     if (again := frame.duplicated([*keys, "alternative"])).any():
         row = frame.loc[again.idxmax()]
         raise DataError(
@@ -250,6 +286,11 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
     held_out = flags(frame, HELD_OUT) if HELD_OUT in frame else np.zeros(len(frame), bool)
     tasks, firsts = [], []
     for _, part in frame.groupby(keys, sort=False):
+        if len(set(held_out[part.index].tolist())) > 1:
+            task = as_label(part["task"].iloc[0])
+            raise DataError(
+                f"Task {task} of the design is held out in some rows and not in others; say the same in all."
+            )
         is_none = [plain(as_label(label)) in NO_CHOICE for label in part["alternative"]]
         is_none = [
             told and bool(row.isna().all()) for told, (_, row) in zip(is_none, part[attributes].iterrows(), strict=True)
@@ -270,6 +311,7 @@ def _by_version(frame: "pandas.DataFrame", tasks: list[Task]) -> tuple[tuple[Tas
     """The tasks of each version, in the order of the design."""
     if "version" not in frame:
         return (tuple(tasks),)
+    _refuse_empty(frame, ["version"])
     parts: dict[str, list[Task]] = {}
     for version, task in zip(frame["version"], tasks, strict=True):
         parts.setdefault(as_label(version), []).append(task)

@@ -81,6 +81,8 @@ def _check_drawing(path: Path, content: bytes) -> None:
         raise DataError(f"The picture {str(path)!r} has {len(content):,} bytes; save it as PNG.")
     if b"<!ENTITY" in content.upper():
         raise refuse("entities of its own")
+    if b"<?XML-STYLESHEET" in content.upper():
+        raise refuse("a style sheet from elsewhere")
     try:
         root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError, LookupError):

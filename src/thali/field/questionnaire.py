@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 from thali._described import printable
 from thali._labels import plural, shorten, suggest
 from thali._page import as_json, markup, policy
+from thali.data.experiments.scheme import HELD_OUT
 from thali.data.pairs.trials import NO_ANSWER
 from thali.data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, plain
 from thali.data.roles import TASK as TASK_OF_TABLES
 from thali.errors import DataError
 from thali.inference.files import atomic_write
 
-from .asked import BEST, BEST_WORST, CHOICE, ODD, PAIRS, RANKING, RATINGS, Asked, Task, asked_of
+from .asked import BEST, BEST_WORST, CHOICE, ODD, OFFERED_NONE, PAIRS, RANKING, RATINGS, Asked, Task, asked_of
 from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TASK, TIE, TRIAL, VERSION
 from .pictures import picture
 from .study import ASKED, RANDOM, Extra, Study, sends_to, study_of
@@ -107,27 +108,47 @@ def page_of(
     design: Any, kind: str | None, title: str | None, words: Mapping[str, str] | None, study: Any, random_seed: Any
 ) -> Page:
     """The page, and what it asks."""
+    planned = planned_of(design, kind, title, words, study, random_seed)
+    return Page(rendered(planned, "questionnaire", style=markup(_file("questionnaire.css"))), planned.sentence)
+
+
+class Planned(NamedTuple):
+    """What a study asks, however it is shown."""
+
+    asked: Asked
+    study: Study
+    data: dict[str, Any]  # what a script reads
+
+    @property
+    def sentence(self) -> str:
+        """What is asked."""
+        return _in_words(self.asked)
+
+
+def planned_of(
+    design: Any, kind: str | None, title: str | None, words: Mapping[str, str] | None, study: Any, random_seed: Any
+) -> Planned:
+    """What a study asks, as `questionnaire` is given it."""
     told = study_of(study)
     own = study_of({"words": words or {}, "language": told.language}).words
     told = replace(told, title=title or told.title, words={**told.words, **own})
     asked = asked_of(design, kind, told.size, told.per_person, random_seed)
-    return Page(rendered(asked, told), _in_words(asked))
+    return Planned(asked, told, _data(asked, told, told.all_words(asked.kind)))
 
 
-def rendered(asked: Asked, study: Study) -> str:
-    """The page."""
-    words = study.all_words(asked.kind)
-    data = _data(asked, study, words)
-    script = _file("questionnaire.js")
+def rendered(planned: Planned, name: str, loads: tuple[list[str], list[str]] = ([], []), **more: Any) -> str:
+    """The page of that name; `loads`: the addresses of what it loads; `more`: what else its template names."""
+    _, study, data = planned
+    script = _file("shared.js") + _file(f"{name}.js")
     page = printable(
-        _template().render(
+        _template(name).render(
             language=study.language,
             title=data["title"],
-            policy=policy([script], sends_to(study.post)),
-            style=markup(_file("questionnaire.css")),
-            script_needed=words["script_needed"],
+            policy=policy([script], sends_to(study.post), loads),
+            script_needed=data["words"]["script_needed"],
             data=markup(as_json(data)),
             script=markup(script),
+            **more,
         )
     )
     if len(page) > MAX_PAGE:
@@ -157,6 +178,7 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
         "catch": catch,
         "attributes": asked.attributes,
         "held_out": asked.has_held_out,
+        "has_none": asked.has_none,
         "size": size,
         "columns": _told_apart(columns_of(asked, study, size), study),
         "tie": TIE,
@@ -181,6 +203,8 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
 
 def _check(asked: Asked, study: Study) -> None:
     """Refuse what goes together with no study of that kind."""
+    from thali.reading.table import as_read
+
     if study.no_preference and asked.kind != PAIRS:
         raise DataError(f"no_preference is a third answer to pairs; {asked.kind} has none.")
     if study.dual and asked.kind != CHOICE:
@@ -192,6 +216,10 @@ def _check(asked: Asked, study: Study) -> None:
         raise DataError(f"The question {both[0]!r} is called like an attribute; name it otherwise.")
     if taken := [name for name in asked.attributes if plain(name) in _TAKEN]:
         raise DataError(f"The attribute {taken[0]!r} is called like a column of the answers; name it otherwise.")
+    if changed := [label for label in asked.options if as_read(label) != label]:
+        raise DataError(
+            f"The option {changed[0]!r} would come back as the number {as_read(changed[0])!r}; call it otherwise."
+        )
     if asked.kind == PAIRS and (unread := [label for label in asked.options if label in NO_ANSWER]):
         raise DataError(f"The option {unread[0]!r} reads as no answer in a table of pairs; call it otherwise.")
     if asked.kind == PAIRS and all(plain(label) in _SIDES for label in asked.options):
@@ -253,25 +281,35 @@ def _pictures(asked: Asked, study: Study, labels: tuple[str, ...]) -> dict[str, 
 
 def columns_of(asked: Asked, study: Study, size: int) -> list[str]:
     """The columns of a file of answers."""
-
-    def numbered(name: str) -> list[str]:
-        return [f"{name}{k + 1}" for k in range(size)]
-
-    products = [f"{attribute}_{k + 1}" for attribute in asked.attributes for k in range(size)]
-    held_out, preferred = ["held_out"] * asked.has_held_out, ["preferred"] * study.dual
-    own = {
-        PAIRS: ["left", "right", "chosen"],
-        BEST: ["option", "chosen"],
-        BEST_WORST: [*numbered("option"), "best", "worst"],
-        RANKING: [*numbered("shown"), *numbered("rank")],
-        ODD: [*numbered("object"), "odd"],
-        RATINGS: ["first", "second", "similarity"],
-        CHOICE: [*products, *held_out, "choice", *preferred],
-    }[asked.kind]
+    own = [*columns_shown(asked, size), *columns_answered(asked.kind, study, size)]
     number = TASK if asked.kind == CHOICE else TRIAL
     passed = [PASSED] * bool(study.catch)
     facts = [question.name for question in study.questions]
     return [STUDY, PERSON, SEED, STARTED, VERSION, PART, number, *own, "rt", *passed, PLANNED, *facts]
+
+
+def columns_shown(asked: Asked, size: int) -> list[str]:
+    """The columns of what a trial shows."""
+    named = {PAIRS: ["left", "right"], RATINGS: ["first", "second"]}
+    if asked.kind == CHOICE:
+        products = [f"{attribute}_{k + 1}" for attribute in asked.attributes for k in range(size)]
+        return [*products, *[HELD_OUT] * asked.has_held_out, *[OFFERED_NONE] * asked.has_none]
+    stem = {RANKING: "shown", ODD: "object"}.get(asked.kind, "option")
+    return named.get(asked.kind, [f"{stem}{k + 1}" for k in range(size)])
+
+
+def columns_answered(kind: str, study: Study, size: int) -> list[str]:
+    """The columns of the answers to a trial."""
+    ranks = [f"rank{k + 1}" for k in range(size)]
+    return {
+        PAIRS: ["chosen"],
+        BEST: ["best"],
+        BEST_WORST: ["best", "worst"],
+        RANKING: ranks,
+        ODD: ["odd"],
+        RATINGS: ["similarity"],
+        CHOICE: ["choice", *["preferred"] * study.dual],
+    }[kind]
 
 
 def _told_apart(columns: list[str], study: Study) -> list[str]:
@@ -313,9 +351,7 @@ def _file(name: str) -> str:
     return (files("thali.field") / "page" / name).read_text("utf-8")
 
 
-def _template() -> Any:
+def _template(name: str) -> Any:
     import jinja2
 
-    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        _file("questionnaire.html")
-    )
+    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(_file(f"{name}.html"))

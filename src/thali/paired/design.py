@@ -5,6 +5,7 @@ from typing import Any
 
 from thali._labels import labels_of_design, plural
 from thali._printed import Printed
+from thali.designs.sets import rounds
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -16,7 +17,7 @@ class PairDesign(Printed):
 
 
 def pair_design(options: Any) -> PairDesign:
-    """Lay out all pairs so that every option is shown first as often as second.
+    """Lay out all pairs so that every option is shown first as often as second: `designs.pairs`, in its rounds.
 
     With an odd number of options the balance is exact, with an even one the two numbers differ by one. In each round
     no option occurs twice. Give half the subjects `list_a`, the others `list_b`, and each a different order of
@@ -49,14 +50,7 @@ def pair_design(options: Any) -> PairDesign:
     import pandas as pd
 
     labels = labels_of_design(options, 3)
-    # On a circle of an odd number, round r pairs the two neighbours of r, then theirs; an additional option is paired
-    # with r itself.
-    m = len(labels) - (len(labels) % 2 == 0)
-    rows = []
-    for r in range(m):
-        if m < len(labels):
-            rows.append((r + 1, m, r) if r % 2 == 0 else (r + 1, r, m))
-        rows += [(r + 1, (r - k) % m, (r + k) % m) for k in range(1, m // 2 + 1)]
+    rows = [(r, a, b) for r, pairs in enumerate(rounds(len(labels)), start=1) for a, b in pairs]
     pairs = [(labels[a], labels[b]) for _, a, b in rows]
     table = pd.DataFrame(
         [(r, *pair) for (r, _, _), pair in zip(rows, pairs, strict=True)], columns=["round", "first", "second"]

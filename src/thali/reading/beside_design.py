@@ -9,13 +9,30 @@ import numpy as np
 import pandas as pd
 
 from thali._labels import as_label, plural, shorten
-from thali.data.roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, VERSION, by_plain_name, plain
+from thali.data.roles import (
+    ALTERNATIVE,
+    BEST,
+    CHOSEN,
+    CHOSEN_OF_TWO,
+    NO_CHOICE,
+    ODD,
+    RESPONDENT,
+    RESPONDENT_OF_TASKS,
+    SIMILARITY,
+    TASK,
+    TIE_WORDS,
+    VERSION,
+    WORST,
+    by_plain_name,
+    plain,
+)
 from thali.errors import Argument, DataError
 
 from .table import Table, in_file
 
 NONE = "none"  # the alternative that is added where the design has none
 EVERYBODY = "0"  # the version of tasks that everybody sees, in Sawtooth Software's design files
+_LOOP = re.compile(r"(\d+)_(\D.*)")  # a loop of Qualtrics, and its question
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # columns of answers, a task each
 
 
@@ -48,6 +65,8 @@ def answered(table: Table, design: Table, given: Mapping[str, Any]) -> tuple[Tab
     table.refuse_short_rows()
     with in_file(design.file):
         design.refuse_short_rows()
+        if shown := _shown_in_a_row(design.frame):
+            return _sets_answered(table, design, shown), {}
         laid_out = _design(design.frame, list(map(str, table.frame.columns)))
     answers = _answers(table.frame, laid_out, given)
     rows, picked, of_answer, added, unanswered = _joined(laid_out, answers)
@@ -128,6 +147,98 @@ def _answers(frame: pd.DataFrame, design: Design, given: Mapping[str, Any]) -> A
     return Answers(long, respondent, _texts(long, version), _texts(long, _TASK), _texts(long, _PICKED), used)
 
 
+# Sets of options, which a design has in a row each: the answers of a person stand in a column a set -------------------
+
+
+_ASKED = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)  # what a column of answers to a set holds
+
+
+def _shown_in_a_row(design: pd.DataFrame) -> tuple[str, ...]:
+    """The columns of the options of a set, where the design has one a row; () if it has products."""
+    own = by_plain_name(map(str, design.columns))
+    if next(ALTERNATIVE.surely(own), None) is not None:
+        return ()
+    found = [
+        [own[one], own[other]] for one, other in (("left", "right"), ("first", "second")) if {one, other} <= {*own}
+    ]
+    for stem in ("option", "object", "item"):
+        numbered = [own[name] for k in range(len(own)) if (name := f"{stem}{k + 1}") in own]
+        found += [numbered] if len(numbered) > 1 else []
+    return tuple(found[0]) if found else ()
+
+
+def _sets_answered(table: Table, design: Table, shown: tuple[str, ...]) -> Table:
+    """A row a person and set: what was shown, and what the columns of answers hold of it."""
+    own, answers = by_plain_name(map(str, design.frame.columns)), table.frame
+    version, task = VERSION.among(own, shown), TASK.among(own, shown)
+    rows: dict[str, list[int]] = {}
+    names = [EVERYBODY] * len(design.frame) if version is None else design.frame[version].map(as_label)
+    for row, name in enumerate(names):
+        rows.setdefault(name, []).append(row)
+    there = by_plain_name(map(str, answers.columns))
+    had = None if len(rows) == 1 else VERSION.among(there)
+    if had is None and len(rows) > 1:
+        raise DataError(
+            f"The design has {plural(len(rows), 'version')}, and no column of the answers says which of them a person "
+            f"had; call it {version!r}."
+        )
+    series = _series_of_answers(answers, max(map(len, rows.values())))
+    used = {name for columns in series.values() for name in columns.values()}
+    people = [name for name in map(str, answers.columns) if name not in used and name != had]
+    who = RESPONDENT.among(there, used)
+    found: list[dict[str, Any]] = []
+    for place in range(len(answers)):
+        name = next(iter(rows)) if had is None else as_label(answers[had].iloc[place])
+        if name not in rows:
+            raise DataError(f"The design has no version {name!r}, which stands in row {answers.index[place]}.")
+        person = answers.iloc[place]
+        for number, row in enumerate(rows[name], start=1):
+            cells = {stem: person.get(columns.get(number)) for stem, columns in series.items()}
+            if any(map(as_label, cells.values())):
+                cells = {stem: _tied(stem, cell, len(shown)) for stem, cell in cells.items()}
+                options = {each: as_label(design.frame[each].iloc[row]) for each in shown}
+                first = {"respondent": place + 1} if who is None else {}
+                at = {} if task is None else {str(task): design.frame[task].iloc[row]}
+                found.append({**first, **{each: person[each] for each in people}, **at, **options, **cells})
+    if not found:
+        raise DataError(f"The columns of answers, {shorten(sorted(used))}, hold no answer.")
+    note = "; ".join(filter(None, [table.note, f"answers beside the design in {design.file}"]))
+    return replace(table, frame=pd.DataFrame(found, pd.RangeIndex(1, len(found) + 1)), note=note)
+
+
+def _series_of_answers(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, str]]:
+    """Name of an answer -> number of the set -> column: chosen_1, chosen_2, ..., or Qualtrics' 1_chosen, ..."""
+    asked = {word for role in _ASKED for word in role.sure}
+    found: dict[str, dict[int, str]] = {}
+    for name in map(str, frame.columns):
+        numbered = _numbered(name)
+        if numbered is not None and plain(numbered[0]) in asked and 1 <= numbered[1] <= tasks:
+            found.setdefault(numbered[0].strip("_. "), {})[numbered[1]] = name
+    if not found:
+        raise DataError(
+            f"The design has {plural(tasks, 'set')}, and no columns of the answers are called like answers to them; "
+            "have a column a set, such as 'chosen_1', 'chosen_2', ... or 'best_1', 'worst_1', ..."
+        )
+    return found
+
+
+def _numbered(name: str) -> tuple[str, int] | None:
+    """What a column is called, and its number; Qualtrics writes the number of a loop first."""
+    if loop := _LOOP.fullmatch(name):
+        return loop[2], int(loop[1])
+    found = _SERIES.fullmatch(name)
+    return None if found is None else (found[1], int(found[2]))
+
+
+def _tied(stem: str, cell: Any, size: int) -> Any:
+    """What an answer says; of two, the third one is that neither is preferred."""
+    is_of_two = size == 2 and plain(stem) in CHOSEN_OF_TWO.sure
+    return TIE_WORDS[0] if is_of_two and as_label(cell) == "3" else cell
+
+
+# Products, of which a design has a row each ---------------------------------------------------------------------------
+
+
 _TASK, _PICKED = "thali task", "thali picked"  # columns of no file
 
 
@@ -163,13 +274,13 @@ def _series_of(frame: pd.DataFrame, design: Design, version: str | None, taken: 
     }
     series: dict[str, dict[int, str]] = {}
     for name in map(str, frame.columns):
-        found = _SERIES.fullmatch(name)
+        found = _numbered(name)
         if (
             found
             and name not in taken
             and all(label in picks or plain(label) in NO_CHOICE for label in map(as_label, frame[name].unique()))
         ):
-            series.setdefault(found[1], {})[int(found[2])] = name
+            series.setdefault(found[0], {})[found[1]] = name
     fitting = [own for own in series.values() if len(own) == len(tasks)]
     if len(fitting) != 1:
         named = shorten([next(iter(own.values())) for own in fitting])

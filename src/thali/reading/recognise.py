@@ -11,6 +11,7 @@ import pandas as pd
 from thali._labels import as_label, shorten, suggest
 from thali._source import Source
 from thali.data.columns import column
+from thali.data.kinds import EXPERIMENTS
 from thali.data.roles import OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, refuse_ambiguous
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
@@ -203,6 +204,7 @@ def recognise(
         with in_file(table.file):
             table, columns = answered(table, load(design), options)
         options |= columns
+        kinds = kinds or ((EXPERIMENTS,) if columns else ())  # products
     if codes is not None:
         with in_file(table.file):
             table, order = coded(table, read_codes(codes), options.get("attributes"))

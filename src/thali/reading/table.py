@@ -17,7 +17,7 @@ import pandas as pd
 from thali._labels import as_label, plural
 from thali._source import Source, read_source
 from thali.data.columns import note_thousands, refuse_nested
-from thali.data.roles import RESPONDENT, by_plain_name
+from thali.data.roles import RESPONDENT, by_plain_name, plain
 from thali.errors import Argument, DataError
 
 from .cells import (
@@ -519,7 +519,7 @@ def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None)
         columns = [[name, *column] for name, column in zip(header, columns, strict=True)]
         lines = [1, *lines]
         header = [str(k) for k in range(len(header))]
-    known = texts or {}
+    known = {**_names_alike(header, columns), **(texts or {})}
     typed = {
         name: _typed(column, cells.decimal_comma, known.get(name))
         for name, column in zip(_names(header), columns, strict=True)
@@ -529,6 +529,17 @@ def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None)
         columns_of = dict(zip(typed, columns, strict=True))
         note_thousands(frame, {name: columns_of[name] for name in typed if frame[name].dtype.kind == "f"})
     return Table(frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma)
+
+
+def _names_alike(header: list[str], columns: list[list[str]]) -> dict[str, bool]:
+    """The columns of who answered in which different names are one number, such as 100 and 1e2: they are text."""
+    found = {}
+    for name, column in zip(header, columns, strict=True):
+        if plain(name) in RESPONDENT.sure:
+            texts = set(column) - MISSING
+            if all(map(NUMBER.fullmatch, texts)) and len(set(map(_as_float, texts))) < len(texts):
+                found[name] = True
+    return found
 
 
 def _without_questions(cells: Cells) -> Cells:
@@ -551,6 +562,17 @@ def holds_text(texts: set[str], decimal_comma: bool) -> bool | None:
     if max(map(len, written)) > exact and all(map(INTEGER.fullmatch, written)):
         return True  # the numbers by which people are told apart, of which some would become one
     return not all(NUMBER.fullmatch(text) or decimal_comma and DECIMAL_COMMA.fullmatch(text) for text in written)
+
+
+def as_read(label: str) -> str:
+    """A label as it is read from a column that holds it alone.
+
+    Examples
+    --------
+    >>> as_read("tea"), as_read("001"), as_read("1e2")
+    ('tea', '001', '100')
+    """
+    return as_label(_typed([label], False)[0])
 
 
 def _typed(

@@ -39,9 +39,24 @@ def test_a_folder_is_joined_and_fitted_without_an_option(run, folder, kind):
         assert result.code == 0 and "6 comparisons, 2 subjects" in result.err
 
 
+def test_a_study_for_psychopy_comes_back_and_is_fitted_without_an_option(run, folder):
+    result = run("field", "export", "drinks.txt", "--to", "psychopy", "--out", "lab", "--title", "Drinks")
+    assert result.out.startswith("pairs: 6 questions") and "wrote trials.csv to lab" in result.err
+    frame = pd.read_csv(folder / "lab" / "trials.csv")
+    frame = frame.assign(**{"trials.thisN": range(6), "chosen.keys": ["left", "right"] * 3, "participant": "p1"})
+    frame.to_csv(folder / "data.csv", index=False)
+    result = run("fit", "data.csv", "--model", "BTL", "--draws", 20, "--tune", 10, "--chains", 2, "--seed", 1)
+    assert result.code == 0 and "6 comparisons, 1 subject" in result.err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("export", "drinks.txt", "--to", "word", "--out", "lab"), "--to must be one of jspsych, psychopy,"),
+        (
+            ("export", "drinks.txt", "--to", "formr", "--out", "drinks.txt"),
+            "--out needs a folder; drinks.txt is a file",
+        ),
         (("make", "nothing.txt", "--out", "a.html"), "There is no file and no folder 'nothing.txt'"),
         (("make", "drinks.txt", "--out", "."), "--out needs the name of a file; . is a folder."),
         (("make", "drinks.txt", "--out", "a.html", "--kind", "odd"), "--kind must be one of pairs, best,"),
@@ -56,6 +71,8 @@ def test_what_is_refused(refused, folder, words, said):
 
 
 def test_sets_and_tasks_are_different_designs(refused, folder):
+    assert "--overlap is about the tasks" in refused("design", "tea", "rum", "milk", "--overlap", "balanced")
+    assert "say how many by --power" in refused("design", "tea", "rum", "milk", "--spread", 1)
     for option in ("--versions", "--seed"):
         assert f"{option} is about parts of the pairs, sets or tasks" in refused(
             "design", "tea", "rum", "milk", option, 3

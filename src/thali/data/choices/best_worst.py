@@ -21,10 +21,10 @@ _MARKS = ("abcdefghijklmnopqrstuvwxyz", [str(k) for k in range(1, 40)], [str(k) 
 
 
 class BestWorstColumns(NamedTuple):
-    """The columns of best-worst choices."""
+    """The columns of best-worst choices, or of choices of the best alone."""
 
     best: str
-    worst: str
+    worst: str | None
     options: tuple[str, ...]
     subject: str | None
     count: str | None  # type: ignore[override]
@@ -35,7 +35,8 @@ class BestWorstColumns(NamedTuple):
         return {self.best, self.worst, *self.options, self.subject, self.count}
 
     def __str__(self) -> str:
-        how = f"one set a row, {self.options[0]!r} to {self.options[-1]!r}, of which {self.best!r} and {self.worst!r}"
+        picked = f"{self.best!r} was chosen" if self.worst is None else f"{self.best!r} and {self.worst!r}"
+        how = f"one set a row, {self.options[0]!r} to {self.options[-1]!r}, of which {picked}"
         return how + (f", subjects {self.subject!r}" if self.subject is not None else "")
 
 
@@ -65,6 +66,25 @@ def best_worst_columns(
         )
     likely = [group for group in groups if _fits(frame, group, best)]
     return BestWorstColumns(best, worst, (likely or groups)[0], found["subject"], found["count"])
+
+
+def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> BestWorstColumns | None:
+    """The columns of sets of three or more options and of the best, where no other column may hold the worst."""
+    names = [str(name) for name in frame.columns]
+    own = by_plain_name(names)
+    best, subject = BEST.among(own), given.get("subject") or RESPONDENT.among(own)
+    count = given.get("count") or COUNT.among(own, (best, subject))
+    if best is None or WORST.among(own) is not None:
+        return None
+    rest = [name for name in names if name not in (best, subject, count)]
+    for options in series(rest):
+        if len(options) < 3 or not len(frame) or not _fits(frame, options, best):
+            continue
+        offered = {as_label(value) for name in options for value in frame[name]} - {""}
+        further = [{as_label(value) for value in frame[name]} - {""} for name in rest if name not in options]
+        if not any(cells and cells <= offered for cells in further):
+            return BestWorstColumns(best, None, options, subject, count)
+    return None
 
 
 def series(names: list[str]) -> list[tuple[str, ...]]:
@@ -111,11 +131,12 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
 
 
 def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool) -> Occasions:
-    """The rows of what was offered, of which one is the best and one the worst."""
+    """The rows of what was offered, of which one is the best and perhaps one the worst."""
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     offered = [[as_label(value) for value in frame[name]] for name in columns.options]
-    best, worst = ([as_label(value) for value in frame[name]] for name in (columns.best, columns.worst))
+    best = [as_label(value) for value in frame[columns.best]]
+    worst = None if columns.worst is None else [as_label(value) for value in frame[columns.worst]]
     seen = [cells[row] for row in range(len(frame)) for cells in offered]
     names = checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(filter(None, seen))))
     place = {label: k for k, label in enumerate(names)}
@@ -124,7 +145,9 @@ def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, la
         there = [cells[row] for cells in offered]
         number = frame.index[row]
         top = _place(best[row], there, columns.options, f"in row {number}, column {columns.best!r}")
-        bottom = _place(worst[row], there, columns.options, f"in row {number}, column {columns.worst!r}")
+        bottom = -1
+        if worst is not None:
+            bottom = _place(worst[row], there, columns.options, f"in row {number}, column {columns.worst!r}")
         if top == bottom:
             raise DataError(f"{there[top]!r} is both the best and the worst in row {number}; mend one of the two.")
         for k in filter(there.__getitem__, range(len(there))):
@@ -152,7 +175,7 @@ def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, la
         count[at],
         lambda number: f"row {frame.index[number]}",
         table,
-        np.array(is_worst, bool),
+        None if worst is None else np.array(is_worst, bool),
     )
 
 

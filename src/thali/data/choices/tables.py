@@ -11,7 +11,7 @@ from thali.errors import DataError
 
 from ..columns import as_frame
 from ..suspicious import alike_labels, totals_for_options, warn_of
-from .best_worst import best_worst_columns, long_columns, occasions_of_best_worst, widened
+from .best_worst import best_columns, best_worst_columns, long_columns, occasions_of_best_worst, widened
 from .long import Occasions, wide_occasions
 from .rankings import (
     ABSENT,
@@ -188,7 +188,7 @@ def from_best_worst(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "Choices":
-    """Choices of the best and of the worst option of a set (MaxDiff).
+    """Choices of the best and of the worst option of a set (MaxDiff), or of the best alone.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def from_best_worst(
         the best and of the worst.
     best, worst : str, optional
         Columns that hold the label of the option, or the name, letter or number of its column. None: recognised by
-        their names (best, most; worst, least).
+        their names (best, most; worst, least); of sets of three or more in a row each, `worst` may be absent.
     options : sequence of str, optional
         Columns of what was offered. None: recognised as a series such as option_a, option_b, option_c.
     respondent, count, labels, weights
@@ -222,7 +222,10 @@ def from_best_worst(
     frame = as_frame(frame)
     given = {"best": best, "worst": worst, "subject": respondent, "count": count}
     marked = long_columns(frame, given) if options is None else None
-    if marked is not None:
+    alone = best_columns(frame, given) if options is None and best is None and worst is None else None
+    if alone is not None:
+        columns = alone
+    elif marked is not None:
         frame, columns = widened(frame, marked)
     else:
         columns = best_worst_columns(frame, given, options)

@@ -36,12 +36,13 @@ class WideTasks(NamedTuple):
     chosen: str
     is_listed: bool = False  # whether the user listed the alternatives
     is_sure: bool = True  # whether the names of the columns say so beyond doubt
+    none: str | None = None  # the column of whether none of them may be chosen, such as available_none
 
     @property
     def used(self) -> set[str | None]:
         """All of them."""
         described = (name for each in (self.available, *self.attributes.values()) for name in each.values())
-        return {self.respondent, self.task, self.chosen, *described}
+        return {self.respondent, self.task, self.chosen, self.none, *described}
 
     def __str__(self) -> str:
         how = f"one task a row, {shorten(list(self.attributes))} of the alternatives {shorten(self.alternatives)}"
@@ -65,7 +66,8 @@ def wide_tasks(
     chosen = found["chosen"]
     if chosen is None:
         return None
-    taken = {name for name in found.values() if name is not None}
+    none = next((own[word + each] for word in AVAILABLE.sure for each in NO_CHOICE if word + each in own), None)
+    taken = {name for name in (*found.values(), none) if name is not None}
     wanted = None if alternatives is None else tuple(map(as_label, alternatives))
     picked = {as_label(value) for value in frame[chosen].dropna().unique()}
     best = None
@@ -89,7 +91,7 @@ def wide_tasks(
     roles = found["respondent"], found["task"], chosen
     if len(attributes) < (1 if is_sure else 2):
         return None
-    return WideTasks(known, attributes, available, *roles, wanted is not None, is_sure)
+    return WideTasks(known, attributes, available, *roles, wanted is not None, is_sure, none)
 
 
 def bases_of(name: str) -> list[str]:
@@ -184,6 +186,8 @@ def long_frame(
     nothing = None if none is None else as_label(none)
     if none is None:
         nothing = next((str(text) for text in picked if plain(text) in ZERO_OR_NONE and text not in labels), None)
+    if nothing is None and columns.none is not None:
+        nothing = NO_CHOICE[0]  # which nobody chose
     if nothing is None and set(picked) <= set(_NUMBERS[: len(labels)]) and not set(picked) <= set(labels):
         _refuse_orders(columns)
         picked = np.array([labels[int(text) - 1] for text in picked], dtype=object)  # their numbers
@@ -201,7 +205,8 @@ def long_frame(
     parts = []
     offered: list[str] = [*labels, *([] if nothing is None else [nothing])]
     for k, label in enumerate(offered):
-        there = flags(frame, columns.available[label]) if label in columns.available else np.ones(len(frame), bool)
+        offers = columns.none if label == nothing else columns.available.get(label)
+        there = np.ones(len(frame), bool) if offers is None else flags(frame, offers)
         if (picked[~there] == label).any():
             row = frame.index[np.flatnonzero(~there & (picked == label))[0]]
             raise DataError(

@@ -1,11 +1,8 @@
-"use strict";
 (() => {
   const study = JSON.parse(document.getElementById("study").textContent);
+  const {said, planOf, given, someone, asText, fileOf, fileName, sent} = sharedBy(study);
   const LOCK = 250; // ms after an answer in which a second click, meant for the same, is none
-  const {words} = study;
   const at = (id) => document.getElementById(id);
-  const said = (name, facts = {}) =>
-    words[name].replace(/\{\{|\}\}|\{(\w+)\}/g, (found, fact) => (fact ? String(facts[fact]) : found[0]));
 
   function made(tag, properties = {}, ...inside) {
     const node = document.createElement(tag);
@@ -17,57 +14,7 @@
     return node;
   }
 
-  // ---- chance: the same seed, the same questionnaire
-  function generator(seed) {
-    let a = seed | 0;
-    return () => {
-      a = (a + 0x6d2b79f5) | 0;
-      let t = Math.imul(a ^ (a >>> 15), 1 | a);
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-    };
-  }
-
-  function shuffled(items, random) {
-    const found = [...items];
-    for (let i = found.length - 1; i > 0; i--) {
-      const j = Math.floor(random() * (i + 1));
-      [found[i], found[j]] = [found[j], found[i]];
-    }
-    return found;
-  }
-
-  // What one person sees, in order: pages of text and trials.
-  function planOf(seed) {
-    const random = generator(seed);
-    const version = Math.floor(random() * study.versions.length);
-    const places = (trial) => trial.shown.map((_, k) => k);
-    const sided = (trial) => ({...trial, order: study.sides ? shuffled(places(trial), random) : places(trial)});
-    const tasks = study.order ? shuffled(study.versions[version], random) : [...study.versions[version]];
-    const counted = tasks.map((trial) => ({...sided(trial), part: "main"}));
-    for (const trial of study.catch) {
-      const place = 1 + Math.floor(random() * counted.length);
-      counted.splice(place, 0, {...sided(trial), part: "catch"});
-    }
-    const practice = study.practice.map((trial) => ({...sided(trial), part: "practice"}));
-    const steps = [{page: "start"}];
-    if (study.consent.length) steps.unshift({page: "consent"});
-    if (study.questions.length || study.asks_person) steps.push({page: "questions"});
-    steps.push(...practice);
-    if (practice.length) steps.push({page: "practice_over"});
-    counted.forEach((trial, k) => {
-      steps.push(trial);
-      if (study.breaks && (k + 1) % study.breaks === 0 && k + 1 < counted.length) steps.push({page: "pause"});
-    });
-    steps.push({page: "end"});
-    let number = 0;
-    for (const step of steps) if (step.part) step.number = ++number;
-    return {version: version + 1, steps, all: counted.length, planned: tasks.length};
-  }
-
   // ---- what is known of a person, kept on this device
-  const given = [...(new URLSearchParams(location.search).get("person") ?? "")]
-    .filter((letter) => letter >= " ").join("").trim().slice(0, 64);
   const key = `thali:${study.build}:${given}`;
   const store = (() => {
     const memory = new Map(); // what the browser does not keep
@@ -93,21 +40,11 @@
     };
   })();
 
-  function person() {
-    const letters = "23456789abcdefghjkmnpqrstuvwxyz";
-    const drawn = crypto.getRandomValues(new Uint8Array(10));
-    return `p${[...drawn].map((number) => letters[number % letters.length]).join("")}`;
-  }
-
   function fresh() {
     return {
-      person: given || person(),
-      seed: crypto.getRandomValues(new Uint32Array(1))[0],
-      started: new Date().toISOString(),
+      ...someone(),
       at: 0, // the step
-      rows: [], // an answer each: {step, picks, rt}
       picks: [], // of the trial that is open
-      facts: {},
       ended: false,
       sent: false,
       saves: 0, // by which a tab knows that another one went on
@@ -151,56 +88,8 @@
 
   const done = () => state.rows.filter((row) => plan.steps[row.step].part !== "practice").length;
 
-  // ---- the answers as text
-  const head = study.columns;
-
-  function rowsOf(row) {
-    const step = plan.steps[row.step], {picks} = row;
-    const label = (place) => study.options[step.shown[place]].label;
-    const inOrder = study.kind === "choice" ? [] : step.order.map(label);
-    const padded = (labels) => Array.from({length: study.size}, (_, k) => labels[k] ?? "");
-    const passed = step.part !== "catch" ? "" : picks[0] === step.answer ? "1" : "0";
-    const first = [study.id, protectedText(state.person), state.seed, state.started, plan.version, step.part, step.number];
-    const facts = study.questions.map((question) => protectedText(state.facts[question.name] ?? ""));
-    const last = [Math.round(row.rt), ...(study.catch.length ? [passed] : []), plan.planned, ...facts];
-    const full = (cells) => [...first, ...cells, ...last].map(String);
-    switch (study.kind) {
-      case "pairs":
-        return [full([...inOrder, picks[0] < 0 ? study.tie : label(picks[0])])];
-      case "best":
-        return step.order.map((place) => full([label(place), place === picks[0] ? "1" : "0"]));
-      case "best-worst":
-        return [full([...padded(inOrder), label(picks[0]), label(picks[1])])];
-      case "ranking":
-        return [full([...padded(inOrder), ...padded(picks.map(label))])];
-      case "odd-one-out":
-        return [full([...inOrder, label(picks[0])])];
-      case "ratings":
-        return [full([...inOrder, picks[0]])];
-      default: {
-        const cells = study.attributes.flatMap((_, i) => step.order.map((place) => step.shown[place][i]));
-        const preferred = picks[0] < 0 ? "none" : String(step.order.indexOf(picks[0]) + 1);
-        const choice = picks[1] === 0 ? "none" : preferred;
-        return [full([...cells, ...(study.held_out ? [step.held_out ? 1 : 0] : []), choice, ...(study.dual ? [preferred] : [])])];
-      }
-    }
-  }
-
-  // A spreadsheet must not take what a person typed for a formula.
-  function protectedText(text) {
-    return /^[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
-  }
-
-  const cell = (text) => (/[",;\t\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
-  function asText() {
-    return [head, ...state.rows.flatMap(rowsOf)].map((cells) => cells.map(cell).join(",")).join("\r\n") + "\r\n";
-  }
-
-  const fileName = () => `${study.id}-${state.person.replace(/[^\p{L}\p{N}_-]+/gu, "_")}-${state.seed}.csv`;
-
   function download() {
-    const link = made("a", {download: fileName(), href: URL.createObjectURL(new Blob(["\ufeff", asText()], {type: "text/csv"}))});
+    const link = made("a", {download: fileName(state), href: URL.createObjectURL(fileOf(state, plan))});
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     saved = state.seed;
@@ -210,7 +99,7 @@
   async function copy() {
     const text = at("answers");
     try {
-      await navigator.clipboard.writeText(asText());
+      await navigator.clipboard.writeText(asText(state, plan));
       tell("copied");
     } catch {
       text.closest("details").open = true;
@@ -224,14 +113,7 @@
     if (sending === seed || state.sent) return;
     sending = seed;
     status("sending");
-    let arrived = false;
-    try {
-      const answer = await fetch(study.post, {
-        method: "POST", body: asText(), headers: {"Content-Type": "text/plain;charset=UTF-8"},
-        credentials: "omit", redirect: "error", referrerPolicy: "no-referrer",
-      });
-      arrived = answer.ok;
-    } catch {} // no connection, or another page than the study's: the answers stay
+    const arrived = await sent(state, plan); // if not, the answers stay
     if (sending === seed) sending = null;
     if (state.seed !== seed) return;
     if (arrived) {
@@ -559,7 +441,7 @@
       button(said("save"), download, "main"), button(said("copy"), copy)),
       made("p", {className: "soft", id: "told"}),
       made("details", {}, made("summary", {textContent: said("answers")}),
-        made("textarea", {className: "answers", id: "answers", readOnly: true, "aria-label": said("answers"), value: asText()})));
+        made("textarea", {className: "answers", id: "answers", readOnly: true, "aria-label": said("answers"), value: asText(state, plan)})));
     const inside = [...paragraphs(thanks)];
     if (posts) {
       const again = button(said("send_again"), send, "plain");

@@ -4,7 +4,7 @@ from typing import Any
 
 from thali._labels import shorten
 from thali.data.choices import Choices
-from thali.data.choices.best_worst import best_worst_columns, long_columns, series
+from thali.data.choices.best_worst import best_columns, best_worst_columns, long_columns, series
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
 from thali.data.choices.rankings import LONG, OPTIONS, RankingColumns, ranking_columns, shown
 from thali.data.described_columns import ColumnsRead
@@ -146,7 +146,7 @@ def match_rankings(
 def _holds_no_ranks(table: Table, found: RankingColumns) -> bool:
     """Whether another column says what was chosen of options called 1, 2, 3, or of products with such levels."""
     own = by_plain_name(table.names)
-    if ODD.among(own) or (BEST.among(own) and WORST.among(own)):
+    if ODD.among(own) or (BEST.among(own) and WORST.among(own)) or best_columns(table.frame, {}) is not None:
         return True
     tasks = wide_tasks(table.frame, {})
     return tasks is not None and not tasks.used.isdisjoint(found.columns)
@@ -263,4 +263,37 @@ BEST_WORST_TABLE = Shape(
 )
 
 
-SHAPES = LONG_TABLE, RANKINGS, BEST_WORST_TABLE
+# Choices of the best: a set a row, and which of its options is the best -----------------------------------------------
+
+
+_BEST = "table of sets and the best of each"
+
+
+def match_best(
+    table: Table, respondent: str | None = None, count: str | None = None, weights: bool = False
+) -> Reading | None:
+    """A table with a series of options and a column of the best, and none that may be of the worst."""
+    found = best_columns(table.frame, {"subject": respondent, "count": count})
+    if found is None:
+        return None
+
+    def convert() -> tuple[Choices, str]:
+        data = Choices.from_best_worst(table.frame, respondent=respondent, count=count, weights=weights)
+        return data, f"{found}: {data}"
+
+    roles = ColumnsRead(found.options, (found.best,), tuple(filter(None, (found.count,))), found.subject)
+    return Reading(CHOICES, _BEST, str(found), table, convert, roles=roles)
+
+
+BEST_TABLE = Shape(
+    _BEST,
+    CHOICES,
+    match_best,
+    expected="a set of three options or more a row, in columns 'option1', 'option2', 'option3', with the column 'best'",
+    roles=(RESPONDENT, COUNT),
+    settings=("weights",),
+    main=("respondent",),
+)
+
+
+SHAPES = LONG_TABLE, RANKINGS, BEST_WORST_TABLE, BEST_TABLE

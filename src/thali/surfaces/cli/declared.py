@@ -339,11 +339,13 @@ def design(
         ),
     ] = None,
     overlap: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="minimal|balanced", help="With --tasks: how often products of a task have the same level."
+            metavar="minimal|balanced",
+            help="With --tasks: how often products of a task have the same level.",
+            show_default="minimal",
         ),
-    ] = "minimal",
+    ] = None,
     direction: Annotated[
         list[str] | None,
         typer.Option(
@@ -373,7 +375,7 @@ def design(
         typer.Option(
             metavar="RESULTS",
             help="With --tasks: the folder or file of a logit that was fitted to a pilot study, for utilities and how"
-            " uncertain they are.",
+            " uncertain they are. With --power, of options: that of a model of worths (fit --model BTL).",
             show_default=False,
         ),
     ] = None,
@@ -382,7 +384,8 @@ def design(
         typer.Option(
             metavar="PEOPLE",
             help="With --tasks and utilities: simulate studies of so many people with the design, and print how often"
-            " each utility is told from 0.",
+            " each utility is told from 0; of options how often the first three are told apart, 0: of as many people"
+            " as that takes.",
             show_default="no simulation",
         ),
     ] = None,
@@ -417,22 +420,27 @@ def design(
         parts = 1 if versions is None else versions
         if tasks is None:
             of_tasks = {"alternatives": alternatives, "interaction": interaction, "direction": direction}
-            of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None, "power": power}
-            of_tasks |= {"pilot": pilot, "spread": spread}
+            of_tasks |= {"prohibit": prohibit, "holdouts": holdouts, "none": none or None, "overlap": overlap}
             if given := [word for word, value in of_tasks.items() if value is not None]:
                 raise ArgumentError(f"--{given[0]} is about the tasks of a choice experiment; say how many by --tasks.")
+            if power is None and (pilot is not None or spread is not None):
+                raise ArgumentError(
+                    "--pilot and --spread are of the people who are simulated; say how many by --power."
+                )
+            simulated = None if power is None else (power or None, spread or 0.0, pilot)
             if size is None and per_person is None:
-                if given := [word for word, value in (("versions", versions), ("seed", seed)) if value is not None]:
+                of_parts = (("versions", versions), ("seed", None if power is not None else seed))
+                if given := [word for word, value in of_parts if value is not None]:
                     raise ArgumentError(
                         f"--{given[0]} is about parts of the pairs, sets or tasks; say --per-person, --size or --tasks."
                     )
-                print_design(options, out, formats)
+                print_design(options, out, formats, simulated, seed)
             else:
-                print_set_design(options, 2 if size is None else size, per_person, parts, seed, out, formats)
+                print_set_design(options, 2 if size is None else size, per_person, parts, seed, out, formats, simulated)
             return
         if size is not None or per_person is not None:
             raise ArgumentError("--size and --per-person are about options; tasks have --alternatives and --tasks.")
-        how = {"versions": parts, "none": none, "overlap": overlap, "random_seed": seed}
+        how = {"versions": parts, "none": none, "overlap": overlap or "minimal", "random_seed": seed}
         typed = {"interactions": interaction or [], "directions": direction or [], "prohibited": prohibit or []}
         if spread is not None and power is None:
             raise ArgumentError("--spread is of the people who are simulated; say how many by --power.")
@@ -654,40 +662,68 @@ def cache_build(
         cache.build(models or [], target, out)
 
 
+DesignToAsk = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DESIGN",
+        help="A text with an option or a picture a line, a folder of pictures, a table with the columns option and"
+        " picture, or a design: its table, or the folder of thali design --out.",
+        show_default=False,
+    ),
+]
+Asked = Annotated[
+    str | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
+        show_default="pairs; choice of a design with products",
+    ),
+]
+Titled = Annotated[str | None, typer.Option("--title", help="What the page is called.", show_default=False)]
+StudyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--study",
+        metavar="FILE",
+        help="A study.toml: words, consent, questions, practice, address.",
+        show_default=False,
+    ),
+]
+TaskSeed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same tasks, where nobody sees all.")]
+_ASKED = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DESIGN", "to": "to"}
+
+
 def field_make(
-    design: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DESIGN",
-            help="A text with an option or a picture a line, a folder of pictures, a table with the columns option and"
-            " picture, or a design: its table, or the folder of thali design --out.",
-            show_default=False,
-        ),
-    ],
+    design: DesignToAsk,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page, such as study.html.", show_default=False)],
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND",
-            help="pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
-            show_default="pairs; choice of a design with products",
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="What the page is called.", show_default=False)] = None,
-    study: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="A study.toml: words, consent, questions, practice, address.", show_default=False
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same tasks, where nobody sees all.")] = 0,
+    kind: Asked = None,
+    title: Titled = None,
+    study: StudyFile = None,
+    seed: TaskSeed = 0,
 ) -> None:
     """Write a questionnaire as one HTML file that needs nothing but a browser."""
-    named = {"kind": "kind", "title": "title", "random_seed": "seed", "design": "DESIGN"}
-    with plain_messages(OptionWords.of_names(named)):
+    with plain_messages(OptionWords.of_names(_ASKED)):
         from .commands.field import make
 
         make(design, out, kind, title, study, seed)
+
+
+def field_export(
+    design: DesignToAsk,
+    to: Annotated[str, typer.Option(metavar="TOOL", help="jspsych, psychopy, qualtrics or formr.", show_default=False)],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files are written.", show_default=False)],
+    kind: Asked = None,
+    title: Titled = None,
+    study: StudyFile = None,
+    seed: TaskSeed = 0,
+) -> None:
+    """Write the same study for jsPsych, PsychoPy, Qualtrics or formr."""
+    with plain_messages(OptionWords.of_names(_ASKED)):
+        from .commands.field import hand_over
+
+        asked = {"kind": kind, "title": title, "study": study, "random_seed": seed}
+        hand_over(design, to, out, asked)
 
 
 def field_collect(

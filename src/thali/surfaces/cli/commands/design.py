@@ -12,16 +12,23 @@ if TYPE_CHECKING:
     import pandas
 
 
-def print_design(options: list[str], out: Path | None, formats: tuple[str, ...]) -> None:
+Simulated = tuple[int | None, float, Path | None]  # people (None: as many as are needed), spread, and a fitted model
+
+
+def print_design(
+    options: list[str], out: Path | None, formats: tuple[str, ...], simulated: Simulated | None, seed: int | None
+) -> None:
     """Print a balanced design of all pairs of these options, or of so many, and write it."""
     from thali import paired
 
     if out is not None:
         check_folder(out)
     design = paired.pair_design(_named_or_counted(options))
-    _write(out, {"design": design.table}, formats)
+    told = _told_apart(design.table, simulated, seed)
+    _write(out, {"design": design.table, **told}, formats)
     print(design.table.to_csv(index=False), end="")
     print(design.note)
+    _print_told(told)
 
 
 def print_set_design(
@@ -32,6 +39,7 @@ def print_set_design(
     seed: int | None,
     out: Path | None,
     formats: tuple[str, ...],
+    simulated: Simulated | None,
 ) -> None:
     """Print a design of sets of these options, or of so many, and write it."""
     from thali import designs
@@ -39,8 +47,31 @@ def print_set_design(
     if out is not None:
         check_folder(out)
     design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
-    _write(out, {"design": design}, formats)
+    told = _told_apart(design, simulated, seed)
+    _write(out, {"design": design, **told}, formats)
     print(design.to_csv(index=False), end="")
+    _print_told(told)
+
+
+def _told_apart(
+    design: "pandas.DataFrame", simulated: Simulated | None, seed: int | None
+) -> "dict[str, pandas.DataFrame]":
+    """How often simulated studies tell the first options apart, if that is asked."""
+    from thali import designs
+    from thali.model.saved import load
+
+    if simulated is None:
+        return {}
+    people, spread, pilot = simulated
+    prior = None if pilot is None else load(pilot)
+    return {"power": designs.power(design, prior, people, spread, random_seed=seed)}
+
+
+def _print_told(told: "dict[str, pandas.DataFrame]") -> None:
+    for table in told.values():
+        studies = table.attrs["simulations"]
+        print(f"\nHow often {studies:,} simulated studies tell the first options apart from all that follow:")
+        print(table.round(3).to_string())
 
 
 def _named_or_counted(options: list[str]) -> int | list[str]:

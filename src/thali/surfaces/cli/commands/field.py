@@ -1,12 +1,13 @@
 """`thali field`: a questionnaire as a page, and the answers that come back as a table."""
 
 from pathlib import Path
+from typing import Any
 
 from thali.errors import ArgumentError
 from thali.inference.files import atomic_write
 
 from ..boundary import notify
-from ..files import check_folder, csv
+from ..files import check_folder, csv, write_all
 
 
 def make(design: Path, out: Path, kind: str | None, title: str | None, study: Path | None, seed: int) -> None:
@@ -19,6 +20,17 @@ def make(design: Path, out: Path, kind: str | None, title: str | None, study: Pa
     atomic_write(out, page.text.encode())
     print(page.sentence)
     notify(f"wrote {out}; send it or put it on a server. The files that come back: thali field collect FOLDER.")
+
+
+def hand_over(design: Path, to: str, out: Path, settings: dict[str, Any]) -> None:
+    """Write the study for another tool and say what it asks."""
+    from thali.field.export import exported
+
+    check_folder(out)
+    found = exported(design, to, words=None, **settings)
+    write_all(out, found.files)
+    print(found.sentence)
+    notify(f"wrote {', '.join(sorted(found.files))} to {out}.")
 
 
 def join(folder: Path, out: Path | None) -> None:

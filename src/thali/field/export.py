@@ -1,0 +1,426 @@
+"""`export`: the same study for jsPsych, PsychoPy, Qualtrics and formr."""
+
+import base64
+import html
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali.errors import Argument, ArgumentError, DataError
+from thali.inference.files import write_together
+from thali.inference.seeds import streams
+from thali.model.wording import listed
+
+from .asked import CHOICE, PAIRS, RANKING, RATINGS
+from .collect import CATCH, MAIN, PART, PRACTICE, TASK, TRIAL, VERSION
+from .questionnaire import Planned, columns_answered, columns_shown, planned_of, rendered
+from .study import RANDOM, Question
+
+if TYPE_CHECKING:
+    pass
+
+# What jsPsych's page loads: each file as npm has it, with its SHA-384.
+_FROM = "https://unpkg.com/"
+_STYLES = {"jspsych@8.3.0/css/jspsych.css": "+gGUkbtw2BJWSroKW2jzIEXGe7KxdycJ0Bo+CqzpIOSBHOYEHHRWETaV+v2mpdWX"}
+_SCRIPTS = {
+    "jspsych@8.3.0/dist/index.browser.min.js": "PPMNzYQfqrWFhrOxhpwxXmKK+LDH//fBCLsvA/JIRHOfiuOcZ2j8wJhqo87V4R4B",
+    "@jspsych/plugin-html-button-response@2.1.0/dist/index.browser.min.js": (
+        "tPGtXEC8xEbInWvarnxvJ3fyzeXwRDS0QjGUts+TGQ9I8OCxiqsv9lxTS3mEN6um"
+    ),
+    "@jspsych/plugin-survey-html-form@2.1.0/dist/index.browser.min.js": (
+        "60fiNESvg3n32x9sx0QAOyIlVkUgaC20Fsuo/ROTm0DeXCwEfaJ0FfE674kO0F9n"
+    ),
+}
+_DESIGN = "design.csv"
+_TO_BE_RUN = {  # what a tool would run where a label holds it
+    "psychopy": re.compile(r"^\s*[\[({$=]"),
+    "qualtrics": re.compile(r"\$\{"),
+    "formr": re.compile(r"`"),
+}
+_MARKS = re.compile(r"[\\*_#~\[\]{}$|^]")  # of Markdown
+_UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a file
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,60}", re.IGNORECASE)  # of an item of formr
+
+Files = Mapping[str, bytes]
+
+
+class Exported(NamedTuple):
+    """A study for another tool."""
+
+    files: Files  # by name
+    sentence: str  # what it asks, and how it is used
+
+
+class _Shown(NamedTuple):
+    """A trial as it is shown: everything is in its order."""
+
+    part: str
+    shown: tuple[Any, ...]  # labels, or the cells of each product
+    none: bool
+    held_out: bool
+    answer: int | None  # the place of what is right
+
+
+def export(
+    design: Any,
+    folder: str | Path,
+    to: str,
+    kind: str | None = None,
+    title: str | None = None,
+    words: Mapping[str, str] | None = None,
+    study: Any = None,
+    random_seed: Any = 0,
+) -> str:
+    """Write a study for another tool, which asks what `questionnaire` would ask.
+
+    "jspsych": `index.html`, an experiment for jsPsych 8 with all that a questionnaire has but going on after a reload;
+    "psychopy": `trials.csv` and `practice.csv`, conditions files that loops of the Builder read, with the pictures;
+    "qualtrics": `loop_and_merge.tsv`, the fields of Loop & Merge, and `design.csv`; "formr": `survey.csv`, a sheet with
+    an item a row, and `design.csv`. Of several versions each has files of its own, whose names end in their numbers,
+    but for Qualtrics, which shows each person a random part. What comes back is read by `thali fit`, of the last two
+    with `design="design.csv"`.
+
+    Parameters
+    ----------
+    design, kind, title, words, study
+        As for `questionnaire`.
+    folder : str or Path
+        Where the files are written.
+    to : {"jspsych", "psychopy", "qualtrics", "formr"}
+    random_seed : int, optional
+        Decides parts of the tasks as for `questionnaire`, and, but for jsPsych, the order of trials and the places of
+        options, which are the same for all people who have a version.
+
+    Returns
+    -------
+    str
+        What the files ask, and how they are used.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such tool.
+    DataError
+        As `questionnaire`; if the tool has no such question, or would run what a label holds.
+    """
+    found = exported(design, to, kind, title, words, study, random_seed)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_together(folder, found.files)
+    return found.sentence
+
+
+def exported(
+    design: Any,
+    to: str,
+    kind: str | None,
+    title: str | None,
+    words: Mapping[str, str] | None,
+    study: Any,
+    random_seed: Any,
+) -> Exported:
+    """The files of a study for a tool, and a sentence about them."""
+    if to not in TOOLS:
+        raise ArgumentError(Argument("to"), f" must be one of {', '.join(TOOLS)}; got {to!r}.")
+    planned = planned_of(design, kind, title, words, study, random_seed)
+    if to != "jspsych":
+        _refuse(planned, to)
+    found = TOOLS[to](planned, streams(random_seed, 2)[1])
+    return found._replace(sentence=f"{planned.sentence} {found.sentence}")
+
+
+def _refuse(planned: Planned, to: str) -> None:
+    """What the tools without a script of thali cannot ask, or would run."""
+    kind, study = planned.asked.kind, planned.study
+    if kind == RANKING:
+        raise DataError(f"Rankings go to jspsych alone; for {to} ask best-worst, which tells nearly as much.")
+    if study.dual:
+        raise DataError(f"dual goes to jspsych alone; for {to} leave it out, or have none of them as an answer.")
+    if study.no_preference and to == "psychopy":
+        raise DataError(
+            "PsychoPy writes which key was pressed, and no key says no preference; leave no_preference out."
+        )
+    has_pictures = ["picture" in option for option in planned.data["options"]]
+    if any(has_pictures) and to != "psychopy":
+        raise DataError(f"Pictures have to be uploaded to {to} by hand; export the options without them.")
+    if any(has_pictures) and not all(has_pictures):
+        raise DataError("A component of PsychoPy shows pictures or texts; give all options a picture, or none.")
+    texts = [option["label"] for option in planned.data["options"]] + [*planned.asked.attributes]
+    texts += [cell for tasks in planned.data["versions"] for task in tasks for cell in _cells(task["shown"])]
+    if to == "formr":
+        texts += [text for question in study.questions for text in (question.ask, *question.choices)]
+        texts += [study.instructions, study.consent, study.thanks, *planned.data["words"].values()]
+    if unsafe := [text for text in texts if _TO_BE_RUN[to].search(text)]:
+        raise DataError(f"{to} would run a part of {unsafe[0]!r}; word it otherwise.")
+
+
+def _cells(shown: Any) -> list[str]:
+    """What products are made of; nothing of options."""
+    return [cell for product in shown if not isinstance(product, int) for cell in product]
+
+
+# Trials as they are shown ---------------------------------------------------------------------------------------------
+
+
+def _versions(planned: Planned, rng: np.random.Generator) -> list[list[_Shown]]:
+    """The trials of each version, catch trials among them, in the order and with the places that everybody has."""
+    found = []
+    for tasks in planned.data["versions"]:
+        order = rng.permutation(len(tasks)) if planned.study.order == RANDOM else np.arange(len(tasks))
+        trials = [_shown(planned, tasks[k], MAIN, rng) for k in order]
+        for task in planned.data["catch"]:
+            trials.insert(1 + int(rng.integers(len(trials))), _shown(planned, task, CATCH, rng))
+        found.append(trials)
+    return found
+
+
+def _shown(planned: Planned, task: Mapping[str, Any], part: str, rng: np.random.Generator) -> _Shown:
+    """A trial with its options in some order."""
+    shown = task["shown"]
+    places = rng.permutation(len(shown)) if planned.study.sides == RANDOM else np.arange(len(shown))
+    labels = [option["label"] for option in planned.data["options"]]
+    cells = tuple(tuple(shown[k]) if planned.asked.kind == CHOICE else labels[shown[k]] for k in places)
+    answer = int(np.flatnonzero(places == task["answer"])[0]) if "answer" in task else None
+    return _Shown(part, cells, task.get("none", False), task.get("held_out", False), answer)
+
+
+def _row(planned: Planned, trial: _Shown) -> dict[str, Any]:
+    """What a trial shows, by the columns of `columns_shown`."""
+    size = planned.data["size"]
+    if planned.asked.kind == CHOICE:
+        cells: list[Any] = [product[k] for k in range(len(planned.asked.attributes)) for product in trial.shown]
+        cells += [int(trial.held_out)] * planned.asked.has_held_out + [int(trial.none)] * planned.asked.has_none
+    else:
+        cells = [*trial.shown, *[""] * (size - len(trial.shown))]
+    return dict(zip(columns_shown(planned.asked, size), cells, strict=True))
+
+
+def _csv(rows: list[dict[str, Any]], separator: str = ",", header: bool = True) -> bytes:
+    import pandas as pd
+
+    return pd.DataFrame(rows).to_csv(index=False, sep=separator, header=header).encode()
+
+
+def _numbered(name: str, number: int, versions: int) -> str:
+    """The name of a file of a version."""
+    stem, dot, ending = name.partition(".")
+    return name if versions == 1 else f"{stem}_{number}{dot}{ending}"
+
+
+# Tools ----------------------------------------------------------------------------------------------------------------
+
+
+def _jspsych(planned: Planned, rng: np.random.Generator) -> Exported:
+    addresses = [[(_FROM + file, f"sha384-{digest}") for file, digest in own.items()] for own in (_SCRIPTS, _STYLES)]
+    loads = ([address for address, _ in addresses[0]], [address for address, _ in addresses[1]])
+    page = rendered(planned, "jspsych", loads, scripts=addresses[0], styles=addresses[1])
+    how = "Open index.html; it loads jsPsych 8 from unpkg.com. The files that come back: thali field collect."
+    return Exported({"index.html": page.encode()}, how)
+
+
+def _psychopy(planned: Planned, rng: np.random.Generator) -> Exported:
+    """Conditions files, and the pictures beside them."""
+    files: dict[str, bytes] = {}
+    pictures = {}
+    for option in planned.data["options"]:
+        if "picture" in option:
+            kind, _, content = option["picture"].partition(";base64,")
+            ending = kind.removeprefix("data:image/").removesuffix("+xml").replace("jpeg", "jpg")
+            if ending == "svg":
+                raise DataError(f"PsychoPy shows no SVG; save the picture of {option['label']!r} as PNG.")
+            name = f"{_UNSAFE.sub('_', option['label'])}.{ending}"
+            if name in files:
+                raise DataError(f"The pictures of two options would be called {name!r}; name the options otherwise.")
+            pictures[option["label"]], files[name] = name, base64.b64decode(content)
+    names = {name: re.sub(r"\W", "_", name) for name in columns_shown(planned.asked, planned.data["size"])}
+    if bad := [name for name, safe in names.items() if not safe.isidentifier() or list(names.values()).count(safe) > 1]:
+        raise DataError(f"The column {bad[0]!r} is no name of a variable in PsychoPy; rename the attribute.")
+    versions = _versions(planned, rng)
+    practice = [_shown(planned, task, PRACTICE, rng) for task in planned.data["practice"]]
+    has_catch, counted = bool(planned.data["catch"]), TASK if planned.asked.kind == CHOICE else TRIAL
+
+    def table(trials: list[_Shown], version: int | None) -> bytes:
+        rows = []
+        for number, trial in enumerate(trials, start=1):
+            cells = {names[name]: pictures.get(cell, cell) for name, cell in _row(planned, trial).items()}
+            first = {PART: trial.part, **({} if version is None else {VERSION: version}), counted: number}
+            correct = "" if trial.answer is None else _keys(planned)[trial.answer]
+            rows.append({**first, **cells, **({"correct": correct} if has_catch else {})})
+        return _csv(rows)
+
+    for number, trials in enumerate(versions, start=1):
+        files[_numbered("trials.csv", number, len(versions))] = table(trials, number if len(versions) > 1 else None)
+    if practice:
+        files["practice.csv"] = table(practice, None)
+    answers = columns_answered(planned.asked.kind, planned.study, planned.data["size"])
+    keys, none = _keys(planned), _others(planned)
+    keys += [str(len(keys) + 1)] * len(none)
+    part = "a Slider" if planned.asked.kind == RATINGS else f"a Keyboard with the keys {listed(keys)}"
+    part += "".join(f", of which {keys[-1]} is {text!r} (thali fit --none {keys[-1]})" for text in none)
+    how = f"Let a loop read the file; what answers is called {' and '.join(answers)}: {part}."
+    return Exported(files, how + _by_hand(planned))
+
+
+def _keys(planned: Planned) -> list[str]:
+    """The keys that answer."""
+    size = planned.data["size"]
+    return ["left", "right"] if planned.asked.kind == PAIRS else [str(k + 1) for k in range(size)]
+
+
+def _qualtrics(planned: Planned, rng: np.random.Generator) -> Exported:
+    """One list of the tasks of all versions, of which each person sees a random part."""
+    distinct: dict[Any, _Shown] = {}
+    for own in _versions(planned, rng):
+        seen: Counter[tuple[str, ...]] = Counter()
+        for trial in [trial for trial in own if trial.part == MAIN]:
+            task = tuple(sorted(map(str, trial.shown)))
+            seen[task] += 1  # which a version may have twice on purpose
+            distinct.setdefault((task, seen[task]), trial)
+    trials = list(distinct.values())
+    names = planned.asked.attributes
+    size = planned.data["size"]
+    rows = []
+    for trial in trials:
+        shown = (
+            [_product(names, cells, html.escape) for cells in trial.shown] if names else map(html.escape, trial.shown)
+        )
+        rows.append(dict(enumerate(" ".join(text.split()) for text in shown)))
+    files = {"loop_and_merge.tsv": _csv(rows, "\t", header=False), _DESIGN: _design(planned, [trials])}
+    part = len(planned.data["versions"][0])
+    some = "" if part == len(trials) else f", present {part} of the {len(trials)} loops to each person"
+    answers = columns_answered(planned.asked.kind, planned.study, size)
+    fields = [f"${{lm://Field/{k + 1}}}" for k in range(size)] + [repr(text) for text in _others(planned)]
+    tags = "the export tag" if len(answers) == 1 else "the export tags"
+    how = (
+        f"Paste the file into Loop & Merge{some}; its question has {tags} {' and '.join(answers)} and shows "
+        f"{listed(fields)}. Export numeric values, and read them with --design {_DESIGN}."
+    )
+    return Exported(files, how + _by_hand(planned, "practice", "catch"))
+
+
+def _others(planned: Planned) -> list[str]:
+    """The last answer of a trial, where neither or none may be chosen."""
+    words = planned.data["words"]
+    return [words["none"]] * planned.asked.has_none + [words["no_preference"]] * planned.study.no_preference
+
+
+def _by_hand(planned: Planned, *more: str) -> str:
+    """A word on what of the study the files do not hold."""
+    names = [name for name in ("consent", "instructions", "questions", "thanks", *more) if getattr(planned.study, name)]
+    return f" Not in the files, to be written there: {listed(names)}." if names else ""
+
+
+def _product(names: tuple[str, ...], cells: Any, escaped: Callable[[str], str]) -> str:
+    """A product on lines of their own."""
+    return "<br>".join(f"{escaped(name)}: {escaped(cell)}" for name, cell in zip(names, cells, strict=True))
+
+
+def _formr(planned: Planned, rng: np.random.Generator) -> Exported:
+    """A sheet of items for each version."""
+    versions = _versions(planned, rng)
+    files = {_DESIGN: _design(planned, [[each for each in trials if each.part == MAIN] for trials in versions])}
+    practice = [_shown(planned, task, PRACTICE, rng) for task in planned.data["practice"]]
+    for number, trials in enumerate(versions, start=1):
+        items = _items(planned, [*practice, *trials], number if len(versions) > 1 else None)
+        files[_numbered("survey.csv", number, len(versions))] = _csv(items)
+    return Exported(files, f"Upload the sheet as a survey; its results are read with --design {_DESIGN}.")
+
+
+def _items(planned: Planned, trials: list[_Shown], version: int | None) -> list[dict[str, Any]]:
+    """The rows of a sheet."""
+    study, words, data = planned.study, planned.data["words"], planned.data
+    size = max([data["size"] + 1, 2, *(len(question.choices) for question in study.questions)])
+    found: list[dict[str, Any]] = []
+
+    def item(kind: str, name: str, label: str, choices: Any = (), optional: bool = False, value: str = "") -> None:
+        texts = {f"choice{k + 1}": "" for k in range(size)} | {f"choice{k + 1}": text for k, text in enumerate(choices)}
+        optional_cell = "*" if optional else ""
+        found.append({"type": kind, "name": name, "label": label, "optional": optional_cell, "value": value, **texts})
+
+    def page() -> None:
+        item("submit", f"page_{len(found) + 1}", _plain(words["next"]))
+
+    if version is not None:
+        item("calculate", VERSION, "", value=str(version))
+    if study.consent:
+        item("note", "consent", "\n\n".join(map(_plain, data["consent"])))
+        item("check", "agreed", _plain(words["agree"]))
+    item("note", "instructions", "\n\n".join(map(_plain, data["instructions"] or [words["welcome"]])))
+    page()
+    for question in study.questions:
+        if not _NAME.fullmatch(question.name):
+            raise DataError(
+                f"The question {question.name!r} is no name of an item of formr: letters a to z and digits."
+            )
+        item(_asks(question), question.name, _plain(question.ask), map(_plain, question.choices), not question.required)
+    if study.questions:
+        page()
+    numbers: Counter[str] = Counter()
+    for trial in trials:
+        numbers[trial.part] += 1
+        _ask(planned, trial, numbers[trial.part], item)
+        page()
+    item("note", "end", "\n\n".join(map(_plain, data["thanks"] or [words["end"]])))
+    return found
+
+
+def _ask(planned: Planned, trial: _Shown, number: int, item: Callable[..., None]) -> None:
+    """The items of a trial."""
+    study, words, kind = planned.study, planned.data["words"], planned.asked.kind
+    names = planned.asked.attributes
+    shown = [_product(names, cells, _plain) for cells in trial.shown] if names else list(map(_plain, trial.shown))
+    more = [words["none"]] * trial.none + [words["no_preference"]] * study.no_preference
+    for answer in columns_answered(kind, study, planned.data["size"]):
+        name = f"{answer}_{number}" if trial.part == MAIN else f"{trial.part}_{answer}_{number}"
+        asks = _plain(words["question_worst"] if answer == "worst" else words["question"])
+        if kind == RATINGS:
+            scale = planned.data["scale"]
+            asks = f"{asks}<br>{'<br>'.join(shown)}"
+            item(f"rating_button 1,{scale['steps']},1", name, asks, [_plain(scale[end]) for end in ("low", "high")])
+        else:
+            item("mc_button", name, asks, [*shown, *map(_plain, more)])
+
+
+def _asks(question: Question) -> str:
+    """The type of an item about the person."""
+    if question.kind == "choice":
+        return "mc"
+    if question.kind == "text":
+        return "text 500"
+    is_within = question.least is not None and question.most is not None
+    return f"number {question.least:g},{question.most:g},any" if is_within else "number"
+
+
+def _plain(text: str) -> str:
+    """The text as Markdown shows it to the letter."""
+    return _MARKS.sub(lambda sign: f"&#{ord(sign[0])};", html.escape(text))
+
+
+def _design(planned: Planned, versions: list[list[_Shown]]) -> bytes:
+    """What was shown in each task, beside which answers are read."""
+    rows: list[dict[str, Any]] = []
+    for version, trials in enumerate(versions, start=1):
+        for number, trial in enumerate(trials, start=1):
+            first = {**({VERSION: version} if len(versions) > 1 else {}), TASK: number}
+            if planned.asked.kind != CHOICE:
+                rows.append(first | _row(planned, trial))
+                continue
+            last = {"held_out": int(trial.held_out)} if planned.asked.has_held_out else {}
+            for k, cells in enumerate(trial.shown, start=1):
+                products = dict(zip(planned.asked.attributes, cells, strict=True))
+                rows.append(first | {"alternative": k} | products | last)
+            if trial.none:
+                rows.append(first | {"alternative": "none"} | last)
+    return _csv(rows)
+
+
+TOOLS: dict[str, Callable[[Planned, np.random.Generator], Exported]] = {
+    "jspsych": _jspsych,
+    "psychopy": _psychopy,
+    "qualtrics": _qualtrics,
+    "formr": _formr,
+}

@@ -1,0 +1,223 @@
+"""The same study for other tools: files are written, answers are faked in their layout, and thali reads them."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+from thali.reading.recognise import read
+
+DRINKS = ["tea", "coffee", "milk", "juice"]
+ATTRIBUTES = {"brand": ["A", "B"], "price": [1, 2, 3]}
+READ = {  # of two people who answer everything
+    "pairs": "4 options, 6 pairs, 12 comparisons, 2 subjects",
+    "best": "4 options, 4 sets of 3, 8 choices, 2 respondents",
+    "best-worst": "4 options, 4 sets of 3, 8 best-worst choices, 2 respondents",
+    "odd-one-out": "4 objects, 4 sets of 3 pairs, 8 answers, 2 subjects",
+    "ratings": "4 objects, 6 similarities",
+    "choice": "2 respondents, 4 tasks, ",
+}
+STUDY = {
+    "consent": "Do you agree?",
+    "questions": [{"name": "age", "ask": "How *old* are you?", "kind": "number", "least": 16, "most": 99}],
+}
+
+
+def design_of(kind, **settings):
+    if kind == "choice":
+        return th.designs.choice(ATTRIBUTES, 4, 2, random_seed=1, **settings)
+    return th.designs.sets(DRINKS, {"pairs": 2, "ratings": 2}.get(kind, 3), random_seed=1)
+
+
+def rows_of(path):
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def picks(rng, kind):
+    """What somebody answers, by the names of the answers: the place of an option from 1 on, or a rating."""
+    if kind == "best-worst":
+        best, worst = rng.permutation(3)[:2] + 1
+        return {"best": best, "worst": worst}
+    name = {"pairs": "chosen", "best": "best", "odd-one-out": "odd", "ratings": "similarity", "choice": "choice"}[kind]
+    most = {"pairs": 2, "ratings": 7, "choice": 2}.get(kind, 3)
+    return {name: rng.integers(1, most + 1)}
+
+
+def of_psychopy(rows, kind, rng):
+    """What PsychoPy saves: the conditions, and what each component wrote."""
+    found = []
+    for person in ("p1", "p2"):
+        for number, row in enumerate(rows):
+            keys = picks(rng, kind)
+            if kind == "pairs":
+                keys = {"chosen": ["left", "right"][keys["chosen"] - 1]}
+            ending = "response" if kind == "ratings" else "keys"
+            written = {f"{name}.{ending}": value for name, value in keys.items()}
+            times = {f"{name}.rt": 0.5 for name in keys}
+            more = {"trials.thisN": number, "trials.thisRepN": 0, "participant": person, "session": 1}
+            found.append(row | written | times | more | {"date": "2026-11-25", "psychopyVersion": "2026.1.0"})
+    return pd.DataFrame(found)
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_psychopy_reads_conditions_and_thali_what_it_saves(tmp_path, kind):
+    said = th.field.export(design_of(kind), tmp_path, "psychopy", kind, study=STUDY)
+    assert "what answers is called " in said and said.endswith("to be written there: consent and questions.")
+    rows = rows_of(tmp_path / "trials.csv")
+    assert all(name.isidentifier() for name in rows[0])  # or a loop refuses them
+    of_psychopy(rows, kind, np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)
+    sentence = read(tmp_path / "data.csv")[1]
+    assert READ[kind].replace("4 tasks", "8 tasks") in sentence
+
+
+def columns_in_loops(tasks, kind, rng, name):
+    """A row a person, a column an answer, whose name is made of that of the answer and of the number of the trial."""
+    people = []
+    for _ in range(2):
+        answers = [picks(rng, kind) for _ in range(tasks)]
+        row = {name(each, k + 1): value for k, one in enumerate(answers) for each, value in one.items()}
+        people.append(row)
+    return pd.DataFrame(people)
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_qualtrics_loops_over_fields_and_thali_reads_its_three_headers(tmp_path, kind):
+    said = th.field.export(design_of(kind), tmp_path, "qualtrics", kind)
+    fields = [line.split("\t") for line in (tmp_path / "loop_and_merge.tsv").read_text().splitlines()]
+    assert f"${{lm://Field/{len(fields[0])}}}" in said and {len(line) for line in fields} == {len(fields[0])}
+    answers = columns_in_loops(len(fields), kind, np.random.default_rng(1), lambda name, k: f"{k}_{name}")
+    answers.insert(0, "ResponseId", ["R_1", "R_2"])
+    answers.insert(0, "StartDate", "2026-11-25 10:00:00")
+    texts = [dict.fromkeys(answers, "${lm://Field/1}"), {name: f'{{"ImportId":"{name}"}}' for name in answers}]
+    pd.concat([pd.DataFrame(texts), answers]).to_csv(tmp_path / "data.csv", index=False)
+    sentence = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[1]
+    assert READ[kind].replace("4 tasks", "8 tasks") in sentence
+    assert "Qualtrics' lines of questions and of ids left out" in sentence
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_formr_has_a_sheet_of_items_and_thali_reads_its_results(tmp_path, kind):
+    th.field.export(design_of(kind), tmp_path, "formr", kind, study=STUDY)
+    items = rows_of(tmp_path / "survey.csv")
+    names = [item["name"] for item in items]
+    assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z]\w*", name) for name in names)
+    kinds = {item["type"] for item in items}
+    asks = "rating_button 1,7,1" if kind == "ratings" else "mc_button"
+    assert kinds == {"note", "check", "submit", "number 16,99,any", asks}
+    assert next(item for item in items if item["name"] == "age")["label"] == "How &#42;old&#42; are you?"
+    tasks = len(pd.read_csv(tmp_path / "design.csv")["task"].unique())
+    answers = columns_in_loops(tasks, kind, np.random.default_rng(1), lambda name, k: f"{name}_{k}")
+    assert set(answers) <= set(names)
+    answers.insert(0, "ended", "2026-11-25 10:10:00")
+    answers.insert(0, "session", ["Xq1", "Zw2"])
+    answers.to_csv(tmp_path / "results.csv", index=False)
+    columns = {"respondent": "session"} if kind == "choice" else {}
+    sentence = read(tmp_path / "results.csv", design=tmp_path / "design.csv", **columns)[1]
+    assert READ[kind].replace("4 tasks", "8 tasks") in sentence
+
+
+def test_a_person_answers_what_was_shown(tmp_path):
+    """The numbers of answers mean the options in the order of the files."""
+    th.field.export(DRINKS[:3], tmp_path, "qualtrics", "best-worst", study={"size": 3})
+    fields = (tmp_path / "loop_and_merge.tsv").read_text().split()
+    (tmp_path / "data.csv").write_text("ResponseId,1_best,1_worst\nR_1,3,1\nR_2,,\n")
+    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    assert data.example().startswith(f"{fields[2]!r} best and {fields[0]!r} worst") and len(data.respondents) == 1
+    th.field.export(DRINKS[:3], tmp_path, "formr", study={"no_preference": True})
+    row = pd.read_csv(tmp_path / "design.csv").iloc[1]
+    assert rows_of(tmp_path / "survey.csv")[4]["choice3"] == "No preference"
+    (tmp_path / "data.csv").write_text("session,chosen_1,chosen_2,chosen_3,version\nx,3,2,,1\n")
+    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    assert (
+        data.tied.sum() == 1 and data.counts.sum() == 1 and data.example().startswith(f"{row['right']!r} chosen over")
+    )
+
+
+def test_versions(tmp_path):
+    """A file each, but for Qualtrics, which draws a part; answers are read beside the version of each person."""
+    design = th.designs.pairs(6, per_person=5, versions=2, random_seed=1)
+    th.field.export(design, tmp_path, "psychopy")
+    assert {row["version"] for row in rows_of(tmp_path / "trials_2.csv")} == {"2"}
+    assert "present 5 of the 10 loops to each person" in th.field.export(design, tmp_path, "qualtrics")
+    assert len((tmp_path / "loop_and_merge.tsv").read_text().splitlines()) == 10
+    th.field.export(design, tmp_path, "formr")
+    assert rows_of(tmp_path / "survey_2.csv")[0]["value"] == "2"
+    own = pd.read_csv(tmp_path / "design.csv").query("version == 2 and task == 1").iloc[0]
+    table = "session,version,chosen_1,chosen_2\nx,1,2,1\ny,2,1,\n"
+    (tmp_path / "data.csv").write_text(table)
+    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    place = {label: k for k, label in enumerate(data.labels)}
+    assert data.counts.sum() == 3 and data.counts[place[str(own["left"])], place[str(own["right"])]] >= 1
+    (tmp_path / "data.csv").write_text(table.replace("version", "v"))
+    with pytest.raises(DataError, match="has 2 versions, and no column of the answers says which of them a person had"):
+        read(tmp_path / "data.csv", design=tmp_path / "design.csv")
+    (tmp_path / "data.csv").write_text("session,version,q\nx,1,2\n")
+    with pytest.raises(DataError, match="The design has 5 sets, and no columns of the answers are called like"):
+        read(tmp_path / "data.csv", design=tmp_path / "design.csv")
+
+
+def test_catch_trials_practice_and_pictures_go_to_psychopy(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for name in ("green tea", "milk", "juice"):
+        image.new("RGB", (20, 10), "red").save(tmp_path / f"{name}.png")
+    study = {"catch": [{"options": ["milk", "juice"], "answer": "juice"}], "practice": [{"options": ["milk", "juice"]}]}
+    th.field.export(tmp_path, tmp_path / "out", "psychopy", study=study)
+    rows = rows_of(tmp_path / "out" / "trials.csv")
+    assert {row["left"] for row in rows} <= {"green_tea.jpg", "milk.jpg", "juice.jpg"}
+    assert all((tmp_path / "out" / row[side]).is_file() for row in rows for side in ("left", "right"))
+    catch = [row for row in rows if row["part"] == "catch"]
+    assert [row[row["correct"]] for row in catch] == ["juice.jpg"] and len(rows) == 4
+    assert [row["part"] for row in rows_of(tmp_path / "out" / "practice.csv")] == ["practice"]
+    of_psychopy(rows, "pairs", np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)
+    data, sentence = read(tmp_path / "data.csv", where="part == 'main'")
+    assert set(data.labels) == {"green tea", "milk", "juice"} and "6 comparisons, 2 subjects" in sentence
+
+
+EVIL = "</script><script>alert(1)</script>"
+
+
+def test_a_page_for_jspsych_loads_jspsych_to_the_letter_and_holds_labels_as_text(tmp_path):
+    th.field.export([EVIL, '"><img src=x onerror=alert(1)>'], tmp_path, "jspsych", title=EVIL)
+    page = (tmp_path / "index.html").read_text("utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    scripts = re.findall(r'<script src="(https://unpkg.com/[^"]*)" integrity="sha384-[^"]{64}"', page)
+    assert len(scripts) == 3 and page.count("<script") == 5 and "<img src=x" not in page
+    assert policy.startswith("default-src 'none'; ") and "connect-src" not in policy
+    assert re.search(r" script-src 'sha256-[^ ]*' ([^;]*);", policy)[1].split() == scripts
+    data = json.loads(re.search(r'id="study">(.*?)</script>', page, re.S)[1])
+    assert data["options"][0]["label"] == EVIL
+
+
+@pytest.mark.parametrize(
+    ("tool", "design", "settings", "sentence"),
+    [
+        ("word", DRINKS, {}, "to must be one of jspsych, psychopy, qualtrics, formr; got 'word'."),
+        ("formr", DRINKS, {"kind": "ranking"}, "Rankings go to jspsych alone; for formr ask best-worst"),
+        ("qualtrics", design_of("choice"), {"study": {"dual": True}}, "dual goes to jspsych alone"),
+        ("psychopy", DRINKS, {"study": {"no_preference": True}}, "no key says no preference"),
+        ("psychopy", ["[__import__('os').system('id')]", "tea"], {}, 'psychopy would run a part of "[__import__('),
+        ("psychopy", ["=1+1", "tea"], {}, "psychopy would run a part of '=1+1'"),
+        ("psychopy", ["$tea", "tea"], {}, "psychopy would run a part of '$tea'"),
+        ("qualtrics", ["${e://Field/secret}", "tea"], {}, "qualtrics would run a part of '${e://Field/secret}'"),
+        ("formr", ["`r system('id')`", "tea"], {}, "formr would run a part of \"`r system('id')`\""),
+        ("formr", DRINKS, {"study": {"consent": "`r 1`"}}, "formr would run a part of '`r 1`'"),
+        ("formr", DRINKS, {"study": {"words": {"question": "`r 1`"}}}, "formr would run a part of '`r 1`'"),
+        ("formr", DRINKS, {"study": {"questions": [{"name": "größe", "ask": "?"}]}}, "is no name of an item of formr"),
+    ],
+)
+def test_what_another_tool_cannot_ask_or_would_run(tmp_path, tool, design, settings, sentence):
+    with pytest.raises((DataError, ArgumentError), match=re.escape(sentence)):
+        th.field.export(design, tmp_path / "out", tool, **settings)
+    assert not (tmp_path / "out").exists()
+
+
+def test_labels_are_text_for_qualtrics_and_formr(tmp_path):
+    th.field.export(["<b>tea</b>", "**milk**"], tmp_path, "qualtrics")
+    assert "&lt;b&gt;tea&lt;/b&gt;" in (tmp_path / "loop_and_merge.tsv").read_text()
+    th.field.export(["<b>tea</b>", "**milk**"], tmp_path, "formr")
+    assert "&#42;&#42;milk&#42;&#42;" in (tmp_path / "survey.csv").read_text()
