@@ -21,17 +21,19 @@ from thali.posterior.interval import interval_name
 from ..coding import knots_by_name, linear_names
 from ..nests import labelled
 from .check import check_sentence
+from .chooser import LOGIT
 from .english import ENGLISH
 from .market import markets_of
 from .pay import paid_for, price_among, refuse_wordy_price
 from .rules import How
 from .shares import demand as demand_of
-from .simulator import offered_in, simulated
+from .simulator import as_asked, offered_in, simulated
 
 if TYPE_CHECKING:
     import pandas
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
+_ARC = 0.1  # of an elasticity where shares jump
 _ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
 _OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"}  # of what is lost
 
@@ -281,10 +283,14 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
     """What one per cent more of the price of a product does, in the first market that was asked for."""
     if settings.market is None or settings.price is None:
         return None
-    first = markets_of(model._chooser().data.scheme, settings.market)[0]
+    chooser = model._chooser()
+    scheme = chooser.data.scheme
+    first = markets_of(scheme, settings.market)[0]
+    jumps = settings.rule not in (None, LOGIT) and chooser.is_number(scheme.names.index(settings.price))
+    arc = {"change": _ARC} if jumps else {}
     with without_warnings():  # which the shares of the market gave
         table = model.elasticities(
-            first.table.set_axis(first.labels), settings.price, **_how(settings), **settings.of_market
+            first.table.set_axis(first.labels), settings.price, **arc, **_how(settings), **settings.of_market
         )
     if not len(table):
         return None
@@ -295,7 +301,7 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
     where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
     sentence = phrase(ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {}))
-    title = str(phrase(ENGLISH, "elasticities.title", price=settings.price))
+    title = str(phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price))
     return Finding(str(sentence), title=title, table=table, rows=None, picture=Picture("elasticities", title, (table,)))
 
 
@@ -332,8 +338,14 @@ def market(model: Any, settings: Settings) -> Finding | None:
     draws = model._market_draws()
     if draws is None:
         return None
-    offered = None if settings.market is None else offered_in(draws, model._chooser(), settings.market)
-    return simulated(draws, offered, settings.ci, settings.price)
+    if settings.market is None:
+        return simulated(draws, None, settings.ci, settings.price)
+    chooser, notes = model._chooser(), ()
+    offered = offered_in(draws, chooser, settings.market)
+    if settings.of_market:
+        how = How(**settings.of_market).checked(markets_of(chooser.data.scheme, settings.market))
+        draws, offered, notes = as_asked(draws, offered, how)
+    return simulated(draws, offered, settings.ci, settings.price, notes)
 
 
 # people -------------------------------------------------------------------------------------------------------
