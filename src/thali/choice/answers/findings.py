@@ -46,11 +46,11 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     given = model.get_params()
     if settings.price is not None:
         refuse_wordy_price(data.scheme, settings.price)
+    if settings.holdouts is not None:
+        data.scheme.with_numbers(_numbers(given, data), settings.holdouts).encode(settings.holdouts)
     if settings.market is not None:
-        asked = (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")))
-        numbers = (*asked, *data.scheme.measured)
         of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
-        _check_market(settings, of_labels, numbers)
+        _check_market(settings, of_labels, _numbers(given, data))
     elif settings.of_market:
         named = next(iter(settings.of_market))
         raise ArgumentError(
@@ -59,6 +59,11 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
     return replace(settings, price=settings.price if settings.price is not None else price_among(data.scheme))
+
+
+def _numbers(given: dict[str, Any], data: Any) -> tuple[str, ...]:
+    """The attributes that the model takes as numbers."""
+    return (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")), *data.scheme.measured)
 
 
 def _check_market(settings: Settings, data: Any, numbers: tuple[str, ...]) -> None:
@@ -332,6 +337,26 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     return f"{found}{elsewhere}"
 
 
+@finding("holdouts", "How well are tasks predicted that were held out?")
+def holdouts(model: Any, settings: Settings) -> Finding | None:
+    """Hits and log score of the choices in tasks that the fit has not seen."""
+    if settings.holdouts is None:
+        return None
+    table = model.holdouts(settings.holdouts)
+    scores = table.attrs
+    sentence = phrase(
+        ENGLISH,
+        "holdouts",
+        choices=f"{settings.holdouts.n_tasks:,}",
+        hits=f"{100 * scores['hit_rate']:.0f}",
+        hits_se=f"{100 * scores['hit_rate_se']:.1f}",
+        score=f"{scores['log_score']:.3f}",
+        score_se=f"{scores['log_score_se']:.3f}",
+        guessing=f"{-scores['guessing']:.3f}",
+    )
+    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=None)
+
+
 @finding("market", "Market simulator", SHOWN)
 def market(model: Any, settings: Settings) -> Finding | None:
     """A market that the reader of a page may change."""
@@ -416,7 +441,7 @@ def check(model: Any, settings: Settings) -> Finding:
 
 FIRST = (
     *(attribute_importance, level_effects, utilities, willingness_to_pay),
-    *(market_shares, demand, elasticities, market),
+    *(market_shares, demand, elasticities, holdouts, market),
 )
 OF_PEOPLE = (
     *(individual_level_effects, individual_importance, individual_willingness_to_pay),
