@@ -220,6 +220,11 @@ ELECTRICITY = """choice,id,pf1,pf2,pf3,cl1,cl2,cl3
 1,1,9,0,7,1,5,0
 2,2,0,7,9,5,0,1
 """
+ELECTRICITY_AND_AGES = """choice,id,pf1,pf2,pf3,cl1,cl2,cl3,age1,age2
+3,1,7,9,0,5,1,0,40,12
+1,1,9,0,7,1,5,0,40,12
+2,2,0,7,9,5,0,1,30,5
+"""
 MODE_CANADA = """case,alt,choice,cost,ivt,income
 1,train,0,28,50,45
 1,air,1,70,20,45
@@ -254,12 +259,22 @@ GERMAN = """Befragter;Aufgabe;Konzept;Marke;Preis;Auswahl
         (APOLLO, {}, (2, 4, 10), ["time", "cost"]),
         (TRAIN, {}, (2, 4, 8), ["price", "time", "comfort"]),
         (ELECTRICITY, {}, (2, 3, 9), ["pf", "cl"]),
+        (ELECTRICITY_AND_AGES, {}, (2, 3, 9), ["pf", "cl"]),
         (MODE_CANADA, {"respondent": "case", "task": "case"}, (2, 2, 4), ["cost", "ivt"]),
         (YOGURT, {}, (2, 3, 6), ["price", "feat", "brand"]),
         (CBC_TOOLS, {"attributes": ["price", "type"]}, (1, 2, 4), ["price", "type"]),
         (GERMAN, {}, (1, 2, 4), ["Marke", "Preis"]),
     ],
-    ids=["apollo", "mlogit, Train", "mlogit, Electricity", "mlogit, ModeCanada", "logitr", "cbcTools", "German"],
+    ids=[
+        "apollo",
+        "mlogit, Train",
+        "mlogit, Electricity",
+        "the same and ages",
+        "mlogit, ModeCanada",
+        "logitr",
+        "cbcTools",
+        "German",
+    ],
 )
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 def test_shapes_of_packages(text, options, size, attributes):

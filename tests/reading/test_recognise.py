@@ -49,6 +49,26 @@ def parses(monkeypatch):
     return counts
 
 
+NUMBERED = """id,task,alternative,brand,price,choice
+1,1,1,Aika,99,1
+1,1,2,Bora,149,0
+1,1,none,,,0
+1,2,1,Bora,99,0
+1,2,2,Aika,199,0
+1,2,none,,,1
+"""
+
+
+def test_numbers_of_places_name_no_options():
+    reading = recognise(table(NUMBERED))
+    assert (reading.kind, reading.could_be) == (kinds.EXPERIMENTS, kinds.CHOICES)
+    assert recognise(table(NUMBERED), kinds.CHOICES, kinds.PAIRS).kind == kinds.CHOICES
+    assert recognise(table(NUMBERED), alternative="alternative").kind == kinds.CHOICES
+    same = NUMBERED.replace("1,2,1,Bora,99", "1,2,1,Aika,99").replace("1,2,2,Aika,199", "1,2,2,Bora,149")
+    with pytest.raises(RecognitionError, match="say which is meant"):  # each number has products of its own
+        recognise(table(same))
+
+
 @pytest.mark.parametrize(
     ("text", "words", "code"),
     [

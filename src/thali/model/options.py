@@ -449,6 +449,14 @@ MARKET_STUDY = (
     ),
     CI,
     Option(
+        "holdouts",
+        'Leave out the rows in which this holds, such as "held_out == 1", and say how well the choices in these tasks'
+        " are predicted; written as --where.",
+        CONDITIONS,
+        REPORT,
+        metavar="CONDITION",
+    ),
+    Option(
         "availability",
         "With --market: on which part of the occasions a product is found, awareness times distribution; several may"
         " follow each other.",

@@ -33,6 +33,8 @@ class Settings:
         Products whose shares are predicted.
     rule, scale, availability, actual : optional
         How utilities become shares of the market, as for `market_shares`.
+    holdouts : ChoiceExperiment, optional
+        Choices in tasks that the fit has not seen, which it is to predict.
     price : str, optional
         The attribute of amounts of money; None: one that is called price or cost.
     segments : optional
@@ -63,6 +65,7 @@ class Settings:
     scale: float | None = None
     availability: "Mapping[str, float] | None" = None
     actual: "Mapping[str, float] | None" = None
+    holdouts: Any = None
     price: str | None = None
     segments: Any = None
     none: str | None = None

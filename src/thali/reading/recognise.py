@@ -196,9 +196,11 @@ def recognise(
     labels: Mapping[str, str] | Path | None = None,
     codes: Path | None = None,
     design: Path | None = None,
+    holdouts: Any = None,
+    held_out: bool = False,
     **options: Any,
 ) -> Reading:
-    """The one way to read a table."""
+    """The one way to read a table; of `holdouts`, a condition, the rows that are held out, or the others."""
     order: dict[str, list[str]] = {}
     if design is not None:
         with in_file(table.file):
@@ -215,7 +217,7 @@ def recognise(
     triangles = {shape.name for shape in tried if shape.triangle}
     conditions = Where.of(where)
     with in_file(table.file):
-        table = without_file_names(table.only(conditions))
+        table = without_file_names(table.only(conditions).parted(Where.of(holdouts), held_out))
         if labels is not None:
             table = relabelled(table, read_labels(labels) if isinstance(labels, Path) else labels)
         for role in sorted(_COLUMNS - {TARGET.name}):  # what classes are in is asked of the shape

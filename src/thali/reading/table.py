@@ -394,6 +394,20 @@ class Table:
         note = "; ".join(filter(None, [self.note, where.left_out(len(kept), int(kept.sum()))]))
         return replace(self, frame=frame, note=note, conditioned=where.columns)
 
+    def parted(self, where: Where, held_out: bool) -> "Table":
+        """Of rows that are held out where the conditions hold, if there are any, these or the others."""
+        if not where.conditions:
+            return self
+        is_held = where.holds(self.frame)
+        if is_held.all() or not is_held.any():
+            every = "every row" if is_held.all() else "no row"
+            raise DataError(
+                Argument("holdouts"), f" {where} holds in {every} of {len(self.frame):,}; say it of some of them."
+            )
+        kept = is_held if held_out else ~is_held
+        note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out by {where}"]))
+        return replace(self, frame=self.frame.loc[kept], note=note, conditioned=(*self.conditioned, *where.columns))
+
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:
     """A table from a CSV, TSV, Excel or Parquet file.

@@ -8,8 +8,8 @@ import pandas
 
 from thali._printed import Printed
 from thali.comparison import findings as of_comparison
-from thali.errors import PYTHON, ArgumentError, Words
-from thali.inference.files import atomic_write
+from thali.errors import PYTHON, ArgumentError, DataError, Words
+from thali.inference.files import atomic_write, cannot_write, write_together
 from thali.model import printed_findings
 from thali.model.base import Model
 from thali.model.finding import Findings
@@ -19,6 +19,8 @@ from thali.paired.board import Leaderboard
 
 from .figures import Figures
 from .html import Cover, Document, document_of, document_of_answer, fit_in_words, rendered
+from .slides import slide_files
+from .slides import slides as slides_of
 
 
 def findings(answer: Any, **settings: Any) -> Findings:
@@ -126,6 +128,52 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
     True
     """
     atomic_write(Path(path), page_of(what, cover=Cover(title, author, question)))
+
+
+def slides(model: Model, folder: Any, **settings: Any) -> list[str]:
+    """Write a slide of 16 to 9 for each answer that has a picture: the picture under the sentence that it shows.
+
+    The slides are those of ``thali fit --slides FOLDER``, each as PNG, 1,920 pixels across, and as SVG.
+
+    Parameters
+    ----------
+    model : fitted model
+    folder : str or path
+        Is made where it is absent; files of the same names are replaced.
+    **settings
+        See `findings` of the model, such as ``market=``.
+
+    Returns
+    -------
+    list of str
+        The names of the files, in the order of a reader's questions; none where no answer has a picture.
+
+    Raises
+    ------
+    NotFittedError
+        Before `fit`.
+    ArgumentError
+        If a setting is not one of the model, or out of its range.
+    DataError
+        If the files cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, thali as th
+    >>> model = th.MultinomialLogit(linear="price")
+    >>> model = model.fit(th.datasets.product_choices(people=10, random_seed=1).data)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     slides(model, folder)[:2]
+    ['01_attribute_importance.png', '01_attribute_importance.svg']
+    """
+    found = slide_files(slides_of(model.findings(**settings), PYTHON, about(model)))
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        write_together(target, found)
+    except OSError as error:
+        raise DataError(cannot_write(target, error)) from error
+    return list(found)
 
 
 def page_of(

@@ -21,6 +21,7 @@ _SMALL, _SMALL_LINE, _SMALL_LETTERS = 8.0, 0.16, 120  # the same of what stands 
 _DENSER = 0.8  # how far rows of a tall picture may move together, so that its letters stay large
 _EDGE = 0.18  # inches
 _KINDS = ("png", "svg")
+_FILE = re.compile(r"\d\d_\w+\.(?:png|svg)")
 _SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z“])")  # between two of them
 
 
@@ -72,6 +73,11 @@ def slides(findings: Findings, words: Words, about: str) -> dict[str, Slide]:
         first, *_ = _SENTENCES.split(said)
         made[f"{len(made) + 1:02}_{found.picture.stem}"] = Slide(found.picture, first, about)
     return made
+
+
+def is_slide(name: str) -> bool:
+    """Whether a file is called as slides are."""
+    return _FILE.fullmatch(name) is not None
 
 
 def slide_files(slides: dict[str, Slide], kinds: Iterable[str] = _KINDS) -> dict[str, bytes]:

@@ -121,6 +121,47 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
 # substitution -------------------------------------------------------------------------------------------------
 
 
+# the page -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"scale": 0.4},
+        {"rule": "first-choice"},
+        {"availability": {"A": 0.4, "C": 0.7}},
+        {"actual": ACTUAL, "scale": 1.5},
+        {"actual": {"A": 0.4, "B": 0.2, "C": 0.4}, "availability": {"A": 0.6, "B": 0.5}},
+    ],
+)
+def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchical, how):
+    for model in (hierarchical, multinomial):
+        found = model.findings(market=MARKET, **how)["market"]
+        table = model.market_shares(MARKET, **how)
+        np.testing.assert_allclose(found.table["share"], table["share"], atol=2e-4)
+        if model is hierarchical:  # whose page has all draws
+            np.testing.assert_allclose(found.table["share_low"], table["share_low"], atol=4e-4)
+    words = " ".join(map(str, found.notes))
+    assert ("constant of the one above" in words) == ("actual" in how) and ("multiplied by" in words) == (
+        "scale" in how
+    )
+    assert ("on a part of the occasions" in words) == ("availability" in how)
+
+
+def test_what_the_simulator_cannot_do_is_said(hierarchical):
+    with pytest.warns(DataWarning, match="shares by the logit's own rule"):
+        found = hierarchical.findings(market=MARKET, rule="randomised-first-choice")["market"]
+    assert "logit's own rule" in str(found.notes[0])
+    np.testing.assert_allclose(found.table["share"], hierarchical.market_shares(MARKET)["share"], atol=2e-4)
+
+
+def test_elasticities_are_found_where_shares_jump(hierarchical):
+    found = hierarchical.findings(market=MARKET, rule="first-choice")["elasticities"]
+    wanted = hierarchical.elasticities(MARKET, "price", change=0.1, rule="first-choice")
+    np.testing.assert_array_equal(found.table["elasticity"], wanted["elasticity"])
+    assert "along an arc of ten per cent" in found.title
+
+
 def test_elasticities_are_the_derivatives(multinomial, hierarchical):
     table = multinomial.elasticities(MARKET)
     p, price = multinomial.market_shares(MARKET)["share"].to_numpy(), MARKET["price"].to_numpy(float)

@@ -8,7 +8,12 @@ from terminals import narrow
 
 from thali.choice.product_classes.model import ProductClasses
 from thali.choice.product_classes.particles import joined
-from thali.choice.product_classes.reports.predict import choice_probabilities, share_draws
+from thali.choice.product_classes.reports.predict import (
+    choice_probabilities,
+    probabilities_in_parts,
+    share_draws,
+    tasks_proba,
+)
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams
 from thali.testing import naive_product_classes as naive
@@ -59,6 +64,43 @@ def test_cores_have_no_influence():
     one, several = (choice_probabilities(draws, *parts, cores=cores, random_seed=3) for cores in (1, 4))
     np.testing.assert_array_equal(one, several)
     assert np.any(one != choice_probabilities(draws, *parts, random_seed=4))
+
+
+# intervals: the probability in each draw ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("repeats", [1, 7])
+def test_probabilities_of_draws_are_the_parts_of_those_of_all(repeats):
+    draws = random_particles(np.random.default_rng(5), LEVELS, DIRECTIONS, 6, draws=5, groups=2, alpha=3.0)
+    people = np.array([0, -1, 3] if repeats == 1 else [0, 1, 3])  # whose occasions are drawn in the same order
+    asked = (*random_tasks(5), people)
+    by_draw = probabilities_in_parts(draws, *asked, by_draw=True, repeats=repeats, random_seed=3)
+    assert by_draw.shape == (10, 18)
+    np.testing.assert_allclose(
+        by_draw.mean(axis=0), choice_probabilities(draws, *asked, repeats=repeats, random_seed=3), rtol=0, atol=1e-12
+    )
+
+
+def test_a_new_person_of_a_draw_stays_the_same_on_all_occasions():
+    draws = random_particles(np.random.default_rng(6), LEVELS, DIRECTIONS, 6, draws=60, groups=2, alpha=3.0, a=1e-4)
+    draws = draws._replace(lapse=0.0, sigma=np.full(120, 0.999))  # what passes is nothing beside what stays
+    asked = (np.array([[0, 0, 0, 0], [3, 2, 1, 4]]), np.arange(2), np.array([0, 2]), np.array([0, 1]), np.array([-1]))
+    p = probabilities_in_parts(draws, *asked, by_draw=True, repeats=50)[:, 0]
+    assert np.isin(p, [0.0, 0.5, 1.0]).mean() > 0.95 and p.std() > 0.2
+
+
+def test_an_interval_holds_the_draws_of_a_persons_probability():
+    model = fitted(draws=20, alpha=3.0)
+    new = experiment().to_frame().head(12)
+    draws, design = model._fitted_parts()
+    p, se, low, high = model.predict_proba(new, return_se=True, ci=0.8, repeats=50, random_seed=2)
+    np.testing.assert_array_equal((p, se), model.predict_proba(new, return_se=True, repeats=50, random_seed=2))
+    encoded = design.scheme.encode(new, design.respondents)
+    every = tasks_proba(draws, encoded, by_draw=True, repeats=50, random_seed=2)
+    np.testing.assert_allclose([low, high], np.quantile(every, [0.1, 0.9], axis=0))
+    np.testing.assert_allclose(every.mean(axis=0), p)
+    with pytest.raises(ArgumentError, match="ci is the probability of an interval"):
+        model.predict_proba(new, ci=1.5)
 
 
 # closed forms ---------------------------------------------------------------------------------------------

@@ -238,3 +238,16 @@ def test_shares_of_today_and_slides(done, refused):
     assert "--scale is the factor of all utilities and must be" in refused(*words, "--scale", "-1")
     assert "--availability of 'A' must be a number" in refused(*words, "--availability", "A=often")
     assert "--scale is about the shares of a market; give its products by --market" in refused(*words[:6], "--scale", 2)
+
+
+def test_tasks_held_out_are_left_out_and_predicted(done, refused):
+    every = pd.read_csv("sim.csv")
+    condition = ["--holdouts", "task == 1"]
+    result = done("fit", "sim.csv", "--model", "MNL", "--linear", "price", *condition, "--out", "found")
+    parts = [th.ChoiceExperiment.from_frame(every[(every["task"] == 1) == is_held]) for is_held in (False, True)]
+    scores = th.MultinomialLogit(linear="price").fit(parts[0]).holdouts(parts[1])
+    assert (
+        f"log score is {scores.attrs['log_score']:.3f} a choice" in result.out and "held out by task == 1" in result.err
+    )
+    np.testing.assert_allclose(pd.read_csv("found/holdouts.csv")["predicted"], scores["predicted"])
+    assert "holds in no row" in refused("fit", "sim.csv", "--model", "MNL", "--holdouts", "task == 99")

@@ -16,7 +16,9 @@ from tiny_models import TINY
 
 import thali as th
 from thali.choice.answers import simulator
+from thali.choice.answers.chooser import FIRST_CHOICE
 from thali.choice.answers.logits import Columns, Kinds, logit_tastes
+from thali.choice.answers.rules import How
 from thali.choice.answers.simulator import MarketAttribute, MarketDraws, Offered
 from thali.errors import PYTHON
 from thali.model.finding import Finding
@@ -144,7 +146,7 @@ def choose(page, draws, market):
                 control.fill(str(level))
                 control.blur()
             elif attribute.fixed is None:
-                control.select_option("" if level is None else str(level))
+                control.select_option(index=len(attribute.levels) if level is None else level)
 
 
 def interval(values):
@@ -201,6 +203,56 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
             kept = market
     page.click("#market-forget")
     assert "change" not in rows_of(page)[0]
+
+
+@pytest.mark.parametrize(
+    "kind, how",
+    [
+        ("logits", How(scale=0.5, actual={"A": 0.2, "B": 0.5, "no": 0.3})),
+        ("logits", How(rule=FIRST_CHOICE, availability={"B": 0.25, "no": 0.5})),
+        ("nested logit", How(scale=1.5, availability={"A": 0.8}, actual={"A": 0.3, "B": 0.7})),
+        ("classes with none", How(availability={"A": 0.3, "B": 0.6})),
+    ],
+)
+def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how):
+    draws = (
+        {"logits": logits, "nested logit": nested_logit}[kind]()
+        if kind in ("logits", "nested logit")
+        else classes(True)
+    )
+    first = [draws.first_task[0], draws.first_task[-1]]  # which share the nest
+    has_none = draws.none is not None
+    draws, offered, notes = simulator.as_asked(
+        draws, Offered("asked", dict(zip("AB", first, strict=True)), "no" if has_none else None), how
+    )
+    page = opened(draws, offered)
+    market = list(offered.products.values())
+    cheaper = dict(zip("AB", market, strict=True))
+    place = next(i for i, attribute in enumerate(draws.attributes) if attribute.fixed is None)
+    level = 1 if first[0][place] != 1 else 0
+    for step in ("as asked for", "a level changes", "a product is added"):
+        if step == "a level changes":
+            page.click("#market-pin")
+            control = page.locator(f"fieldset.product [id$='-{place}'][id^=market-level]").first
+            if draws.attributes[place].takes_any:
+                control.fill(str(level))
+            else:
+                control.select_option(index=level)
+            market[0] = (*market[0][:place], level, *market[0][place + 1 :])
+        if step == "a product is added":
+            page.click("#market-add")
+            market.append(market[-1])
+        values = draws.shares([[*market, *([draws.none] if has_none else [])]])[0]
+        rows = [row for row in rows_of(page) if row["share"]]
+        found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
+        np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
+        if step == "as asked for" and how.actual is not None:
+            np.testing.assert_allclose(found[0], [how.actual[name] for name in how.actual], atol=2e-6)
+        if step == "a level changes":
+            before = draws.shares([[*cheaper.values(), *([draws.none] if has_none else [])]])[0]
+            found = [[float(row[name]) for row in rows] for name in ("change", "change_low", "change_high")]
+            np.testing.assert_allclose(found, draws.described(values - before, TAILS), rtol=0, atol=1e-6)
+    assert notes
 
 
 def some_people(kind):

@@ -159,8 +159,8 @@ def with_ends(found: Any, draws: Callable[[], np.ndarray], ci: float | None) -> 
     """What was predicted, an array or several, followed by the ends of its interval over draws (draws, rows)."""
     if ci is None:
         return found
-    several = found if isinstance(found, tuple) else (found,)
-    return (*several, *ends(draws(), probability_of(ci)))
+    ci, several = probability_of(ci), found if isinstance(found, tuple) else (found,)
+    return (*several, *ends(draws(), ci))
 
 
 def centre(chooser: "Chooser", values: np.ndarray) -> np.ndarray:

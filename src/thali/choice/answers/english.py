@@ -36,15 +36,28 @@ ENGLISH = {
     "shares.caption": "Share of each product of the market and its {interval}.",
     "shares.known": "The shares of today are taken as known: constants meet them in every draw, so that their intervals"
     " have no width, and the intervals of a change leave out how uncertain today's shares are.",
+    "holdouts": "Of {choices} choices in tasks that were held out {hits} % are predicted (standard error {hits_se});"
+    " their log score is {score} a choice ({score_se}), that of guessing {guessing}.",
+    "holdouts.title": "Shares of the choices in each task that was held out, and as predicted",
     "elasticities": "One per cent more of the {price} costs {product} {mean} % of its share ({interval} {low} to"
     " {high}), the most of all products{where}.",
     "elasticities.none": "One per cent more of the {price} costs no product any of its share{where}, not even"
     " {product}.",
     "elasticities.title": "Change of each share, in per cent, if the {price} of a product rises by one per cent",
+    "elasticities.arc": "Change of each share, in per cent for each per cent that the {price} of a product rises, along"
+    " an arc of ten per cent",
     "market": "Which share of the respondents would choose each product of a market? At first it is {what}. The largest"
     " share there: {first}, {mean} % ({interval} {low} to {high}).",
     "market.size": "Computed from {size}.",
     "market.others": "Nobody can be chosen by {named}: more than {most} different values.",
+    "market.scale": "Utilities are multiplied by {scale}, as asked for.",
+    "market.first_choice": "Everybody takes the product of the highest utility, as asked for.",
+    "market.availability": "Found on a part of the occasions, as asked for: {named}.",
+    "market.added": "A product that is added has the constant of the one above it.",
+    "market.randomised": "The simulator of the page has shares by the logit's own rule; those by randomised first"
+    " choice stand in the table of the market alone.",
+    "market.many_limited": "The simulator of the page has every product on all occasions, as more than {most} are"
+    " found on a part of them; the shares with that stand in the table of the market alone.",
     "market.first": "that of the first task",
     "market.asked": "the one that was asked for",
     "market.scenario": "scenario {scenario}",

@@ -21,17 +21,19 @@ from thali.posterior.interval import interval_name
 from ..coding import knots_by_name, linear_names
 from ..nests import labelled
 from .check import check_sentence
+from .chooser import LOGIT
 from .english import ENGLISH
 from .market import markets_of
 from .pay import paid_for, price_among, refuse_wordy_price
 from .rules import How
 from .shares import demand as demand_of
-from .simulator import offered_in, simulated
+from .simulator import as_asked, offered_in, simulated
 
 if TYPE_CHECKING:
     import pandas
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
+_ARC = 0.1  # of an elasticity where shares jump
 _ENDS = {"mean": "share", "low": "share_low", "high": "share_high"}
 _OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"}  # of what is lost
 
@@ -44,11 +46,11 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     given = model.get_params()
     if settings.price is not None:
         refuse_wordy_price(data.scheme, settings.price)
+    if settings.holdouts is not None:
+        data.scheme.with_numbers(_numbers(given, data), settings.holdouts).encode(settings.holdouts)
     if settings.market is not None:
-        asked = (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")))
-        numbers = (*asked, *data.scheme.measured)
         of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
-        _check_market(settings, of_labels, numbers)
+        _check_market(settings, of_labels, _numbers(given, data))
     elif settings.of_market:
         named = next(iter(settings.of_market))
         raise ArgumentError(
@@ -61,6 +63,11 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     if settings.segments is not None:
         numbers_of_segments(settings.segments, len(data.respondents), "segments")
     return replace(settings, price=settings.price if settings.price is not None else price_among(data.scheme))
+
+
+def _numbers(given: dict[str, Any], data: Any) -> tuple[str, ...]:
+    """The attributes that the model takes as numbers."""
+    return (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")), *data.scheme.measured)
 
 
 def _check_market(settings: Settings, data: Any, numbers: tuple[str, ...]) -> None:
@@ -285,10 +292,14 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
     """What one per cent more of the price of a product does, in the first market that was asked for."""
     if settings.market is None or settings.price is None:
         return None
-    first = markets_of(model._chooser().data.scheme, settings.market)[0]
+    chooser = model._chooser()
+    scheme = chooser.data.scheme
+    first = markets_of(scheme, settings.market)[0]
+    jumps = settings.rule not in (None, LOGIT) and chooser.is_number(scheme.names.index(settings.price))
+    arc = {"change": _ARC} if jumps else {}
     with without_warnings():  # which the shares of the market gave
         table = model.elasticities(
-            first.table.set_axis(first.labels), settings.price, **_how(settings), **settings.of_market
+            first.table.set_axis(first.labels), settings.price, **arc, **_how(settings), **settings.of_market
         )
     if not len(table):
         return None
@@ -299,7 +310,7 @@ def elasticities(model: Any, settings: Settings) -> Finding | None:
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
     where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first.scenario)}" if first.scenario else ""
     sentence = phrase(ENGLISH, word, where=where, **facts, **(figures if word == "elasticities" else {}))
-    title = str(phrase(ENGLISH, "elasticities.title", price=settings.price))
+    title = str(phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price))
     return Finding(str(sentence), title=title, table=table, rows=None, picture=Picture("elasticities", title, (table,)))
 
 
@@ -330,14 +341,40 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     return f"{found}{elsewhere}"
 
 
+@finding("holdouts", "How well are tasks predicted that were held out?")
+def holdouts(model: Any, settings: Settings) -> Finding | None:
+    """Hits and log score of the choices in tasks that the fit has not seen."""
+    if settings.holdouts is None:
+        return None
+    table = model.holdouts(settings.holdouts)
+    scores = table.attrs
+    sentence = phrase(
+        ENGLISH,
+        "holdouts",
+        choices=f"{settings.holdouts.n_tasks:,}",
+        hits=f"{100 * scores['hit_rate']:.0f}",
+        hits_se=f"{100 * scores['hit_rate_se']:.1f}",
+        score=f"{scores['log_score']:.3f}",
+        score_se=f"{scores['log_score_se']:.3f}",
+        guessing=f"{-scores['guessing']:.3f}",
+    )
+    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=None)
+
+
 @finding("market", "Market simulator", SHOWN)
 def market(model: Any, settings: Settings) -> Finding | None:
     """A market that the reader of a page may change."""
     draws = model._market_draws()
     if draws is None:
         return None
-    offered = None if settings.market is None else offered_in(draws, model._chooser(), settings.market)
-    return simulated(draws, offered, settings.ci, settings.price)
+    if settings.market is None:
+        return simulated(draws, None, settings.ci, settings.price)
+    chooser, notes = model._chooser(), ()
+    offered = offered_in(draws, chooser, settings.market)
+    if settings.of_market:
+        how = How(**settings.of_market).checked(markets_of(chooser.data.scheme, settings.market))
+        draws, offered, notes = as_asked(draws, offered, how)
+    return simulated(draws, offered, settings.ci, settings.price, notes)
 
 
 # people -------------------------------------------------------------------------------------------------------
@@ -408,7 +445,7 @@ def check(model: Any, settings: Settings) -> Finding:
 
 FIRST = (
     *(attribute_importance, level_effects, utilities, willingness_to_pay),
-    *(market_shares, demand, elasticities, market),
+    *(market_shares, demand, elasticities, holdouts, market),
 )
 OF_PEOPLE = (
     *(individual_level_effects, individual_importance, individual_willingness_to_pay),

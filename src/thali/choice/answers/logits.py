@@ -585,6 +585,22 @@ class LogitTastes(NamedTuple):
     respondents: int
     kinds: Kinds | None = None  # None: each of the P is a respondent
     nests: Nests | None = None
+    constants: np.ndarray | None = None  # (D, products told apart), which are added to utilities; None: there are none
+    takes_first: bool = False  # whether everybody takes the product of the highest utility
+
+    def telling_apart(self, products: int) -> Self:
+        """The same for products whose last cell is their number, of so many, or None."""
+        return self._replace(columns=(*self.columns, Columns(np.zeros((products + 1, 0)), False)))
+
+    def changed(self, scale: float, takes_first: bool, constants: np.ndarray | None = None) -> Self:
+        """The same with another scale of utilities, rule and constants (D, products told apart)."""
+        return self._replace(steps=self.steps * scale, takes_first=takes_first, constants=constants)
+
+    def constants_step(self) -> np.ndarray:
+        """How much a constant may change for a missing unit of the logarithm of its share, (D, 1) or (1, 1)."""
+        if self.nests is None:
+            return np.ones((1, 1))
+        return np.minimum(self.nests.dissimilarity.min(axis=(1, 2)), 1.0)[:, None]
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
@@ -593,6 +609,11 @@ class LogitTastes(NamedTuple):
 
     def _chosen(self, utility: np.ndarray, market: Sequence[Product]) -> np.ndarray:
         """The choices among the products of a market by their utilities, both (D, P, products)."""
+        if self.takes_first:
+            return np.moveaxis(_best(np.moveaxis(utility, -1, 0)), 0, -1)
+        if self.constants is not None:
+            known = np.hstack([self.constants, np.zeros((len(self.constants), 1))])
+            utility = utility + known[:, None, [-1 if own[-1] is None else int(own[-1]) for own in market]]
         if self.nests is not None:
             from ..nests import nested_utilities
 
@@ -633,6 +654,8 @@ class LogitTastes(NamedTuple):
             else {**self.nests._asdict(), "dissimilarity": packed(self.nests.dissimilarity)},
             "codes": packed(self.codes),
             "steps": self.steps.tolist(),
+            "constants": None if self.constants is None else packed(self.constants.astype(np.float32)),
+            "takes_first": self.takes_first,
         }
 
 

@@ -608,7 +608,9 @@ class ChoiceAnswers:
         n : int
             How many products the line has.
         costs : dict of dicts, optional
-            Attribute -> level -> what it costs.
+            Attribute -> level -> what it costs; costs of several attributes are added up. Where they do not add up, a
+            tuple of attributes -> tuple of their levels -> what this combination costs besides, such as
+            ``table.set_index(["zoom", "screen"])["cost"].to_dict()`` for the key ``("zoom", "screen")``.
         price : str, optional
             The attribute that says what a sale brings; the aim is then the profit for each person of the market.
         people, respondent_weights, ci : optional

@@ -16,7 +16,7 @@ s_j(A)`. Constants are those with which the shares of today are the actual ones,
 Berry, Levinsohn & Pakes 1995 for the iteration).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product as combinations
 from typing import Any, NamedTuple, Self
 
@@ -104,10 +104,18 @@ class How(NamedTuple):
 
         if self.actual is None:
             return of(offered, None)
-        wanted = np.log([self.actual[label] for label in markets[0].labels])
-        constants, step = np.zeros((len(chooser.chain), len(wanted))), chooser.constants_step()
+        draws, step = len(chooser.chain), chooser.constants_step()
+        constants = self.constants(markets[0].labels, draws, step, lambda tried: of(offered[:1], tried)[0])
+        return of(offered, constants)
+
+    def constants(
+        self, labels: Sequence[str], draws: int, step: np.ndarray, shares: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Constants (draws, products) with which the shares that they give are the actual ones, within each draw."""
+        wanted = np.log([self.actual[label] for label in labels])
+        constants = np.zeros((draws, len(wanted)))
         for _ in range(_STEPS):
-            missing = wanted - np.log(of(offered[:1], constants)[0])
+            missing = wanted - np.log(shares(constants))
             constants += step * missing
             if np.abs(missing).max() < _CLOSE:
                 break
@@ -119,7 +127,7 @@ class How(NamedTuple):
                     f" by up to {100 * np.abs(np.expm1(missing)).max():,.2g} % of them.",
                 )
             )
-        return of(offered, constants)
+        return constants
 
     def _shares(
         self,
@@ -157,12 +165,17 @@ class How(NamedTuple):
                 Setting("rule", self.rule),
                 ".",
             )
-        found = []
-        for there in combinations(*[(True, False) if value < 1.0 else (True,) for value in values]):
-            if any(there):
-                part = np.prod([v if is_there else 1.0 - v for v, is_there in zip(values, there, strict=True)])
-                found.append((np.flatnonzero(there), float(part)))
-        return found
+        return occasions(values)
+
+
+def occasions(values: Sequence[float]) -> list[tuple[np.ndarray, float]]:
+    """Which products are found together on which part of the occasions, of products found on these parts of them."""
+    found = []
+    for there in combinations(*[(True, False) if value < 1.0 else (True,) for value in values]):
+        if any(there):
+            part = np.prod([v if is_there else 1.0 - v for v, is_there in zip(values, there, strict=True)])
+            found.append((np.flatnonzero(there), float(part)))
+    return found
 
 
 def _by_product(name: str, given: Any, labels: Sequence[str]) -> dict[str, float]:

@@ -153,6 +153,13 @@ Product = tuple[int, ...]  # of each attribute the number of its value
 Line = tuple[Product, ...]
 
 
+class Earned(NamedTuple):
+    """What values of one or several attributes add to the profit of a sale."""
+
+    places: tuple[int, ...]  # of the attributes
+    amounts: np.ndarray  # of each combination of their values, an axis an attribute
+
+
 class Space(NamedTuple):
     """What a product may be, and what it earns."""
 
@@ -161,7 +168,7 @@ class Space(NamedTuple):
     cells: tuple[np.ndarray, ...]  # the same as cells
     base: np.ndarray  # cells of what is not chosen: "inside"
     places: tuple[int, ...]  # columns of the attributes among the cells
-    earned: tuple[np.ndarray, ...]  # of each value, added up over attributes; empty: shares are the aim
+    earned: tuple[Earned, ...]  # added up; empty: shares are the aim
 
     @property
     def size(self) -> int:
@@ -184,7 +191,9 @@ class Space(NamedTuple):
         """What one sale of each product earns; 1 where shares are the aim."""
         if not self.earned:
             return np.ones(len(line))
-        return np.array([sum(own[k] for own, k in zip(self.earned, product, strict=True)) for product in line])
+        return np.array(
+            [sum(own.amounts[tuple(product[k] for k in own.places)] for own in self.earned) for product in line]
+        )
 
 
 def best_products(
@@ -343,8 +352,8 @@ def _listed(name: str, values: Any) -> tuple[Any, ...]:
 
 def _earned(
     names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, price: str | None, scheme: "Scheme"
-) -> tuple[np.ndarray, ...]:
-    """What each value adds to the profit of a sale; empty without a price."""
+) -> tuple[Earned, ...]:
+    """What values add to the profit of a sale; empty without a price."""
     if price is None:
         if costs is not None:
             raise ArgumentError("costs need ", Argument("price"), ", the attribute that says what a sale brings.")
@@ -355,18 +364,17 @@ def _earned(
         raise ArgumentError(
             f"costs must map attributes to costs of levels, such as {{'zoom': {{'yes': 20}}}}; got {costs!r}."
         )
-    wanted = {str(name): own for name, own in (costs or {}).items()}
-    for name in wanted:
-        if name not in names:
-            raise ArgumentError(f"costs: there is no attribute {name!r}.{suggest(name, names)}")
-    found = []
-    for name, own in zip(names, values, strict=True):
-        amounts = np.zeros(len(own))
-        if name == price:
-            amounts += [_amount(price, value) for value in own]
-        if name in wanted:
-            amounts -= _costs_of(name, own, wanted[name], scheme.levels[name])
-        found.append(amounts)
+    place = names.index(price)
+    found = [Earned((place,), np.array([_amount(price, value) for value in values[place]]))]
+    for key, own in (costs or {}).items():
+        of = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
+        for name in of:
+            if name not in names:
+                raise ArgumentError(f"costs: there is no attribute {name!r}.{suggest(name, names)}")
+        if len(set(of)) < len(of):
+            raise ArgumentError(f"costs of {' and '.join(map(repr, of))} name an attribute twice; name each once.")
+        places = tuple(map(names.index, of))
+        found.append(Earned(places, -_costs_of(of, [values[k] for k in places], own, scheme)))
     return tuple(found)
 
 
@@ -377,19 +385,34 @@ def _amount(price: str, value: Any) -> float:
     return number
 
 
-def _costs_of(name: str, values: Sequence[Any], costs: Any, levels: Sequence[str]) -> np.ndarray:
+def _costs_of(names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme") -> np.ndarray:
+    """The costs of the levels of an attribute, or of the combinations of levels of several, an axis an attribute."""
+    whose = f"costs of {' and '.join(map(repr, names))}"
     if not isinstance(costs, Mapping):
-        raise ArgumentError(f"costs of {name!r} must map its levels to numbers; got {costs!r}.")
-    known = {as_label(level): cost for level, cost in costs.items()}
-    if absent := [as_label(value) for value in values if as_label(value) not in known]:
-        raise ArgumentError(f"costs of {name!r} lack {shorten(absent)}; give a number for each of its levels.")
-    every = [*levels, *map(as_label, values)]
-    if unknown := [level for level in known if level not in every]:
-        raise ArgumentError(
-            f"costs of {name!r} name {shorten(unknown)}, which is no level of it; leave it out."
-            f"{suggest(unknown[0], every)}"
-        )
-    found = [as_number(as_label(known[as_label(value)])) for value in values]
+        raise ArgumentError(f"{whose} must map its levels to numbers; got {costs!r}.")
+    known = {_combination(names, key): cost for key, cost in costs.items()}
+    wanted = list(combinations(*([as_label(value) for value in own] for own in values)))
+    if absent := [", ".join(each) for each in wanted if each not in known]:
+        what = "each of its levels" if len(names) == 1 else "each combination of levels"
+        raise ArgumentError(f"{whose} lack {shorten(absent)}; give a number for {what}.")
+    for name, own, labels in zip(names, values, zip(*known, strict=True), strict=True):
+        every = [*scheme.levels[name], *map(as_label, own)]
+        if unknown := [label for label in labels if label not in every]:
+            raise ArgumentError(
+                f"{whose} name {shorten(unknown)}, which is no level of {'it' if len(names) == 1 else repr(name)}; "
+                f"leave it out.{suggest(unknown[0], every)}"
+            )
+    found = [as_number(as_label(known[each])) for each in wanted]
     if None in found:
-        raise ArgumentError(f"costs of {name!r} must be numbers; got {costs!r}.")
-    return np.array(found, float)
+        raise ArgumentError(f"{whose} must be numbers; got {costs!r}.")
+    return np.array(found, float).reshape([len(own) for own in values])
+
+
+def _combination(names: Sequence[str], key: Any) -> tuple[str, ...]:
+    """The labels of levels that a cost is of."""
+    labels = tuple(map(as_label, key)) if isinstance(key, tuple) else (as_label(key),)
+    if len(labels) != len(names):
+        raise ArgumentError(
+            f"costs of {' and '.join(map(repr, names))} must have a level of each for each cost; got {key!r}."
+        )
+    return labels

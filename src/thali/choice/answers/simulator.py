@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -10,13 +10,17 @@ from thali._labels import shorten
 from thali._page import as_json
 from thali.data.experiments.levels import as_number
 from thali.data.experiments.scheme import INSIDE
+from thali.errors import DataWarning
+from thali.inference.warn import warn
 from thali.model.finding import Finding, Text
-from thali.model.wording import phrase
+from thali.model.wording import listed, phrase
 from thali.people.columns import MAX_VALUES, MarketPeople
 from thali.posterior.interval import INTERVAL, interval_name, tails_of
 
+from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
 from .english import ENGLISH
 from .market import markets_of
+from .rules import How, occasions
 
 if TYPE_CHECKING:
     import pandas
@@ -56,6 +60,10 @@ class Rule(Protocol):
         """The rule in terms of JSON; `name` says which rule it is."""
         ...
 
+    def telling_apart(self, products: int) -> Self:
+        """The same for products whose last cell is their number, of so many, or None."""
+        ...
+
 
 class MarketDraws(NamedTuple):
     """The choices of people in any market, draw by draw."""
@@ -68,11 +76,28 @@ class MarketDraws(NamedTuple):
     size: str  # draws and people in words
     is_estimate: bool = False  # whether the first draw is an estimate, and the others of its sampling distribution
     people: MarketPeople | None = None  # None: there is nobody to choose
+    # On which part of the occasions each product is found that is told apart by its last cell; None: all are, on all.
+    available: tuple[float, ...] | None = None
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market, among weighted respondents."""
-        found = self.rule.shares(markets, weights)
-        return [(1.0 - self.lapse) * each + self.lapse / each.shape[1] for each in found]
+        found_in = [occasions([self._available(product) for product in market]) for market in markets]
+        asked = [[own[k] for k in there] for own, sets in zip(markets, found_in, strict=True) for there, _ in sets]
+        parts = iter(self.rule.shares(asked, weights))
+        found = []
+        for market, sets in zip(markets, found_in, strict=True):
+            total: Any = 0.0
+            for there, part in sets:
+                of_these = next(parts)
+                every = np.zeros((len(of_these), len(market)))
+                every[:, there] = part * ((1.0 - self.lapse) * of_these + self.lapse / len(there))
+                total = total + every
+            found.append(total)
+        return found
+
+    def _available(self, product: Product) -> float:
+        """On which part of the occasions it is found."""
+        return 1.0 if self.available is None or product[-1] is None else self.available[int(product[-1])]
 
     def described(self, shares: np.ndarray, tails: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of shares (draws, products) the estimate or mean, and the ends of the interval."""
@@ -187,6 +212,65 @@ def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFram
     )
 
 
+_MOST_LIMITED = 4  # products of the page that are not always found, of which every set is a market
+
+
+def as_asked(draws: "MarketDraws", offered: Offered, how: How) -> tuple["MarketDraws", Offered, tuple[Text, ...]]:
+    """The draws and the market for utilities that become shares in another way, and what there is to say of it.
+
+    Each product of the market is told apart from others like it by a further cell, its number.
+    """
+    names = (*offered.products, *([] if offered.none is None else [offered.none]))
+    limited = how.availability or {}
+    notes: list[Text] = []
+    available = None
+    if sum(limited.get(name, 1.0) < 1.0 for name in names) > _MOST_LIMITED:
+        notes.append(_unlike(str(phrase(ENGLISH, "market.many_limited", most=_MOST_LIMITED))))
+    elif limited:
+        available = tuple(limited.get(name, 1.0) for name in names)
+        named = [f"{name} {limited[name]:g}" for name in names if name in limited]
+        notes.append(phrase(ENGLISH, "market.availability", named=listed(named)))
+    if how.rule == RANDOMISED:
+        notes.append(_unlike(ENGLISH["market.randomised"]))
+    if how.rule == FIRST_CHOICE:
+        notes.append(ENGLISH["market.first_choice"])
+    if how.scale != 1.0:
+        notes.append(phrase(ENGLISH, "market.scale", scale=f"{how.scale:g}"))
+    told = draws._replace(
+        attributes=(*draws.attributes, MarketAttribute("", names, None, may_lack=True, fixed=0)),
+        rule=draws.rule.telling_apart(len(names)),
+        none=None if draws.none is None else (*draws.none, None if offered.none is None else len(names) - 1),
+        first_task=tuple((*product, None) for product in draws.first_task),
+        available=available,
+    )
+    numbered = offered._replace(
+        products={name: (*product, k) for k, (name, product) in enumerate(offered.products.items())}
+    )
+    if (how.rule, how.scale, how.actual) == (LOGIT, 1.0, None):
+        return told, numbered, tuple(notes)
+    rule: Any = told.rule  # of a logit, as others have neither a rule nor a scale nor constants
+    takes_first = how.rule == FIRST_CHOICE
+    plain = told._replace(rule=rule.changed(how.scale, takes_first))
+    if how.actual is None:
+        return plain, numbered, tuple(notes)
+    market = [*numbered.products.values(), *([] if offered.none is None or told.none is None else [told.none])]
+
+    def shares(constants: np.ndarray) -> np.ndarray:
+        return plain._replace(rule=rule.changed(how.scale, takes_first, constants)).shares([market])[0]
+
+    constants = how.constants(names, len(rule.codes), rule.constants_step(), shares)
+    constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)  # 0: as an average product has
+    notes += [ENGLISH["shares.known"], ENGLISH["market.added"]]
+    calibrated = rule.changed(how.scale, takes_first, constants.astype(np.float32).astype(float))
+    return told._replace(rule=calibrated), numbered, tuple(notes)
+
+
+def _unlike(said: str) -> str:
+    """What the page does not do, which is warned of, too."""
+    warn(DataWarning(said))
+    return said
+
+
 def _asked(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> float | None:
     """A cell of a product as the draws of a market know it."""
     if math.isnan(cell):
@@ -195,7 +279,11 @@ def _asked(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> 
 
 
 def simulated(
-    draws: "MarketDraws", offered: Offered | None = None, ci: float = INTERVAL, price: str | None = None
+    draws: "MarketDraws",
+    offered: Offered | None = None,
+    ci: float = INTERVAL,
+    price: str | None = None,
+    notes: tuple[Text, ...] = (),
 ) -> Finding:
     """A market, at first that of the first task, and its shares, which a reader may change; costs give profits."""
     import pandas as pd
@@ -220,7 +308,7 @@ def simulated(
         table=table,
         shown=table.iloc[:0],
         rows=0,
-        notes=(phrase(ENGLISH, "market.size", size=draws.size), *_left_out(draws)),
+        notes=(*notes, phrase(ENGLISH, "market.size", size=draws.size), *_left_out(draws)),
         widget=Simulator(_for_script(draws, offered, ci, price), tuple(products), shares, interval_name(ci)),
     )
 
@@ -250,6 +338,7 @@ def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | 
         "attributes": [attribute._asdict() for attribute in draws.attributes],
         "rule": draws.rule.packed(),
         "lapse": draws.lapse,
+        "available": draws.available,
         "is_estimate": draws.is_estimate,
         "none": draws.none,
         "none_name": offered.none or NONE,

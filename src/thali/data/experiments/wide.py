@@ -74,13 +74,15 @@ def wide_tasks(
     for separator in (*_BETWEEN, _ATTACHED):
         for last in (True, False)[: 1 if separator == _ATTACHED else 2]:  # the alternative ends a name, or begins it
             described = _described([name for name in names if name not in taken], separator, last)
+            if separator == _ATTACHED:
+                described = _numbered_alike(described)
+            if separator == _ATTACHED:
+                described = _numbered_alike(described)
             known = tuple(dict.fromkeys(each for columns in described.values() for each in columns))
             if wanted is not None:
                 fits = set(wanted) <= set(known)
             else:
                 fits = _are_alternatives(known, picked) or any(plain(name) in AVAILABLE.sure for name in described)
-            if separator == _ATTACHED and len({tuple(each) for each in described.values()}) > 1:
-                continue
             if described and fits and (best is None or len(described) > len(best[1])):
                 best = (wanted or known, described, separator != _ATTACHED)
     if best is None:
@@ -136,6 +138,26 @@ def _described(names: list[str], separator: str, last: bool) -> dict[str, dict[s
             attribute, alternative = (start, end) if last else (end, start)
             found.setdefault(attribute, {})[alternative] = name
     return {attribute: columns for attribute, columns in found.items() if len(columns) > 1}
+
+
+def _numbered_alike(described: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """The attributes of most that have the same numbers; none where as many have others."""
+    alike: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
+    for attribute, columns in described.items():
+        alike.setdefault(tuple(columns), {})[attribute] = columns
+    most = max(map(len, alike.values()), default=0)
+    found = [each for each in alike.values() if len(each) == most]
+    return found[0] if len(found) == 1 else {}
+
+
+def _numbered_alike(described: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """The attributes of most that have the same numbers; none where as many have others."""
+    alike: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
+    for attribute, columns in described.items():
+        alike.setdefault(tuple(columns), {})[attribute] = columns
+    most = max(map(len, alike.values()), default=0)
+    found = [each for each in alike.values() if len(each) == most]
+    return found[0] if len(found) == 1 else {}
 
 
 def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:

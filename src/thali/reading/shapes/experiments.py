@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from thali._labels import shorten
+from thali._labels import as_label, shorten
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.wide import numbered_attributes, wide_tasks
-from thali.data.kinds import EXPERIMENTS
-from thali.data.roles import ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT
+from thali.data.kinds import CHOICES, EXPERIMENTS
+from thali.data.roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, plain
 
 from ..shape import Lack, Reading, Shape
 from ..table import Table
@@ -27,7 +27,10 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
     if not known and not described:
         return None
     how = f"choices of one alternative out of several, which are described by {shorten(described)}"
-    return Reading(EXPERIMENTS, _LONG, how, table, lambda: _read_long(table, options), sure=bool(described))
+    other = CHOICES if numbers_places(table, described) else ""
+    return Reading(
+        EXPERIMENTS, _LONG, how, table, lambda: _read_long(table, options), sure=bool(described), could_be=other
+    )
 
 
 def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
@@ -50,6 +53,19 @@ def describing_columns(table: Table) -> list[str]:
     occasions = table.frame.groupby(list(keys), sort=False)
     further = [name for name in table.names if name not in found.values()]
     return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
+
+
+def numbers_places(table: Table, described: list[str]) -> bool:
+    """Whether alternatives are numbered by their place in a task, so that each number is of different products."""
+    if not described:
+        return False
+    name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
+    labels = table.frame[name].map({value: as_label(value) for value in table.frame[name].unique()})
+    real = ~labels.map(plain).isin(NO_CHOICE)
+    known = set(labels[real])
+    if known != {str(k + 1) for k in range(len(known))}:
+        return False
+    return bool((table.frame.loc[real, described].groupby(labels[real]).nunique() > 1).any(axis=1).all())
 
 
 LONG_TABLE = Shape(

@@ -83,10 +83,11 @@ def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] |
     return model_for(kind)
 
 
-def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:
-    """The data for that model, and what `recognised` says of them in one sentence."""
+def load(found: Found, spec: ModelSpec, wanted: dict[str, Any], is_named: bool = False) -> tuple[Any, str]:
+    """The data for that model, which `is_named` or follows from them; what `recognised` says of them in a sentence."""
     data, sentences, could_be = recognised(found, spec, wanted)
-    other = [f"if these are {could_be}, say --model {model_for(could_be).name}"] if could_be else []
+    says = could_be and not is_named
+    other = [f"if these are {could_be}, say --model {model_for(could_be).name}"] if says else []
     return data, "; ".join([sentences[0], *other, *sentences[1:]])
 
 

@@ -109,6 +109,7 @@ function logitTastes(rule) {
   const who = holding(draws, rule.people, rule.respondents);
   const membership = rule.membership && decoded(rule.membership), kinds = rule.kinds && decoded(rule.kinds);
   const nests = rule.nests, dissimilarity = nests && decoded(nests.dissimilarity);
+  const constants = rule.constants && decoded(rule.constants), known = constants && constants.length / draws;
 
   // Utilities whose odds are the choices among nested products: u / s + (s - 1) ln sum exp(u / s), s the dissimilarity.
   function nested(utility, market, person) {
@@ -156,6 +157,7 @@ function logitTastes(rule) {
 
   return function (markets, weights, kind) {
     const first = ends(markets.map((market) => market.length)), matrix = markets.flat().map(columns);
+    const numbers = markets.flat().map((product) => product[product.length - 1]); // where there are constants
     const rows = matrix.length, total = new Float64Array(draws * rows), utility = new Float64Array(rows);
     for (let d = 0; d < draws; d++) {
       const own = parts(d, weights, kind);
@@ -163,10 +165,14 @@ function logitTastes(rule) {
         const weight = own[person - d * rule.people];
         if (weight === 0) continue;
         for (let row = 0; row < rows; row++) {
-          utility[row] = 0;
+          utility[row] = constants && numbers[row] !== null ? constants[d * known + numbers[row]] : 0;
           for (let k = 0; k < p; k++) utility[row] += codes[person * p + k] * matrix[row][k];
         }
         for (let m = 0; m < markets.length; m++) {
+          if (rule.takes_first) {
+            addBest(utility, first[m], first[m + 1], weight, total, d * rows);
+            continue;
+          }
           const plain = utility.subarray(first[m], first[m + 1]);
           const each = nests ? nested(plain, markets[m], person) : plain, top = Math.max(...each);
           const odds = each.map((value) => Math.exp(value - top)), sum = odds.reduce((a, b) => a + b);
@@ -186,11 +192,36 @@ function split(total, draws, first) {
       Float64Array.from({length: draws}, (_, d) => total[d * rows + first[m] + k])));
 }
 
+// Which products are found together on which part of the occasions, of products found on these parts of them.
+function occasions(values) {
+  let found = [{there: [], part: 1}];
+  values.forEach((value, k) => {
+    found = found.flatMap(({there, part}) => [
+      {there: [...there, k], part: part * value},
+      ...(value < 1 ? [{there, part: part * (1 - value)}] : []),
+    ]);
+  });
+  return found.filter(({there}) => there.length);
+}
+
 // The shares of each market among respondents with these weights (null: all alike), or of one kind of people.
 function sharesOf(data) {
   const chosen = {best: bestOfClasses, logit: logitTastes}[data.rule.name](data.rule);
-  return (markets, weights = null, kind = -1) => chosen(markets, weights, kind).map((market) =>
-    market.map((share) => share.map((value) => (1 - data.lapse) * value + data.lapse / market.length)));
+  const available = (product) => data.available?.[product[product.length - 1]] ?? 1;
+  return (markets, weights = null, kind = -1) => {
+    const sets = markets.map((market) => occasions(market.map(available)));
+    const asked = markets.flatMap((market, m) => sets[m].map(({there}) => there.map((k) => market[k])));
+    const parts = chosen(asked, weights, kind).values();
+    return markets.map((market, m) => {
+      const total = market.map(() => new Float64Array(drawsOf(data.rule)));
+      for (const {there, part} of sets[m]) {
+        parts.next().value.forEach((share, k) => share.forEach((value, d) => {
+          total[there[k]][d] += part * ((1 - data.lapse) * value + data.lapse / there.length);
+        }));
+      }
+      return total;
+    });
+  };
 }
 
 // Mean and interval of draws, or the estimate that is the first of them; quantiles between two draws are linear. A draw

@@ -1,7 +1,7 @@
 """A fit of product classes as the draws of a market: everybody takes the product with the greatest sum of values."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class BestOfClasses(NamedTuple):
                 inside = np.logical_and.reduce(member[:, cells], axis=2)
                 shares[d] = self._winners(inside, owned, values, self.counts[d], weights[d])
         return found
+
+    def telling_apart(self, products: int) -> Self:
+        """The same for products whose last cell is their number, of so many, or None: every class takes any."""
+        every = np.ones((len(self.member), products + 1), bool)
+        return self._replace(sizes=(*self.sizes, products), member=np.hstack([self.member, every]))
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
         """Columns of `member` that the products of a market stand for, shape (products, attributes)."""

@@ -159,6 +159,7 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         cores: int | None = None,
         random_seed: Any = 0,
         return_se: bool = False,
+        ci: float | None = None,
     ) -> Any:
         """Probability that each alternative is chosen in its task.
 
@@ -168,19 +169,24 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
             Tasks with the columns of the training data (that of the choice is not read). A respondent who is not in the
             training data is a new person.
         repeats : int, optional
-            Occasions simulated of each draw; None is 3, or as many as make 5,000 of all draws.
+            Occasions simulated of each draw; None is 3, or as many as make 5,000 of all draws; for the interval 400.
         cores : int, optional
             Threads; has no influence on the numbers.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
+        ci : float in (0, 1), optional
+            The probability of an interval of each probability, over up to 400 draws of a person's classes and values;
+            of somebody new also over the people that she may be; None: none. With R occasions of a draw the
+            probability p of that draw has the noise sqrt(p (1 - p) / R), by which the interval is somewhat too wide.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; sums to 1 within a task. With `return_se` a pair of arrays: the second holds the
-            standard errors by the differences between the C chains, which also know of chains that stay apart; an
-            interval takes the t distribution with C - 1 degrees of freedom. NaN for a single chain.
+            In the order of the rows; sums to 1 within a task. With `return_se` or `ci` several arrays: the standard
+            errors by the differences between the C chains, which also know of chains that stay apart (whose interval
+            takes the t distribution with C - 1 degrees of freedom; NaN for a single chain); and the lower and the upper
+            ends of the intervals.
 
         Raises
         ------
@@ -188,18 +194,25 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
             Before `fit`.
         DataError
             If the tasks cannot be read or hold a level that was not declared.
+        ArgumentError
+            If `ci` is no probability.
         """
         from thali._arguments import whole
 
-        from ...answers.chooser import standard_error
-        from .predict import tasks_proba
+        from ...answers.chooser import standard_error, with_ends
+        from .predict import DRAWS_OF_INTERVAL, tasks_proba
 
         draws, design = self._fitted_parts()
         repeats = repeats if repeats is None else whole("repeats", repeats, 1)
         encoded = design.scheme.encode(new, design.respondents)
-        by_chain = tasks_proba(draws, encoded, repeats=repeats, cores=cores, random_seed=random_seed)
+        how: dict[str, Any] = {"repeats": repeats, "cores": cores, "random_seed": random_seed}
+        by_chain = tasks_proba(draws, encoded, **how)
         p = by_chain.mean(axis=0)
-        return (p, standard_error(by_chain.T)) if return_se else p
+
+        def drawn() -> np.ndarray:
+            return tasks_proba(self._chooser().thinned(DRAWS_OF_INTERVAL).draws, encoded, by_draw=True, **how)
+
+        return with_ends((p, standard_error(by_chain.T)) if return_se else p, drawn, ci)
 
     def _chooser(self) -> "ClassChooser":
         from .chooser import ClassChooser

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..particles import Particles
 
 MIN_REPEATS, MIN_OCCASIONS = 3, 5_000  # occasions of a draw, of all draws together
+DRAWS_OF_INTERVAL, OCCASIONS_OF_DRAW = 400, 400  # of an interval: the noise of a draw's probability is below .026
 
 
 @allocating
@@ -75,11 +76,12 @@ def add_new(
     codes: Any,
     row_product: Any,
     first_row: Any,
-    repeats: Any,
+    newcomers: Any,
+    occasions: Any,
     room: Any,
     total: Any,
 ) -> None:
-    """As `add_known`, for a person who is not in the data: a new row of the buffet for each repetition."""
+    """As `add_known`, for people who are not in the data: each a new row of the buffet, with so many occasions."""
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     products = codes.shape[0]
     held = np.empty((room, products), np.bool_)
@@ -91,7 +93,7 @@ def add_new(
     member = np.empty((1, draws.member.shape[1]), np.bool_)
     for d in range(draws.a.shape[0]):
         shape = shape_of_passing(draws, d)
-        for _ in range(repeats):
+        for _ in range(newcomers):
             n = draw_new_row(rng, draws, d, people, codes, held, sign, log_theta, order, active, member)
             for o in range(n):
                 for row in range(row_product.shape[0]):
@@ -99,8 +101,9 @@ def add_new(
             for t in range(first_row.shape[0] - 1):
                 first, last = first_row[t], first_row[t + 1]
                 matter = separating(inside, n, first, last, chosen)
-                draw_values(rng, log_theta, shape, chosen, matter, log_value)
-                add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
+                for _ in range(occasions):
+                    draw_values(rng, log_theta, shape, chosen, matter, log_value)
+                    add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
 
 
 def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator, kept: np.ndarray) -> np.ndarray:
@@ -132,9 +135,15 @@ def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator
 
 
 def tasks_proba(
-    draws: "Particles", encoded: "Encoded", *, repeats: Any = None, cores: Any = None, random_seed: Any = 0
+    draws: "Particles",
+    encoded: "Encoded",
+    *,
+    by_draw: bool = False,
+    repeats: Any = None,
+    cores: Any = None,
+    random_seed: Any = 0,
 ) -> np.ndarray:
-    """Probability of each row of encoded tasks in each chain, (chains, rows); a new person for each new task."""
+    """Probability of each row of encoded tasks in each chain or draw, (parts, rows); a new person for each new task."""
     person, task = encoded.respondent_of_row, encoded.task_of_row
     unit = np.where(person >= 0, person, draws.n_respondents + task)
     order = np.lexsort((task, unit))
@@ -145,13 +154,14 @@ def tasks_proba(
     people = of_task[first_task[:-1]]
     people = np.where(people < draws.n_respondents, people, -1)
     codes, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
-    found = probabilities_by_chain(
+    found = probabilities_in_parts(
         draws,
         codes,
         row_product.ravel(),
         first_row,
         first_task,
         people,
+        by_draw=by_draw,
         repeats=repeats,
         cores=cores,
         random_seed=random_seed,
@@ -162,11 +172,11 @@ def tasks_proba(
 
 
 def choice_probabilities(*arguments: Any, **how: Any) -> np.ndarray:
-    """Probability that each row is chosen in its task, averaged over all draws; see `probabilities_by_chain`."""
-    return probabilities_by_chain(*arguments, **how).mean(axis=0)
+    """Probability that each row is chosen in its task, averaged over all draws; see `probabilities_in_parts`."""
+    return probabilities_in_parts(*arguments, **how).mean(axis=0)
 
 
-def probabilities_by_chain(
+def probabilities_in_parts(
     draws: "Particles",
     products: np.ndarray,
     row_product: np.ndarray,
@@ -174,22 +184,28 @@ def probabilities_by_chain(
     first_task: np.ndarray,
     people: np.ndarray,
     *,
+    by_draw: bool = False,
     repeats: int | None = None,
     cores: int | None = None,
     random_seed: Any = 0,
 ) -> np.ndarray:
-    """Probability that each row is chosen in its task, averaged over the draws of each chain, shape (chains, rows)."""
+    """Probability that each row is chosen in its task, averaged over the draws of each chain, shape (chains, rows).
+
+    `by_draw`: in each draw, shape (draws, rows), of occasions of the same new person.
+    """
     from ..engines.fit import draws_between
 
-    count, chains = draws.a.shape[0], int(draws.group.max(initial=0)) + 1
-    each = count // chains
-    parts = [draws_between(draws, chain * each, (chain + 1) * each) for chain in range(chains)]
-    repeats = repeats or max(MIN_REPEATS, -(-MIN_OCCASIONS // count))
+    count = draws.a.shape[0]
+    number = count if by_draw else int(draws.group.max(initial=0)) + 1
+    each = count // number
+    parts = [draws_between(draws, part * each, (part + 1) * each) for part in range(number)]
+    repeats = repeats or (OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count)))
+    newcomers, occasions = (1, repeats) if by_draw else (repeats, 1)
     rngs = streams(random_seed, len(people))
     known = (draws.first_owned.shape[0] - 1) // count
     room_known = room_for_known(draws)
     room_new = room_for_new(draws, known)
-    total = np.zeros((chains, len(row_product)))
+    total = np.zeros((number, len(row_product)))
 
     def work(unit: int) -> None:
         tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
@@ -197,11 +213,11 @@ def probabilities_by_chain(
         used, places = np.unique(row_product[rows], return_inverse=True)
         codes = np.ascontiguousarray(products[used], np.int64)
         places, starts = places.astype(np.int64), np.ascontiguousarray(tasks - tasks[0], np.int64)
-        for part, of_chain in zip(parts, total[:, rows], strict=True):
+        for part, of_part in zip(parts, total[:, rows], strict=True):
             if people[unit] >= 0:
-                add_known(rngs[unit], part, int(people[unit]), codes, places, starts, repeats, room_known, of_chain)
+                add_known(rngs[unit], part, int(people[unit]), codes, places, starts, repeats, room_known, of_part)
             else:
-                add_new(rngs[unit], part, codes, places, starts, repeats, room_new, of_chain)
+                add_new(rngs[unit], part, codes, places, starts, newcomers, occasions, room_new, of_part)
 
     in_threads(work, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))

@@ -5,11 +5,14 @@ from typing import Any, NamedTuple
 
 from thali._labels import as_label
 from thali.errors import Argument, ArgumentError, DataError
+from thali.inference.warn import without_warnings
 from thali.model.names import method_meant
 from thali.model.settings import Settings
-from thali.model.spec import FIT, MODEL, REPORT, ModelSpec, Option
+from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import Terminal
+from ..loading import Found
+from ..loading import load as load_data
 from ..models import options_of, settings_of_alias
 from ..values import value_of
 from .jobs import OVERWRITE
@@ -32,8 +35,13 @@ class Asked(NamedTuple):
         cores = any(option.name == "cores" and option.to == to for option in self.spec.options_of(self.method))
         return found | ({"progressbar": True} if cores else {})
 
-    def settings(self, folder: Path = Path()) -> Settings:
-        """The settings of the answer; `folder`: in which the command was typed."""
+    @property
+    def of_data(self) -> dict[str, Any]:
+        """What is said of the table: which of its rows are fitted included."""
+        return self.arguments(DATA) | {word: value for word, value in self.values.items() if word == "holdouts"}
+
+    def settings(self, found: Found | None, folder: Path = Path()) -> Settings:
+        """The settings of the answer; `found`: the data, `folder`: in which the command was typed."""
         from thali.reading.table import load
 
         of_run = self.arguments(FIT) | self.arguments(MODEL)
@@ -42,6 +50,9 @@ class Asked(NamedTuple):
             wanted.setdefault("folds", FOLDS)
         if "market" in wanted:
             wanted["market"] = load(folder / wanted["market"]).frame.reset_index(drop=True)
+        if "holdouts" in wanted and found is not None:
+            with without_warnings():  # which those that are fitted give
+                wanted["holdouts"], _ = load_data(found, self.spec, self.of_data | {"held_out": True})
         if "actual" in wanted:
             wanted["actual"] = _amounts_in(folder / wanted["actual"])
         return Settings(**wanted)

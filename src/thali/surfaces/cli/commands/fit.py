@@ -17,7 +17,7 @@ from thali.inference.jobs import read_index
 from thali.model.finding import TEXT
 from thali.model.options import OF_TABLES
 from thali.model.settings import Settings
-from thali.model.spec import DATA, FIT, MODEL, ModelSpec
+from thali.model.spec import FIT, MODEL, ModelSpec
 
 from ...figures import Figures
 from ...text import text_of
@@ -69,14 +69,15 @@ def run_fit(
     if asked is None:
         asked = asked_of(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
     spec, values, of = asked.spec, asked.values, asked.arguments
-    data, recognised = load(found, spec, of(DATA))
+    data, recognised = load(found, spec, asked.of_data, model_name is not None)
     notify(f"{data_name}: {recognised}")
     model = _made(spec, of(MODEL), values, data)
-    settings = model._settings_for(data, asked.settings())
+    settings = model._settings_for(data, asked.settings(found))
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
     command |= {} if page is None else {"page": page.absolute(), "cover": cover}
+    command |= {} if slides is None else {"slides": slides.absolute()}
     note = noted("fit", command)
     with _job_in(asked, out, overwrite, note) as job:
         _fit(spec, model, data, of(FIT), job)

@@ -13,6 +13,7 @@ from thali.errors import DataError
 from thali.inference.jobs import command_noted, is_running, read_index, shard_name
 from thali.model.spec import Option
 
+from ...slides import is_slide
 from ..boundary import notify
 from ..files import checked_formats
 
@@ -21,11 +22,11 @@ _OF_THALI = b'<meta name="generator" content="thali">'  # near the beginning of 
 JOB = "job"  # in the folder of the results
 COVER: tuple[str, ...] = ("title", "author", "question")  # of a report
 COMMAND = "command.json"  # there, of a fit without chains, which is no job
-_OF_REPORTS = {"page", "cover"}  # arguments of a command that writes a report
+_OF_REPORTS = {"page", "cover", "slides"}  # arguments of a command that writes a report, or slides
 # What `noted` takes for each command.
 _BOTH = {"data_name": str, "typed": dict, "formats": list}
 _ARGUMENTS: dict[str, dict[str, Any]] = {
-    "fit": _BOTH | {"model_name": str | None, "page": Path | None, "cover": dict | None},
+    "fit": _BOTH | {"model_name": str | None, "page": Path | None, "cover": dict | None, "slides": Path | None},
     "compare": _BOTH | {"models": str | None, "own": dict},
 }
 OVERWRITE = Option("overwrite", "Whether another job gives way.", bool)
@@ -66,6 +67,9 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
         arguments["page"] = out / "report.html"
         notify(f"the report goes to {arguments['page']}: {page} is another file, which a job does not replace.")
+    if (slides := arguments.get("slides")) is not None and not _may_hold_slides(slides, out):
+        arguments["slides"] = out / "slides"
+        notify(f"the slides go to {arguments['slides']}: {slides} holds other files, which a job does not replace.")
     if (begun := out / found["folder"]).is_dir():
         os.chdir(begun)
     else:
@@ -78,6 +82,13 @@ def _may_be_written(page: Path, out: Path) -> bool:
     if page.resolve().is_relative_to(out.resolve()) or not os.path.lexists(page):
         return True
     return page.is_file() and _OF_THALI in page.read_bytes()[:1000]
+
+
+def _may_hold_slides(slides: Path, out: Path) -> bool:
+    """Whether a job may write its slides there: to its own folder, a new one, or one that holds slides alone."""
+    if slides.resolve().is_relative_to(out.resolve()) or not os.path.lexists(slides):
+        return True
+    return slides.is_dir() and all(is_slide(each.name) and each.is_file() for each in slides.iterdir())
 
 
 def _are_of(arguments: Any, kinds: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from thali.model.settings import USUAL, Settings
 
 from ..boundary import Terminal, notify
 from ..files import check_folder, write_slides
+from ..loading import find_data
 from .asked import asked_of
 from .jobs import COVER, JOB, as_typed, command_of
 
@@ -38,7 +39,9 @@ def run_report(
         command = as_typed(name, arguments)
         cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
         if name == "fit" and (spec := spec_of(what)) is not None:
-            settings = asked_of(terminal, spec, "", arguments["typed"], None).settings(folder)
+            asked = asked_of(terminal, spec, "", arguments["typed"], None)
+            data = find_data(str(folder / arguments["data_name"])) if "holdouts" in asked.values else None
+            settings = asked.settings(data, folder)
     write_report(what, file, command, terminal, settings, cover=cover)
     if slides is not None:
         write_slides(findings_of(what, settings), slides, terminal, about(what))
