@@ -71,7 +71,9 @@ print(json.dumps({"seconds": time.process_time() - begin, "memory": memory, "wor
 """
 
 
-def main(small: bool = False, battles: int = 100_000, models: int = 50, statsmodels: str = "", arena_rank: str = "") -> None:
+def main(
+    small: bool = False, battles: int = 100_000, models: int = 50, statsmodels: str = "", arena_rank: str = ""
+) -> None:
     models, battles = (6, 2000) if small else (models, battles)
     rng = np.random.default_rng(1)
     worth = rng.normal(size=models)

@@ -198,7 +198,7 @@ class Marginal:
         return _about(self.density, point, value, spreads, _factor(self.density, point, spreads))
 
     def _of_judges(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        r"""A lattice of log tau near the top of its marginal, and as fine as that is narrow, where steps of .5 are wide.
+        r"""A lattice of log tau near the top of its marginal, as fine as that is narrow, where steps of .5 are wide.
 
         With g and v the means and variances of log discriminations given tau, steps come of Fisher's identity and of
         the information that normal means with known errors have of their variance:
