@@ -1,11 +1,14 @@
-"""Style control beside a logistic regression of statsmodels on the same battles: estimates, and CPU seconds in one run.
+"""Style control beside a logit of statsmodels and arena-rank on the same battles: estimates, CPU seconds in one run.
 
-    python benchmarks/style.py [--small] [--battles 100000] [--models 50] --statsmodels PYTHON
+    python benchmarks/style.py [--small] [--battles 100000] [--models 50] --statsmodels PYTHON --arena-rank PYTHON
 
 Battles are simulated: worths with a standard deviation of 1, the logarithm of the ratio of two lengths and whether the
 first has more headings, to one digit. thali reads the file and fits by maximum likelihood, controlled for both and
 without (which the board shows beside it); the other, in the environment whose Python is given (`pip install statsmodels
 pyarrow`), reads the same file, makes indicators of models and fits `Logit` by Newton's method, controlled for both.
+arena-rank (`pip install arena-rank pyarrow`) reads the same file and fits `ContextualBradleyTerry` with equal weights
+of battles, covariates as they are and `reg=0`, its penalty of effects; its L-BFGS stops at 1e-14 in place of 1e-9,
+where ratings are not maximum likelihood to 1e-4 yet, and its ratings have sandwich intervals.
 Printed: the largest differences of log worths and of effects, CPU seconds and memory of reading and fitting.
 """
 
@@ -38,6 +41,23 @@ memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 print(json.dumps({"seconds": time.process_time() - begin, "memory": memory, "worths": found,
                   "effects": fit.params[-2:].tolist()}))
 """
+_ARENA_RANK = """
+import json, resource, sys, time
+import numpy as np, pandas as pd
+from arena_rank.models.contextual_bradley_terry import ContextualBradleyTerry
+from arena_rank.utils.data_utils import ContextualPairDataset
+begin = time.process_time()
+battles = ContextualPairDataset.from_pandas(
+    pd.read_parquet(sys.argv[1]), ["length", "headings"], reweighted=False, normalize_features=False)
+model = ContextualBradleyTerry(len(battles.competitors), 2, reg=0.0, ftol=1e-14, gtol=1e-14)
+model.fit(battles)
+fit = model.compute_ratings_and_cis(battles)
+worths = (np.array(fit["ratings"]) - 1000.0) / model.alpha
+found = dict(zip(battles.competitors, (worths - worths.mean()).tolist()))
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+print(json.dumps({"seconds": time.process_time() - begin, "memory": memory, "worths": found,
+                  "effects": np.array(fit["coeffs"]).tolist()}))
+"""
 _THALI = """
 import json, resource, sys, time
 import numpy as np, thali as th
@@ -51,7 +71,9 @@ print(json.dumps({"seconds": time.process_time() - begin, "memory": memory, "wor
 """
 
 
-def main(small: bool = False, battles: int = 100_000, models: int = 50, statsmodels: str = "") -> None:
+def main(
+    small: bool = False, battles: int = 100_000, models: int = 50, statsmodels: str = "", arena_rank: str = ""
+) -> None:
     models, battles = (6, 2000) if small else (models, battles)
     rng = np.random.default_rng(1)
     worth = rng.normal(size=models)
@@ -69,6 +91,8 @@ def main(small: bool = False, battles: int = 100_000, models: int = 50, statsmod
         programs = {"thali": (sys.executable, _THALI)}
         if statsmodels:
             programs["statsmodels"] = (statsmodels, _STATSMODELS)
+        if arena_rank:
+            programs["arena-rank"] = (arena_rank, _ARENA_RANK)
         found = {}
         for name, (python, code) in programs.items():
             begin = time.time()
@@ -78,11 +102,11 @@ def main(small: bool = False, battles: int = 100_000, models: int = 50, statsmod
                 f"{name}: {found[name]['seconds']:.2f} CPU seconds, {found[name]['memory']:.2f} GB, effects "
                 f"{np.round(found[name]['effects'], 4).tolist()} ({time.time() - begin:.0f} s)"
             )
-    if len(found) == 2:
-        one, other = found.values()
-        apart = max(abs(one["worths"][name] - value) for name, value in other["worths"].items())
+    one = found.pop("thali")
+    for name, other in found.items():
+        apart = max(abs(one["worths"][model] - value) for model, value in other["worths"].items())
         effects = np.abs(np.subtract(one["effects"], other["effects"])).max()
-        print(f"largest difference of log worths {apart:.1e}, of effects {effects:.1e}")
+        print(f"{name}: largest difference of log worths {apart:.1e}, of effects {effects:.1e}")
 
 
 if __name__ == "__main__":
@@ -90,6 +114,7 @@ if __name__ == "__main__":
     parser.add_argument("--battles", type=int, default=100_000)
     parser.add_argument("--models", type=int, default=50)
     parser.add_argument("--statsmodels", default="")
+    parser.add_argument("--arena-rank", default="")
     parser.add_argument("--small", action="store_true")
     asked = parser.parse_args()
-    main(asked.small, asked.battles, asked.models, asked.statsmodels)
+    main(asked.small, asked.battles, asked.models, asked.statsmodels, asked.arena_rank)

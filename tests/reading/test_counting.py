@@ -115,6 +115,15 @@ def test_other_shapes_and_small_files_are_read_as_ever(tmp_path, monkeypatch):
     assert read_counts(path)[1] == read(path, PAIRS)[1]
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_empty_dates_are_counted_in_all_batches(tmp_path, kind):
+    frame = battles().assign(day="2024-05-31")
+    frame.loc[[150, 151, 400], "day"] = None
+    with pytest.raises(DataError, match="'day' holds no date in 3 rows, the first of which is row 151; fill them in"):
+        read_counts(written(frame, tmp_path, kind), date="day")
+    assert read_counts(written(frame, tmp_path, kind), date="day", where="day is not missing")[0].n_comparisons > 0
+
+
 def test_who_answered_is_read_if_it_is_named(tmp_path):
     path = written(battles(), tmp_path, "csv")
     with pytest.warns(DataWarning, match="'judge' says who answered, .* only if it is named.*by respondent"):

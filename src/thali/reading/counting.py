@@ -13,7 +13,7 @@ from thali._labels import as_label
 from thali._source import Source
 from thali.data.columns import column
 from thali.data.kinds import PAIRS
-from thali.data.pairs.dates import DAY, when_of
+from thali.data.pairs.dates import DAY, NoDate, when_of
 from thali.errors import Argument, DataError, DataWarning
 from thali.inference.progress import Progress
 from thali.inference.warn import warn
@@ -231,9 +231,10 @@ def _counted(
     codes: dict[str, _Codes] = {name: _Codes() for name in names}
     with Progress(progressbar, f"reading {file}", batches.rows, "rows") as progress, in_file(file):
         for part, numbers, seen in kept.parts(names):
-            values = [
-                codes[name].of(_days(part[name], name, numbers) if name == date else part[name]) for name in names
-            ]
+            if date is not None:
+                days = _days_in(kept, part[date], date, numbers)
+                part = part.set_column(part.column_names.index(date), date, days)
+            values = [codes[name].of(part[name]) for name in names]
             table = pa.table([*values, pa.array(numbers)], names=[*names, _ROW])
             found.append(_grouped(table, names, None))
             held, taken = held + len(found[-1]), taken + len(numbers)
@@ -328,6 +329,20 @@ def _plain(column: Any) -> Any:
     import pyarrow as pa
 
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _days_in(kept: _Chosen, column: Any, name: str, numbers: np.ndarray) -> Any:
+    """The days of a batch; an error of empty cells tells how many there are in all rows."""
+    try:
+        return _days(column, name, numbers)
+    except NoDate as first:
+        empty = 0
+        for part, numbers, _ in kept.parts([name]):
+            try:
+                _days(part[name], name, numbers)
+            except NoDate as error:
+                empty += error.count
+        raise NoDate(name, first.row, empty) from None
 
 
 def _days(column: Any, name: str, numbers: np.ndarray) -> Any:

@@ -98,6 +98,28 @@ def test_the_mode_is_near_from_equal_worths(monkeypatch):
     assert len(looked) < 12
 
 
+def test_the_lattice_of_many_judges_is_found_at_once():
+    """The marginal of tau is found by its slope: a lattice of steps as wide as it is, whose mean is that of a finer."""
+    rng = np.random.default_rng(4)
+    n, judge = 6, np.repeat(np.arange(60), 40)
+    first = rng.integers(0, n, len(judge))
+    second = (first + rng.integers(1, n, len(judge))) % n
+    worth, d = 1.5 * rng.normal(size=n), np.exp(0.7 * rng.normal(size=60))
+    wins = (rng.random(len(judge)) < expit(d[judge] * (worth[first] - worth[second]))).astype(float)
+    rows = Rows(first, second, 0 * judge, judge, np.zeros((len(judge), 0)), wins, 1.0 - wins, 0.0 * wins, 0.0, False)
+    density = Density(rows, n, 60, np.zeros(0), np.zeros(n, int))
+    marginal = Marginal(density)
+    assert len(marginal._found) <= 13
+    logs = np.arange(-1.6, 0.61, 0.05)
+    log_weights = np.array([marginal._value(np.array([each])) for each in logs])
+    weights = np.exp(log_weights - log_weights.max())
+    found = np.log([each.judges for each in marginal.spreads])
+    mean, expected = marginal.weights @ found, weights @ logs / weights.sum()
+    assert mean == pytest.approx(expected, abs=2e-3)
+    sd, known = marginal.weights @ (found - mean) ** 2, weights @ (logs - expected) ** 2 / weights.sum()
+    assert sd == pytest.approx(known, rel=0.05) and float(marginal.step[0]) == pytest.approx(known**0.5, rel=0.4)
+
+
 def test_laplace_of_many_answers_a_judge():
     density = judges(0.01, (180, 20), (140, 60))
     points, _ = Marginal(density, judges=0.5).draws(np.random.default_rng(1), 20_000)

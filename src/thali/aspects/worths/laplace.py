@@ -9,7 +9,7 @@ import numpy as np
 from thali.inference.numerics.bordered import Bordered, BorderedFactor
 from thali.inference.optimise import Step, Target, newton
 
-from .density import Density, Spreads, added
+from .density import SPREAD, Density, Spreads, added
 
 # The mode where standard deviations are known -------------------------------------------------------------------------
 
@@ -101,19 +101,19 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None,
     if start is None:  # from afar by steps that are never those towards a saddle
         afar = _Climb(density, spreads, tilt, is_convex=True)
         start = newton(afar, afar.look(np.zeros(density.size)), _NEAR, damping=1e-6, longest=_LONGEST).point.where
-    end = climbed(start).where
-    factor = _factor(density, end, spreads)
+    end = climbed(start)
+    factor = _factor(density, end.where, spreads)
     if factor is None:  # a saddle, such as that of two judges who contradict each other
-        end = climbed(end + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0)).where
-        factor = _factor(density, end, spreads)
-    return _about(density, end, spreads, factor)
+        end = climbed(end.where + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0))
+        factor = _factor(density, end.where, spreads)
+    value = end.value + (tilt * float(end.where[density.judges].mean()) if tilt else 0.0)
+    return _about(density, end.where, value, spreads, factor)
 
 
-def _about(density: Density, point: np.ndarray, spreads: Spreads, factor: BorderedFactor | None) -> Mode:
+def _about(density: Density, point: np.ndarray, value: float, spreads: Spreads, factor: BorderedFactor | None) -> Mode:
     """The normal distribution about a mode; without a factor that of the convex part of the density."""
     if factor is None:
         factor = BorderedFactor(curvature_at(density, point, spreads, is_convex=True))
-    value = float(density.values(point[:, None], spreads)[0])
     free = int(density.is_free.sum())
     return Mode(point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant))
 
@@ -126,6 +126,11 @@ _DROPS = (0.0, 6.0, 4.0, 3.0)  # of log weights, by the number of standard devia
 _STEEPEST = 1.0  # fall of the log density at the neighbours of the top that is fine enough
 _MOST_TURNED, _TOGETHER = 20_000, 1 << 21  # rows up to which deviations are turned; rows times points at a time
 _MOST_FINER = 12  # times that the lattice is made finer
+
+
+def _key(logs: np.ndarray) -> tuple[float, ...]:
+    """A point of a lattice, whichever sums of steps have led to it."""
+    return tuple(np.round(logs, 12).tolist())
 
 
 class Marginal:
@@ -171,6 +176,8 @@ class Marginal:
             tuple[float, ...], tuple[float, np.ndarray]
         ] = {}  # factors of many judges and periods are large
         self._last: tuple[Mode, Spreads] | None = None
+        if self.learned == (0,):
+            centre, step = self._of_judges(centre, step)
         for _ in range(_MOST_FINER if self.learned else 0):
             centre, finer = self._better(centre, step)
             if np.all(finer == step):
@@ -187,7 +194,36 @@ class Marginal:
     def _mode(self, k: int) -> Mode:
         """The mode at a point of the lattice."""
         point, spreads = self._points[k], self.spreads[k]
-        return _about(self.density, point, spreads, _factor(self.density, point, spreads))
+        value = float(self.density.values(point[:, None], spreads)[0])
+        return _about(self.density, point, value, spreads, _factor(self.density, point, spreads))
+
+    def _of_judges(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        r"""A lattice of log tau near the top of its marginal, as fine as that is narrow, where steps of .5 are wide.
+
+        With g and v the means and variances of log discriminations given tau, steps come of Fisher's identity and of
+        the information that normal means with known errors have of their variance:
+
+        .. math::
+            \frac{\partial \log p}{\partial \log \tau} = \sum_j \Big(\frac{g_j^2 + v_j}{\tau^2} - 1\Big)
+            + 1 - \frac{\tau^2}{.5^2}, \qquad
+            I = 2 \sum_j \Big(1 - \frac{v_j}{\tau^2}\Big)^2 + 2 \frac{\tau^2}{.5^2}
+        """
+        at = self.density.judges
+        for _ in range(_MOST_FINER):
+            self._value(centre)
+            assert self._last is not None
+            mode, squared = self._last[0], math.exp(2.0 * centre[0])
+            variances = mode.factor.variances_of_corner[at.start - self.density.worths.stop :][: self.density.n_judges]
+            of_prior = squared / SPREAD**2
+            slope = float(((mode.point[at] ** 2 + variances) / squared - 1.0).sum()) + 1.0 - of_prior
+            width = (2.0 * float(((1.0 - variances / squared) ** 2).sum()) + 2.0 * of_prior) ** -0.5
+            if width > 0.5 * _WIDEST:
+                return np.full(1, _START), step
+            change = 0.5 * math.log1p(max(2.0 * slope * width**2, -0.9))  # one step where errors are small
+            if abs(change) < 0.5 * width:
+                return centre, np.full(1, width)
+            centre = centre + change
+        return centre, step
 
     def _better(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The lattice moved to its highest point near by, with steps that fit the fall there."""
@@ -228,7 +264,7 @@ class Marginal:
         kept = [each for each in sorted(seen) if seen[each] >= top - drop]
         points = [centre + np.array(each) * step for each in kept]
         self.spreads = [self._spreads(each) for each in points]
-        self._points = [self._found[tuple(each)][1] for each in points]
+        self._points = [self._found[_key(each)][1] for each in points]
         weights = np.exp(np.array([seen[each] for each in kept]) - top)
         self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
         self.weights = weights / weights.sum()
@@ -242,7 +278,7 @@ class Marginal:
 
     def _value(self, logs: np.ndarray) -> float:
         """The log of the marginal there; modes of neighbours are near."""
-        key = tuple(logs)
+        key = _key(logs)
         if key not in self._found:
             spreads = self._spreads(logs)
             mode = highest(self.density, spreads, self._near(spreads), self._tilt)

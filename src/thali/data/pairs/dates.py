@@ -200,6 +200,19 @@ def bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
         raise ArgumentError(Argument(argument), f" must be {expected}; got {value!r}.") from None
 
 
+class NoDate(DataError):
+    """A column of dates is empty in some rows, of a table or of a part of one."""
+
+    def __init__(self, name: str, row: int, count: int) -> None:
+        super().__init__(
+            f"Column {name!r} holds no date in {plural(count, 'row')}, the first of which is row {row}; fill them in, "
+            "or leave these rows out by ",
+            Argument("where"),
+            f": {name} is not missing.",
+        )
+        self.row, self.count = row, count
+
+
 def when_of(frame: "pd.DataFrame", name: str) -> When:
     """The times in a column: dates in one of the usual forms, seconds since 1970, or whole numbers of periods."""
     import pandas as pd
@@ -207,13 +220,7 @@ def when_of(frame: "pd.DataFrame", name: str) -> When:
     values = column(frame, name)
     blank = values.isna() | (values.astype(str).str.strip() == "")
     if blank.any():
-        row, count = frame.index[int(np.flatnonzero(blank)[0])], int(blank.sum())
-        raise DataError(
-            f"Column {name!r} holds no date in {plural(count, 'row')}, the first of which is row {row}; fill them in, "
-            "or leave these rows out by ",
-            Argument("where"),
-            f": {name} is not missing.",
-        )
+        raise NoDate(name, int(frame.index[int(np.flatnonzero(blank)[0])]), int(blank.sum()))
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         return When(name, DAY, _days(values))
     if pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):

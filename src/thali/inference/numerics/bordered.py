@@ -80,6 +80,11 @@ class BorderedFactor:
         outer = self._corner @ (self._corner.T @ (right[size:] - self._border.T @ inner))
         return np.concatenate([inner - self._across @ outer, outer])
 
+    @property
+    def variances_of_corner(self) -> np.ndarray:
+        """The diagonal of H⁻¹ of the further rows."""
+        return (self._corner**2).sum(axis=1)
+
     def draw(self, normal: np.ndarray) -> np.ndarray:
         """Vectors of covariance H⁻¹ from standard normal ones (size, columns)."""
         periods, n, _ = self._roots.shape
