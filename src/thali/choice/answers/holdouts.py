@@ -25,7 +25,7 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     p = np.asarray(model.predict_proba(data), float)
     tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     of_chosen, hits = scores(p, data)
-    task_of = _different(data, has_labels=model.scheme_.alternative in model._data_of_fit().attributes)
+    task_of = _different(data, has_labels=data.scheme.alternative in model._data_of_fit().attributes)
     picked = np.zeros(data.n_alternatives)
     picked[data.first_row[:-1] + data.chosen] = 1.0
     place = np.arange(data.n_alternatives) - data.first_row[:-1][tasks]
