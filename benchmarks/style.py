@@ -7,8 +7,8 @@ first has more headings, to one digit. thali reads the file and fits by maximum 
 without (which the board shows beside it); the other, in the environment whose Python is given (`pip install statsmodels
 pyarrow`), reads the same file, makes indicators of models and fits `Logit` by Newton's method, controlled for both.
 arena-rank (`pip install arena-rank pyarrow`) reads the same file and fits `ContextualBradleyTerry` with equal weights
-of battles, covariates as they are and `reg=0`, its penalty of effects; its L-BFGS stops at 1e-14 in place of 1e-9,
-where ratings are not maximum likelihood to 1e-4 yet, and its ratings have sandwich intervals.
+of battles, covariates as they are and `reg=0`, its penalty of effects; its L-BFGS stops at 1e-14 in place of 1e-9, and
+its ratings have sandwich intervals.
 Printed: the largest differences of log worths and of effects, CPU seconds and memory of reading and fitting.
 """
 

@@ -1,5 +1,7 @@
 """What is wrong with triplets is said in one sentence."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,7 +61,10 @@ BAD = [
     (lambda: th.Triplets.from_sets([[("a", "b"), ("c", "d")]], [("a", "d")]), "('a', 'd') in row 0 is not of its set"),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], []), "There are 1 sets, but 0 chosen pairs"),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], [("a", "b", "c")]), "give two objects"),
-    (lambda: th.Similarities(np.array([[0, 1, 2]] * 5)), "Rows of three objects, the odd one last, go into Triplets"),
+    (
+        lambda: th.Similarities(np.array([[0, 1, 2]] * 5)),
+        "Rows of three objects, the odd one last, go into Triplets",
+    ),
 ]
 
 
@@ -109,3 +114,21 @@ def test_the_likelihoods_name_each_other():
         th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive()).prepare(DATA)
     with pytest.raises(DataError, match="Triplets"):
         th.EliminationByAspects().prepare(DATA)
+
+
+@pytest.mark.parametrize("kind", ["triplets", "similarities"])
+def test_objects_never_brought_together_are_named(kind):
+    blocks = np.kron(np.eye(2), np.ones((3, 3)))
+    if kind == "triplets":
+        whole = th.Triplets([["a", "b", "c"], ["c", "d", "e"]])
+        parts = th.Triplets([["a", "b", "c"], ["d", "e", "f"]])
+    else:
+        whole = th.Similarities(np.full((6, 6), 0.5), labels="abcdef")
+        parts = th.Similarities(np.where(blocks > 0, 0.5, np.nan), labels="abcdef")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        whole.warn_if_unusual()
+    assert not any("fall into" in str(each.message) for each in caught)
+    how = {"triplets": "shown", "similarities": "judged"}[kind]
+    with pytest.warns(DataWarning, match=rf"into 2 groups never {how} together: \('a', 'b', 'c'\); \('d', 'e', 'f'\)\. Si"):
+        parts.warn_if_unusual()

@@ -37,21 +37,25 @@ def connected(labels: Sequence[str], first: np.ndarray, second: np.ndarray) -> l
 
 def disconnected(groups: list[list[str]], never_compared: list[str], most: int = 4) -> str:
     """What to tell of options that no chain of comparisons connects; "" when all are connected."""
-    compared = [group for group in groups if len(group) > 1]
     sentences = []
-    if len(compared) > 1:
-        names = "; ".join(f"({shorten(group)})" for group in compared[:most])
-        names += f"; and {len(compared) - most:,} more" if len(compared) > most else ""
-        sentences.append(
-            f"The options fall into {len(compared):,} groups never compared with each other: {names}. "
-            "Choices between groups follow from the prior alone."
-        )
+    if found := parted("options", groups, "compared with each other", most):
+        sentences.append(f"{found} Choices between groups follow from the prior alone.")
     if never_compared:
         was, their = ("was", "its") if len(never_compared) == 1 else ("were", "their")
         sentences.append(
             f"{shorten(never_compared)} {was} never compared: {their} choices follow from the prior alone."
         )
     return " ".join(sentences)
+
+
+def parted(what: str, groups: list[list[str]], how: str, most: int = 4) -> str:
+    """Which groups of two and more were never brought together; "" if there is one."""
+    large = [group for group in groups if len(group) > 1]
+    if len(large) < 2:
+        return ""
+    names = "; ".join(f"({shorten(group)})" for group in large[:most])
+    names += f"; and {len(large) - most:,} more" if len(large) > most else ""
+    return f"The {what} fall into {len(large):,} groups never {how}: {names}."
 
 
 def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:

@@ -13,6 +13,7 @@ from thali.inference.warn import warn
 
 from ..answers import JudgedValues
 from ..columns import as_frame
+from ..connectivity import connected, parted
 from ..judged import Judged
 from ..kinds import SIMILARITIES
 from ..suspicious import unusual_similarities
@@ -453,6 +454,8 @@ class Similarities(Judged):
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning` each, of what the default priors are not made for; models call this at fit."""
+        if found := parted("objects", connected(self.labels, self.first, self.second), "judged together"):
+            warn(DataWarning(f"{found} Similarities between groups follow from the prior alone."))
         for message in unusual_similarities(self, self._lowest_diagonal):
             warn(DataWarning(message))
 

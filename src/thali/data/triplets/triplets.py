@@ -12,6 +12,7 @@ from thali.inference.warn import warn
 
 from ..answers import ChosenPlaces, Who, who_answered
 from ..columns import as_frame
+from ..connectivity import connected, parted
 from ..judged import Judged, Tally
 from ..kinds import TRIPLETS
 from ..people import column_facts, people_by
@@ -487,7 +488,9 @@ class Triplets(Judged):
         return f"{a!r} and {b!r} the most similar of {shorten(members)}"
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of objects that were never asked about; models call this at fit."""
+        """Warn, with a `DataWarning`, of objects that were never asked about, or not together; models call this."""
+        if found := parted("objects", connected(self.labels, self.first, self.second), "shown together"):
+            warn(DataWarning(f"{found} Similarities between groups follow from the prior alone."))
         if never := self.never_asked:
             was, its = ("was", "its") if len(never) == 1 else ("were", "their")
             message = f"{shorten(never)} {was} never asked about: {its} features follow from the prior alone."
