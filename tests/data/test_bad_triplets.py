@@ -130,5 +130,5 @@ def test_objects_never_brought_together_are_named(kind):
         whole.warn_if_unusual()
     assert not any("fall into" in str(each.message) for each in caught)
     how = {"triplets": "shown", "similarities": "judged"}[kind]
-    with pytest.warns(DataWarning, match=rf"into 2 groups never {how} together: \('a', 'b', 'c'\); \('d', 'e', 'f'\)\. Si"):
+    with pytest.warns(DataWarning, match=rf"2 groups never {how} together: \('a', 'b', 'c'\); \('d', 'e', 'f'\)\. Si"):
         parts.warn_if_unusual()
