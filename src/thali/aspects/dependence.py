@@ -131,6 +131,8 @@ def dependence_of_chains(
         return made
     else:
         owners = features()
+        if not len(owners):  # nothing that people could differ in
+            return made
         scores = [_scores_of_features(part, clusters, parts, owners) for part, clusters in known]
     return replace(made, by=POWER if made.model == ADJUSTED else "", effect=effect_of(scores))
 

@@ -194,7 +194,8 @@ def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, ch
 
 def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_here):
     phones = PHONES.replace("resp,", "block,resp,").replace("\n", "\nmain,").removesuffix("main,")
-    address = client.drop("phones.csv", (phones + "x,1,9,1,A,2,1\nx,1,9,2,B,3,0\n").encode())
+    phones = (phones + "x,1,9,1,A,2,1\nx,1,9,2,B,3,0\n").replace(",1,A,", ",left,A,").replace(",2,B,", ",right,B,")
+    address = client.drop("phones.csv", phones.encode())
     client.go(f"{address}/read", where="block == main")
     page = client.page(address)
     assert "These are choice experiments" in page

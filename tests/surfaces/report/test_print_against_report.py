@@ -15,7 +15,7 @@ from thali.testing.smallest import simulated
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 RUN = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 7]
-STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money", "--availability", "Theirs=0.9"]
+STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money", "--availability", "Theirs=0.9", "--holdouts", "task == 4"]
 TODAY = [*STUDY, "--market", "one.csv", "--rule", "logit", "--scale", 0.9, "--actual", "actual.csv"]
 CASES = {  # by the name of the spec, with what is special behind a comma; other settings than the defaults
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
@@ -30,6 +30,7 @@ CASES = {  # by the name of the spec, with what is special behind a comma; other
     "multinomial-logit": ["study.csv", *STUDY],
     "multinomial-logit, shares of today": ["study.csv", *TODAY],
     "hierarchical-logit": ["study.csv", *TODAY, *RUN, "--segments", "2"],
+    "hierarchical-logit, attention": ["study.csv", *STUDY, *RUN, "--attention", "all", "--attention-scale", 1.0],
     "latent-class-logit": [
         *("study.csv", *TODAY, "--classes", "3", "--starts", 2, "--seed", 7, "--segments", "2", "--bootstrap", 2)
     ],

@@ -198,16 +198,10 @@ class Marginal:
         return _about(self.density, point, value, spreads, _factor(self.density, point, spreads))
 
     def _of_judges(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        r"""A lattice of log tau near the top of its marginal, as fine as that is narrow, where steps of .5 are wide.
-
-        With g and v the means and variances of log discriminations given tau, steps come of Fisher's identity and of
-        the information that normal means with known errors have of their variance:
-
-        .. math::
-            \frac{\partial \log p}{\partial \log \tau} = \sum_j \Big(\frac{g_j^2 + v_j}{\tau^2} - 1\Big)
-            + 1 - \frac{\tau^2}{.5^2}, \qquad
-            I = 2 \sum_j \Big(1 - \frac{v_j}{\tau^2}\Big)^2 + 2 \frac{\tau^2}{.5^2}
-        """
+        """A lattice of log tau near the top of its marginal, as fine as that is narrow, where steps of .5 are wide."""
+        # With g and v the means and variances of log discriminations given tau, the slope of the log marginal by log
+        # tau is sum_j((g_j^2 + v_j) / tau^2 - 1) + 1 - tau^2 / .5^2 (Fisher's identity), and the information that
+        # normal means with known errors have of their variance 2 sum_j(1 - v_j / tau^2)^2 + 2 tau^2 / .5^2.
         at = self.density.judges
         for _ in range(_MOST_FINER):
             self._value(centre)
