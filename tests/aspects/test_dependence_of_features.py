@@ -235,3 +235,29 @@ def test_the_verdict_says_it_and_a_report_has_it(make, uncompiled, tmp_path):
     model.save(tmp_path / "fit.nc")
     assert Posterior(th.load(tmp_path / "fit.nc").posterior_).dependence == seen
     assert seen.model != RANDOM
+
+
+def effect_of_judges(data, owners, **how):
+    model = th.AdditiveClustering(owners.T.astype(bool), **how)
+    parts = model._parts(data)
+    return model._dependence(data, parts).effect
+
+
+@pytest.mark.parametrize("shape", [None, 1.0])
+def test_a_deviation_that_is_learned_has_the_design_effect_of_a_standard_error(shape):
+    one = effect_of_judges(judged(shape=shape), OWNERS)
+    other = effect_of_judges(judged(shape=shape, sigma="deviation"), OWNERS, sigma="learned")
+    assert other == pytest.approx(one, rel=0.1)
+
+
+def test_where_nothing_is_left_to_differ_in_nothing_is_adjusted():
+    data = judged()
+    assert effect_of_judges(data, np.zeros((0, 6)), people="adjusted") > 1.0  # that of the constant
+    model = th.AdditiveClustering(np.eye(6, dtype=bool), constant=False, people="adjusted")
+    made = model._dependence(data, model._parts(data))
+    assert np.isnan(made.effect) and made.by == "" and made.is_good is None
+
+
+def test_map_does_not_adjust():
+    with pytest.raises(ArgumentError, match="people belongs to method='mcmc'"):
+        th.AdditiveClustering(method="map", people="adjusted").fit(judged())

@@ -225,6 +225,11 @@ ELECTRICITY_AND_AGES = """choice,id,pf1,pf2,pf3,cl1,cl2,cl3,age1,age2
 1,1,9,0,7,1,5,0,40,12
 2,2,0,7,9,5,0,1,30,5
 """
+ELECTRICITY_AND_PEOPLE = """choice,id,pf1,pf2,pf3,cl1,cl2,cl3,q1,q2,q3,q4,r1,r2,r3,r4,s1,s2,s3,s4
+3,1,7,9,0,5,1,0,1,2,3,4,1,2,3,4,1,2,3,4
+1,1,9,0,7,1,5,0,1,2,3,4,1,2,3,4,1,2,3,4
+2,2,0,7,9,5,0,1,4,3,2,1,4,3,2,1,4,3,2,1
+"""
 MODE_CANADA = """case,alt,choice,cost,ivt,income
 1,train,0,28,50,45
 1,air,1,70,20,45
@@ -260,6 +265,7 @@ GERMAN = """Befragter;Aufgabe;Konzept;Marke;Preis;Auswahl
         (TRAIN, {}, (2, 4, 8), ["price", "time", "comfort"]),
         (ELECTRICITY, {}, (2, 3, 9), ["pf", "cl"]),
         (ELECTRICITY_AND_AGES, {}, (2, 3, 9), ["pf", "cl"]),
+        (ELECTRICITY_AND_PEOPLE, {}, (2, 3, 9), ["pf", "cl"]),
         (MODE_CANADA, {"respondent": "case", "task": "case"}, (2, 2, 4), ["cost", "ivt"]),
         (YOGURT, {}, (2, 3, 6), ["price", "feat", "brand"]),
         (CBC_TOOLS, {"attributes": ["price", "type"]}, (1, 2, 4), ["price", "type"]),
@@ -270,6 +276,7 @@ GERMAN = """Befragter;Aufgabe;Konzept;Marke;Preis;Auswahl
         "mlogit, Train",
         "mlogit, Electricity",
         "the same and ages",
+        "the same and four answers to each of three questions",
         "mlogit, ModeCanada",
         "logitr",
         "cbcTools",

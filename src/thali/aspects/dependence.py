@@ -7,6 +7,7 @@ people's scores, :math:`V = \frac{n}{n - 1} \sum_s (g_s - \bar g)(g_s - \bar g)^
 :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & Scott 1984).
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -131,10 +132,9 @@ def dependence_of_chains(
         return made
     else:
         owners = features()
-        if not len(owners):  # nothing that people could differ in
-            return made
         scores = [_scores_of_features(part, clusters, parts, owners) for part, clusters in known]
-    return replace(made, by=POWER if made.model == ADJUSTED else "", effect=effect_of(scores))
+    effect = effect_of(scores)  # NaN without weights that people could differ in
+    return replace(made, by=POWER if made.model == ADJUSTED and not math.isnan(effect) else "", effect=effect)
 
 
 def effect_of_data(data: Any) -> float:

@@ -64,6 +64,8 @@ class Dependence:
     @property
     def is_good(self) -> bool | None:
         """Whether intervals hold for new samples of people; None where there is nothing to say of several people."""
+        if self.model == ADJUSTED and self.most >= 2.0 and math.isnan(self.effect):  # by which nothing is adjusted
+            return None
         return False if self.narrow > 1.0 else True if self.model != INDEPENDENT else None
 
     @property

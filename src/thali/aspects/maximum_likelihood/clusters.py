@@ -46,7 +46,7 @@ class Clusters(NamedTuple):
     def variance(self, pose: "Pose | FeatureProblem", weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """B, about the mean of the scores, which is 0 at the maximum; some people at a time."""
         size = len(weights) + len(beta)
-        total, squares, step = np.zeros(size), np.zeros((size, size)), max(1, BLOCK // size)
+        total, squares, step = np.zeros(size), np.zeros((size, size)), max(1, BLOCK // max(size, 1))
         for first in range(0, self.number, step):
             each = pose.scores(self.tally[first : first + step], weights, beta)
             total, squares = total + each.sum(axis=0), squares + each.T @ each

@@ -144,10 +144,11 @@ def _of_judgements(data: Similarities, owners: np.ndarray, likelihood: Any) -> J
     shared = _shared(owners, data.first, data.second, bool(likelihood.constant))
     judges = np.bincount(known.pair, minlength=data.n_pairs)
     sigma = likelihood.fixed_sigma(data)
-    variance = np.square(known.values - data.values[known.pair]).sum() / max((judges - 1).sum(), 1)
+    share = (data.judgements / judges)[known.pair]  # of a judgement, of those for which its similarity counts
+    variance = share @ np.square(known.values - data.values[known.pair]) / max((judges - 1).sum(), 1)
     if sigma is not None:
         variance = sigma**2
-    precision = (data.judgements / judges)[known.pair] / variance if variance > 0.0 else np.zeros(len(known.pair))
+    precision = share / variance if variance > 0.0 else np.zeros(len(known.pair))
     return JudgedProblem(known.values, precision, shared, known.pair)
 
 

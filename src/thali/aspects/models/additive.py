@@ -19,7 +19,7 @@ from thali.model.sampling import Sampling, parameters_of
 from thali.model.saved import digest_of
 from thali.model.settings import Settings
 from thali.model.spec import MODEL
-from thali.posterior.dependence import Dependence
+from thali.posterior.dependence import ADJUSTED, Dependence
 from thali.trees.tree import Tree
 
 from ..answers.data_answers import answers_of
@@ -366,6 +366,8 @@ class AdditiveClustering(KindAnswers, PeopleAnswers, AdditiveAnswers):
 
     def _population(self, data: Any) -> Population:
         check_people(self.people)
+        if self.method == "map" and self.people == ADJUSTED:
+            raise ArgumentError(Argument("people"), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
         return population_of(data, self.weights, self.kinds, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:

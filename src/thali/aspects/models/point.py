@@ -294,6 +294,8 @@ def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
     """
     if isinstance(prior := parts["prior"], Given):
         return prior.matrix.T.astype(bool)
+    if isinstance(data, Groups) and not data.add_up:  # those of every group; equal ones count once
+        return np.concatenate([probable_features(part, parts) for part in data.data])
     told = data.pooled() if isinstance(data, Groups) else data
     parts = parts | {"sampler": None, "tempering": False}
     runs_of, best = _OF_KIND[told.kind]

@@ -75,9 +75,7 @@ def wide_tasks(
         for last in (True, False)[: 1 if separator == _ATTACHED else 2]:  # the alternative ends a name, or begins it
             described = _described([name for name in names if name not in taken], separator, last)
             if separator == _ATTACHED:
-                described = _numbered_alike(described)
-            if separator == _ATTACHED:
-                described = _numbered_alike(described)
+                described = _numbered_alike(described, wanted, picked)
             known = tuple(dict.fromkeys(each for columns in described.values() for each in columns))
             if wanted is not None:
                 fits = set(wanted) <= set(known)
@@ -140,23 +138,17 @@ def _described(names: list[str], separator: str, last: bool) -> dict[str, dict[s
     return {attribute: columns for attribute, columns in found.items() if len(columns) > 1}
 
 
-def _numbered_alike(described: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """The attributes of most that have the same numbers; none where as many have others."""
+def _numbered_alike(
+    described: dict[str, dict[str, str]], wanted: tuple[str, ...] | None, picked: set[str]
+) -> dict[str, dict[str, str]]:
+    """The attributes that have the numbers chosen from, else most of those alike; none where as many have others."""
     alike: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
     for attribute, columns in described.items():
         alike.setdefault(tuple(columns), {})[attribute] = columns
-    most = max(map(len, alike.values()), default=0)
-    found = [each for each in alike.values() if len(each) == most]
-    return found[0] if len(found) == 1 else {}
-
-
-def _numbered_alike(described: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """The attributes of most that have the same numbers; none where as many have others."""
-    alike: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
-    for attribute, columns in described.items():
-        alike.setdefault(tuple(columns), {})[attribute] = columns
-    most = max(map(len, alike.values()), default=0)
-    found = [each for each in alike.values() if len(each) == most]
+    choices = {text for text in picked if plain(text) not in ZERO_OR_NONE} if wanted is None else set(wanted)
+    groups = [each for numbers, each in alike.items() if set(numbers) == choices] or list(alike.values())
+    most = max(map(len, groups), default=0)
+    found = [each for each in groups if len(each) == most]
     return found[0] if len(found) == 1 else {}
 
 

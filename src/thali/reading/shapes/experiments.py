@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pandas as pd
+
 from thali._labels import as_label, shorten
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
 from thali.data.experiments import ChoiceExperiment
@@ -56,7 +58,10 @@ def describing_columns(table: Table) -> list[str]:
 
 
 def numbers_places(table: Table, described: list[str]) -> bool:
-    """Whether alternatives are numbered by their place in a task, so that each number is of different products."""
+    """Whether alternatives are numbered by their place in a task: words that describe them differ within each number.
+
+    Numbers alone, such as prices and times, differ as well between the occasions of an option whose label is a number.
+    """
     if not described:
         return False
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
@@ -65,7 +70,11 @@ def numbers_places(table: Table, described: list[str]) -> bool:
     known = set(labels[real])
     if known != {str(k + 1) for k in range(len(known))}:
         return False
-    return bool((table.frame.loc[real, described].groupby(labels[real]).nunique() > 1).any(axis=1).all())
+    cells = table.frame.loc[real]
+    in_words = [name for name in described if pd.to_numeric(cells[name], errors="coerce").isna().any()]
+    if not in_words:
+        return False
+    return bool((cells[in_words].groupby(labels[real]).nunique() > 1).any(axis=1).all())
 
 
 LONG_TABLE = Shape(
