@@ -113,7 +113,7 @@ class How(NamedTuple):
     ) -> np.ndarray:
         """Constants (draws, products) with which the shares that they give are the actual ones, within each draw."""
         wanted = np.log([self.actual[label] for label in labels])
-        constants = np.zeros((draws, len(wanted)))
+        constants, missing = np.zeros((draws, len(wanted))), wanted
         for _ in range(_STEPS):
             missing = wanted - np.log(shares(constants))
             constants += step * missing

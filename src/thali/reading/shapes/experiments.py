@@ -65,13 +65,15 @@ def numbers_places(table: Table, described: list[str]) -> bool:
     if not described:
         return False
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
-    labels = table.frame[name].map({value: as_label(value) for value in table.frame[name].unique()})
+    known = {value: as_label(value) for value in table.frame[name].unique()}
+    labels = table.frame[name].map(known.get)
     real = ~labels.map(plain).isin(NO_CHOICE)
-    known = set(labels[real])
-    if known != {str(k + 1) for k in range(len(known))}:
+    numbers = set(labels[real])
+    if numbers != {str(k + 1) for k in range(len(numbers))}:
         return False
     cells = table.frame.loc[real]
-    in_words = [name for name in described if pd.to_numeric(cells[name], errors="coerce").isna().any()]
+    as_numbers = cells[described].apply(pd.to_numeric, errors="coerce")
+    in_words = [name for name in described if as_numbers[name].isna().any()]
     if not in_words:
         return False
     return bool((cells[in_words].groupby(labels[real]).nunique() > 1).any(axis=1).all())
