@@ -188,6 +188,35 @@ def test_levels_that_each_task_has_once_are_no_ranks(tmp_path):
     assert "ranking" in recognise.read(tmp_path / "ranks.csv")[1]
 
 
+@pytest.mark.parametrize("best", ["item1", "1"])
+def test_ranks_beside_the_best_are_ranks(best):
+    """The best names a column, or holds a rank: no options are called 1, 2, 3."""
+    text = f"person,item1,item2,item3,best\np,1,2,3,{best}\nq,3,1,2,{best.replace('item1', 'item2')}\n"
+    data, how = taken(text)
+    assert set(data.labels) == {"item1", "item2", "item3"} and "ranking" in how
+    rows = "p,tea,milk,water,tea\nq,milk,tea,water,milk\n"
+    assert "ranking" in taken("person,rank1,rank2,rank3,best\n" + rows)[1]
+
+
+def test_ratings_of_which_the_best_names_a_column_are_refused():
+    with pytest.raises(DataError):
+        taken("person,a,b,c,best\np,5,3,1,a\nq,2,5,4,b\nr,1,1,5,c\n")
+
+
+def test_products_beside_a_column_best_are_products():
+    rows = ["p,1,A,B,B,1,3,2,1,A", "p,2,B,A,B,3,2,1,2,A", "q,1,A,B,A,2,1,3,3,A", "q,2,B,A,B,3,1,2,1,B"]
+    header = "person,task,brand_1,brand_2,brand_3,price_1,price_2,price_3,choice,best\n"
+    assert isinstance(taken(header + "\n".join(rows))[0], th.ChoiceExperiment)
+
+
+def test_trial_version_and_questions_may_hold_names_of_options():
+    sets = [order for order in permutations("12345", 3)]
+    rows = [f"p,{k % 5 + 1},2,{','.join(row)},{row[1]},{row[0]}" for k, row in enumerate(sets)]
+    rows += [f"q,{k % 5 + 1},3,{','.join(row)},{row[1]},1" for k, row in enumerate(sets)]
+    data = taken("person,trial,version,option1,option2,option3,best,favourite\n" + "\n".join(rows))[0]
+    assert isinstance(data, th.Choices) and data.times.sum() == 120
+
+
 @pytest.mark.parametrize("said", [("best", "worst"), ("odd",)])
 def test_options_that_are_numbers_are_no_ranks(said):
     """Each stands once in every row, as ranks would; but another column says what was chosen of them."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from thali._described import printable
 from thali._labels import plural, shorten, suggest
 from thali._page import as_json, markup, policy
+from thali.data.choices.best_worst import are_ranks
 from thali.data.experiments.scheme import HELD_OUT
 from thali.data.pairs.trials import NO_ANSWER
 from thali.data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, plain
@@ -219,6 +220,13 @@ def _check(asked: Asked, study: Study) -> None:
     if changed := [label for label in asked.options if as_read(label) != label]:
         raise DataError(
             f"The option {changed[0]!r} would come back as the number {as_read(changed[0])!r}; call it otherwise."
+        )
+    if asked.kind == BEST and are_ranks(
+        [asked.options[k] for k in task.shown] for tasks in asked.versions for task in tasks
+    ):
+        raise DataError(
+            f"The options {shorten(asked.options)} read as ranks in a table of sets; call them otherwise, such as "
+            "'design 1'."
         )
     if asked.kind == PAIRS and (unread := [label for label in asked.options if label in NO_ANSWER]):
         raise DataError(f"The option {unread[0]!r} reads as no answer in a table of pairs; call it otherwise.")

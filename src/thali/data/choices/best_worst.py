@@ -1,7 +1,7 @@
 """Best-worst choices: of each set the best and the worst option, in wide and in long tables."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,13 @@ from thali.errors import Argument, DataError
 
 from ..columns import coded, column, count_column, in_order
 from ..people import people_table
-from ..roles import ALTERNATIVE, BEST, COUNT, RESPONDENT, TASK, WORST, by_plain_name, plain
+from ..roles import ALTERNATIVE, BEST, COUNT, RANK, RESPONDENT, TASK, WORST, by_plain_name, plain
 from .long import Occasions
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _MARKS = ("abcdefghijklmnopqrstuvwxyz", [str(k) for k in range(1, 40)], [str(k) for k in range(40)])
 
 
@@ -80,11 +81,35 @@ def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Best
     for options in series(rest):
         if len(options) < 3 or not len(frame) or not _fits(frame, options, best):
             continue
-        offered = {as_label(value) for name in options for value in frame[name]} - {""}
-        further = [{as_label(value) for value in frame[name]} - {""} for name in rest if name not in options]
-        if not any(cells and cells <= offered for cells in further):
+        if plain(options[0])[:-1] in RANK.sure:
+            continue  # rankings, a column a rank
+        rows = [[as_label(value) for value in row] for row in frame[list(options)].itertuples(index=False)]
+        texts = [as_label(value) for value in frame[best]]
+        if _are_numbers(rows) and not all(text in row for text, row in zip(texts, rows, strict=True)):
+            continue  # ratings or ranks, of which the best names a column
+        if are_ranks(rows):
+            continue
+        tops = [row[_place(text, row, options, "")] for text, row in zip(texts, rows, strict=True)]
+        further = [[as_label(value) for value in frame[name]] for name in rest if name not in options]
+        if not any(_may_be_worst(cells, rows, tops) for cells in further):
             return BestWorstColumns(best, None, options, subject, count)
     return None
+
+
+def are_ranks(rows: Iterable[Sequence[str]]) -> bool:
+    """Whether each row holds 1, 2, ... in some order, as the ranks of all options do."""
+    own = [[cell for cell in row if cell] for row in rows]
+    return all(sorted(map(str, range(1, len(row) + 1))) == sorted(row) for row in own)
+
+
+def _are_numbers(rows: list[list[str]]) -> bool:
+    """Whether all that was offered are numbers."""
+    return all(_NUMBER.fullmatch(cell) for row in rows for cell in row if cell)
+
+
+def _may_be_worst(cells: list[str], rows: list[list[str]], tops: list[str]) -> bool:
+    """Whether a column holds in every row another of the options there than the best."""
+    return all(cell in row and cell != top for cell, row, top in zip(cells, rows, tops, strict=True))
 
 
 def series(names: list[str]) -> list[tuple[str, ...]]:

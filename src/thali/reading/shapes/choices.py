@@ -275,7 +275,8 @@ def match_best(
 ) -> Reading | None:
     """A table with a series of options and a column of the best, and none that may be of the worst."""
     found = best_columns(table.frame, {"subject": respondent, "count": count})
-    if found is None:
+    tasks = wide_tasks(table.frame, {})
+    if found is None or (tasks is not None and tasks.chosen != found.best):
         return None
 
     def convert() -> tuple[Choices, str]:
