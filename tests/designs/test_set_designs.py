@@ -1,13 +1,17 @@
 """Designs of pairs, triplets and sets: complete, or a balanced and connected part for each person."""
 
 import re
+from importlib import import_module
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import thali as th
 from thali.errors import ArgumentError
+
+power_module = import_module("thali.designs.power")
 
 
 def shown(design):
@@ -139,11 +143,33 @@ def test_power_without_worths_is_that_of_the_prior():
     assert one.equals(two) and (np.diff(one.loc[30]) <= 0).all() and 0 < one.loc[30, "first"] < 1
 
 
+def test_options_that_are_equally_good_need_not_be_told_apart():
+    covariance = np.eye(2) * 1e-4
+    assert power_module._told_apart(np.log([2.0, 2.0, 1.0]), np.array([0.01, -0.69]), covariance) == [True, True]
+    assert power_module._told_apart(np.log([2.0, 1.9, 1.0]), np.array([0.01, -0.69]), covariance) == [False, False]
+
+
+def test_people_differ_in_every_option_alike(monkeypatch):
+    """The differences from the first option have twice the variance, and the covariance that its own spread makes."""
+    seen = []
+    simulated = power_module._simulated
+    monkeypatch.setattr(power_module, "_simulated", lambda *a: seen.append(a[-1]) or simulated(*a))
+    th.designs.power(th.designs.pairs(list("abc")), dict.fromkeys("abc", 1.0), 10, 1.0, 2, random_seed=1)
+    np.testing.assert_allclose(seen[0] @ seen[0].T, [[2.0, 1.0], [1.0, 2.0]])
+
+
+def test_options_that_no_chain_of_sets_connects_have_no_power():
+    design = pd.DataFrame({"option1": ["a", "c"], "option2": ["b", "d"]})
+    with pytest.raises(ArgumentError, match=r"the options fall into 2 groups never shown together: \('a', 'b'\)"):
+        th.designs.power(design, None, 10)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (({"a": 1.0, "b": 2.0},), "prior must have a worth above 0 for each option; 'c' has none."),
         (({"a": 1.0, "b": 2.0, "c": 0.0},), "prior must have a worth above 0 for each option; 'c' has none."),
+        (({"a": "x", "b": 2.0, "c": 1.0},), "prior must have a worth above 0 for each option; 'a' has none."),
         (([1, 2, 3],), "prior of pairs and sets must map options to worths, be a fitted model of worths, or None"),
         ((None, 0), "respondents must be a whole number of 1 or more; got 0."),
         ((None, 5, 0.0, 5, [("a", "b")]), "interactions are of attributes, which options have not."),

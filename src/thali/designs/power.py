@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._labels import as_label
+from thali.data.connectivity import connected, parted
 from thali.errors import Argument, ArgumentError
 from thali.inference.seeds import root, streams
 from thali.inference.warn import without_warnings
@@ -60,7 +61,8 @@ def power(
         People of each simulated study. None, of pairs and sets: the number is doubled until the first three options
         are told apart in 80 % of the studies, and searched to a tenth; the search ends at 8,000 answers a study.
     spread : float, 0 or above
-        The standard deviation σ of every coefficient between people. Where people differ, the mean is told less often.
+        The standard deviation σ of every coefficient between people, of pairs and sets of every log worth. Where people
+        differ, the mean is told less often; the standard errors remain those of independent answers.
     simulations : int
         Studies; the standard error of a power p is sqrt(p (1 - p) / simulations).
     interactions : list of pairs, optional
@@ -147,6 +149,7 @@ def _simulated(
     number: int,
     spread: float,
     rngs: list[np.random.Generator],
+    mixed: np.ndarray | None = None,  # (p, p), of what people differ by; None: each coefficient by its own
 ) -> tuple[np.ndarray, np.ndarray]:
     """The estimates of each simulated study (studies, p), and their covariances (studies, p, p)."""
     from thali.choice.logits.multinomial import MultinomialLogit
@@ -158,7 +161,8 @@ def _simulated(
     estimates, covariances = np.empty((studies, p)), np.empty((studies, p, p))
     model = MultinomialLogit(interactions=list(crossed))
     for study, rng in enumerate(rngs):
-        tastes = beta[study] + spread * rng.normal(size=(number, p))
+        drawn = rng.normal(size=(number, p))
+        tastes = beta[study] + spread * (drawn if mixed is None else drawn @ mixed.T)
         utility = (matrix * tastes[person]).sum(axis=1) + rng.gumbel(size=len(matrix))
         best = np.maximum.reduceat(utility, own.first_row[:-1])
         chosen = np.flatnonzero(utility == np.repeat(best, np.diff(own.first_row))) - own.first_row[:-1]
@@ -182,15 +186,17 @@ def _of_sets(
     import pandas as pd
 
     labels = list(dict.fromkeys(sets[_OPTION]))
+    _refuse_parted(sets, labels)
     tasks = tasks_of(sets, {_OPTION: labels})
     crossed, coding = coding_with(tasks, (), [_OPTION])
     seed = root(random_seed)
     log_worths = _log_worths(prior, labels, studies, np.random.Generator(np.random.PCG64(seed)))
     beta = log_worths[:, 1:] - log_worths[:, :1]
+    mixed = np.linalg.cholesky(np.eye(beta.shape[1]) + 1.0)  # each log worth differs, that of the first one too
 
     def told(people: int) -> np.ndarray:
         again = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)  # the same studies, larger
-        drawn = _simulated(tasks, coding, crossed, beta, people, spread, streams(again, studies))
+        drawn = _simulated(tasks, coding, crossed, beta, people, spread, streams(again, studies), mixed)
         return np.array([_told_apart(*study) for study in zip(log_worths, *drawn, strict=True)]).mean(axis=0)
 
     most = max(8, _MAX_ANSWERS * tasks.n_respondents // tasks.n_tasks)
@@ -199,6 +205,17 @@ def _of_sets(
     table = pd.DataFrame.from_dict(dict(sorted(found.items())), orient="index", columns=columns).rename_axis("people")
     table.attrs.update(simulations=studies)
     return table
+
+
+def _refuse_parted(sets: "pandas.DataFrame", labels: list[str]) -> None:
+    """Refuse options that no chain of sets connects, whose worths cannot be told apart."""
+    import pandas as pd
+
+    place = pd.Index(labels).get_indexer(sets[_OPTION])
+    keys = [name for name in sets if name not in ("alternative", _OPTION)]
+    follows = np.diff(sets.groupby(keys).ngroup()) == 0  # the row before it in the same set
+    if found := parted("options", connected(labels, place[:-1][follows], place[1:][follows]), "shown together"):
+        raise ArgumentError(Argument("design"), f" cannot tell all options apart: {found[0].lower()}{found[1:]}")
 
 
 def _searched(told: Callable[[int], np.ndarray], most: int) -> dict[int, np.ndarray]:
@@ -226,6 +243,7 @@ def _told_apart(log_worths: np.ndarray, estimate: np.ndarray, covariance: np.nda
     spread = np.pad(covariance, ((1, 0), (1, 0)))[np.ix_(order, order)]
     variance = np.diag(spread)[:, None] + np.diag(spread)[None, :] - 2.0 * spread
     above = mean[:, None] - mean[None, :] > _Z * np.sqrt(np.maximum(variance, 0.0))
+    above |= log_worths[order][:, None] == log_worths[order][None, :]  # as good ones need not differ
     each = [bool(above[k, k + 1 :].all()) for k in range(min(_FIRST, len(order) - 1))]
     return [all(each[: k + 1]) for k in range(len(each))]
 
@@ -253,7 +271,7 @@ def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Gene
             f" of pairs and sets must map options to worths, be a fitted model of worths, or None; got {prior!r}.",
         )
     known = {as_label(name): value for name, value in prior.items()}
-    worths = np.array([known.get(label, np.nan) for label in labels], float)
+    worths = np.array([value if isinstance(value := known.get(label), Real) else np.nan for label in labels], float)
     if lacking := [label for label, worth in zip(labels, worths, strict=True) if not 0.0 < worth < np.inf]:
         raise ArgumentError(Argument("prior"), f" must have a worth above 0 for each option; {lacking[0]!r} has none.")
     return np.tile(np.log(worths), (studies, 1))

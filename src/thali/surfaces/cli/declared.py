@@ -409,7 +409,7 @@ def design(
     named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")}
     named["per_person"] = "per-person"
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
-    named |= {"respondents": "power", "spread": "spread"}
+    named |= {"respondents": "power", "spread": "spread"} | ({} if pilot is None else {"prior": "pilot"})
     with plain_messages(OptionWords.of_names(named)):
         from thali.errors import ArgumentError
 
