@@ -231,6 +231,7 @@ def test_what_a_study_cannot_say(study, sentence):
         (["1", "1.0"], None, "The option '1.0' would come back as the number '1'; call it otherwise."),
         (["tea", "1e2"], None, "The option '1e2' would come back as the number '100'; call it otherwise."),
         (products().assign(held_out="perhaps"), None, "Column 'held_out' must hold 1 (yes) or 0 (no); row 0 holds"),
+        (list("123"), "best", "The options '1', '2', '3' read as ranks in a table of sets; call them otherwise"),
         (["tea"], None, "Such a questionnaire needs 2 options or more; got 1 option."),
         (["tea", "tea"], None, "The options must all differ"),
         (["tea", "coffee"], "best", "needs 3 options or more; got 2 options."),
@@ -246,6 +247,16 @@ def test_what_a_study_cannot_say(study, sentence):
 def test_what_cannot_be_asked(design, kind, sentence):
     with pytest.raises((DataError, ArgumentError), match=re.escape(sentence)):
         th.field.questionnaire(design, kind=kind)
+
+
+def test_only_names_of_columns_that_no_other_has_may_be_in_capitals():
+    """And `Version` beside `alternative` is an attribute."""
+    design = products().rename(columns={"brand": "Version"})
+    assert "2 versions" not in (page := th.field.questionnaire(design)) and "Version" in data_of(page)["attributes"]
+    assert len(data_of(page)["versions"]) == 1
+    with pytest.raises(DataError, match="The attribute 'Task' is called like a column of the answers"):
+        th.field.questionnaire(products().rename(columns={"brand": "Task"}))
+    assert len(data_of(th.field.questionnaire(list("12345"), kind="best"))["versions"][0]) == 4
 
 
 def test_an_option_that_says_no_preference_is_refused():

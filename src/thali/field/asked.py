@@ -183,7 +183,7 @@ def _with_pictures(names: list[str], folder: Path) -> Options:
 
 def _in_table(frame: "pandas.DataFrame", folder: Path) -> "Options | pandas.DataFrame":
     """A table of options, perhaps with pictures, or a design."""
-    frame = frame.rename(columns=lambda name: plain(str(name)) if _COLUMNS.fullmatch(plain(str(name))) else str(name))
+    frame = frame.set_axis(_usual_names(list(map(str, frame.columns))), axis=1)
     if "option" in frame and "task" not in frame:
         labels = checked_labels(frame["option"], "The options")
         files = [as_label(cell) for cell in frame["picture"]] if "picture" in frame else [""] * len(labels)
@@ -194,6 +194,16 @@ def _in_table(frame: "pandas.DataFrame", folder: Path) -> "Options | pandas.Data
         "A questionnaire is made of a table with a column option, or of a design with option1, option2 and so on, "
         f"first and second, or task, alternative and attributes; this table has {shorten(list(frame.columns))}."
     )
+
+
+def _usual_names(names: list[str]) -> list[str]:
+    """The names of columns, of which those of a design may be in capitals where no other column has the name."""
+    found = names[:]
+    for k, name in enumerate(names):
+        is_attribute = plain(name) == "version" and "alternative" in names  # beside names that are not in capitals
+        if _COLUMNS.fullmatch(plain(name)) and plain(name) not in found and not is_attribute:
+            found[k] = plain(name)
+    return found
 
 
 def _columns_of_sets(frame: "pandas.DataFrame") -> list[str]:
