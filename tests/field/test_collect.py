@@ -164,6 +164,16 @@ def test_none_is_known_though_nobody_chose_it(tmp_path):
     assert "1 respondent, 4 tasks, 11 alternatives, no-choice option" in how and data.scheme.none
 
 
+def test_none_with_attributes_and_choices_by_number():
+    """A column of whether none is available is one of the others where none has a price, too."""
+    wide = pd.DataFrame({"price_a": [1, 2, 3], "price_b": [2, 3, 1], "available_a": 1, "available_b": 1})
+    wide = wide.assign(available_none=[0, 1, 1], choice=[1, 2, 1])
+    named = wide.assign(price_none=0, choice=["a", "none", "b"])
+    for frame in (wide, wide.assign(choice=[1, 2, 3]), named):
+        data = th.ChoiceExperiment.from_wide(frame)
+        assert data.n_tasks == 3 and len(data.row_product) == 8
+
+
 def test_no_file_is_left_out_without_a_word(tmp_path):
     cut = rows_of("pairs", "eve").to_csv(index=False).replace("tea,milk,tea", "tea,milk,tea,milk,tea")
     (tmp_path / "eve.csv").write_text(cut)

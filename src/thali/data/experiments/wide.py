@@ -66,7 +66,7 @@ def wide_tasks(
     chosen = found["chosen"]
     if chosen is None:
         return None
-    none = next((own[word + each] for word in AVAILABLE.sure for each in NO_CHOICE if word + each in own), None)
+    none = _offers_none(names)
     taken = {name for name in (*found.values(), none) if name is not None}
     wanted = None if alternatives is None else tuple(map(as_label, alternatives))
     picked = {as_label(value) for value in frame[chosen].dropna().unique()}
@@ -152,6 +152,21 @@ def _numbered_alike(
     return found[0] if len(found) == 1 else {}
 
 
+def _offers_none(names: list[str]) -> str | None:
+    """The column of whether none may be chosen, where it is no alternative with attributes of its own."""
+    own = by_plain_name(names)
+    found = next((own[word + each] for word in AVAILABLE.sure for each in NO_CHOICE if word + each in own), None)
+    others = [name for name in names if name != found]
+    ends = {
+        plain(end)
+        for separator in _BETWEEN
+        for last in (True, False)
+        for columns in _described(others, separator, last).values()
+        for end in columns
+    }
+    return None if ends & set(NO_CHOICE) else found
+
+
 def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:
     """Whether what was chosen are these, or they are numbered."""
     choices = {text for text in picked if plain(text) not in ZERO_OR_NONE}
@@ -200,11 +215,12 @@ def long_frame(
     nothing = None if none is None else as_label(none)
     if none is None:
         nothing = next((str(text) for text in picked if plain(text) in ZERO_OR_NONE and text not in labels), None)
+    counted = labels if columns.none is None else (*labels, NO_CHOICE[0])
+    if nothing is None and set(picked) <= set(_NUMBERS[: len(counted)]) and not set(picked) <= set(labels):
+        _refuse_orders(columns)
+        picked = np.array([counted[int(text) - 1] for text in picked], dtype=object)  # their numbers
     if nothing is None and columns.none is not None:
         nothing = NO_CHOICE[0]  # which nobody chose
-    if nothing is None and set(picked) <= set(_NUMBERS[: len(labels)]) and not set(picked) <= set(labels):
-        _refuse_orders(columns)
-        picked = np.array([labels[int(text) - 1] for text in picked], dtype=object)  # their numbers
     for row, text in enumerate(picked):
         if text not in labels and text != nothing:
             raise DataError(
