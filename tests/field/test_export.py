@@ -140,7 +140,7 @@ def test_a_person_answers_what_was_shown(tmp_path):
 
 def test_versions(tmp_path):
     """A file each, but for Qualtrics, which draws a part; answers are read beside the version of each person."""
-    design = th.designs.pairs(6, per_person=5, versions=2, random_seed=1)
+    design = th.designs.pairs(list("abcdef"), per_person=5, versions=2, random_seed=1)
     th.field.export(design, tmp_path, "psychopy")
     assert {row["version"] for row in rows_of(tmp_path / "trials_2.csv")} == {"2"}
     assert "present 5 of the 10 loops to each person" in th.field.export(design, tmp_path, "qualtrics")
@@ -193,6 +193,44 @@ def test_a_page_for_jspsych_loads_jspsych_to_the_letter_and_holds_labels_as_text
     assert data["options"][0]["label"] == EVIL
 
 
+TWO = [{"brand": "`r 1`", "price": "1"}, {"brand": "B", "price": "1"}]
+VERSIONS = pd.DataFrame({"task": [1, 1], "alternative": [1, 2], "Version": ["old", "new"], "price": [1, 2]})
+
+
+def test_tasks_that_differ_in_none_or_held_out_alone_are_two_loops(tmp_path):
+    products = {"alternative": ["1", "2"], "brand": ["A", "B"]}
+    design = pd.concat(
+        [
+            pd.DataFrame({"version": 1, "task": 1} | products),
+            pd.DataFrame({"version": 2, "task": 1} | products),
+            pd.DataFrame({"version": [2], "task": [1], "alternative": ["none"], "brand": [None]}),
+        ]
+    )
+    th.field.export(design, tmp_path, "qualtrics")
+    assert len((tmp_path / "loop_and_merge.tsv").read_text().splitlines()) == 2
+
+
+def test_a_third_option_called_3_is_no_tie(tmp_path):
+    (tmp_path / "design.csv").write_text("task,left,right\n1,3,5\n2,3,7\n3,5,7\n")
+    (tmp_path / "data.csv").write_text("session,chosen_1,chosen_2,chosen_3\nx,3,7,5\n")
+    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    assert data.counts.sum() == 3
+
+
+def test_columns_of_people_called_like_those_of_the_sets_are_refused(tmp_path):
+    (tmp_path / "design.csv").write_text("task,left,right\n1,a,b\n2,b,c\n")
+    (tmp_path / "data.csv").write_text("session,left,chosen_1,chosen_2\nx,yes,a,c\n")
+    with pytest.raises(DataError, match="Both the answers and the design have a column 'left'"):
+        read(tmp_path / "data.csv", design=tmp_path / "design.csv")
+
+
+def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
+    (tmp_path / "design.csv").write_bytes(b"task,alternative,price\n1,1,5\n1,2,9\n2,1,9\n2,2,5\n")
+    (tmp_path / "data.csv").write_text("person,1_Q1,1_Q2\nx,1,2\ny,2,1\n")
+    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    assert isinstance(data, th.ChoiceExperiment) and data.n_tasks == 4
+
+
 @pytest.mark.parametrize(
     ("tool", "design", "settings", "sentence"),
     [
@@ -207,6 +245,23 @@ def test_a_page_for_jspsych_loads_jspsych_to_the_letter_and_holds_labels_as_text
         ("formr", ["`r system('id')`", "tea"], {}, "formr would run a part of \"`r system('id')`\""),
         ("formr", DRINKS, {"study": {"consent": "`r 1`"}}, "formr would run a part of '`r 1`'"),
         ("formr", DRINKS, {"study": {"words": {"question": "`r 1`"}}}, "formr would run a part of '`r 1`'"),
+        (
+            "formr",
+            design_of("choice"),
+            {"study": {"practice": [{"products": TWO}]}},
+            "formr would run a part of '`r 1`'",
+        ),
+        (
+            "formr",
+            DRINKS,
+            {"kind": "ratings", "study": {"scale": {"low": "`r 1`"}}},
+            "formr would run a part of '`r 1`'",
+        ),
+        ("qualtrics", ["1", "2", "9"], {}, "qualtrics writes the place of what was chosen, such as '1', and an option"),
+        ("formr", ["tea", "milk", "3"], {}, "formr writes the place of what was chosen, such as '3'"),
+        ("psychopy", ["7", "2", "9"], {"kind": "best"}, "psychopy writes the place of what was chosen, such as '2'"),
+        ("formr", DRINKS, {"study": {"questions": [{"name": "End", "ask": "?"}]}}, "'End' is called like another item"),
+        ("formr", VERSIONS, {}, "The attribute 'Version' reads as the version in design.csv; name it otherwise."),
         ("formr", DRINKS, {"study": {"questions": [{"name": "größe", "ask": "?"}]}}, "is no name of an item of formr"),
     ],
 )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali.data.roles import VERSION as VERSION_OF_TABLES
+from thali.data.roles import by_plain_name
 from thali.errors import Argument, ArgumentError, DataError
 from thali.inference.files import write_together
 from thali.inference.seeds import streams
@@ -149,13 +151,31 @@ def _refuse(planned: Planned, to: str) -> None:
         raise DataError(f"Pictures have to be uploaded to {to} by hand; export the options without them.")
     if any(has_pictures) and not all(has_pictures):
         raise DataError("A component of PsychoPy shows pictures or texts; give all options a picture, or none.")
-    texts = [option["label"] for option in planned.data["options"]] + [*planned.asked.attributes]
-    texts += [cell for tasks in planned.data["versions"] for task in tasks for cell in _cells(task["shown"])]
+    labels = [option["label"] for option in planned.data["options"]]
+    is_numbered = kind not in (CHOICE, RATINGS)
+    if is_numbered and (meant := [label for label in labels if label in _codes(planned, to)]):
+        raise DataError(
+            f"{to} writes the place of what was chosen, such as {meant[0]!r}, and an option is called so, too; call it "
+            "otherwise."
+        )
+    if to in ("qualtrics", "formr") and (named := VERSION_OF_TABLES.among(by_plain_name(planned.asked.attributes))):
+        raise DataError(f"The attribute {named!r} reads as the version in {_DESIGN}; name it otherwise.")
+    texts = [*labels, *planned.asked.attributes]
+    extras = planned.data["practice"], planned.data["catch"]
+    texts += [
+        cell for tasks in (*planned.data["versions"], *extras) for task in tasks for cell in _cells(task["shown"])
+    ]
     if to == "formr":
         texts += [text for question in study.questions for text in (question.ask, *question.choices)]
+        texts += [planned.data["scale"][end] for end in ("low", "high")] if kind == RATINGS else []
         texts += [study.instructions, study.consent, study.thanks, *planned.data["words"].values()]
     if unsafe := [text for text in texts if _TO_BE_RUN[to].search(text)]:
         raise DataError(f"{to} would run a part of {unsafe[0]!r}; word it otherwise.")
+
+
+def _codes(planned: Planned, to: str) -> list[str]:
+    """What a tool writes for the places of what was chosen, and for neither."""
+    return _keys(planned) if to == "psychopy" else [str(k + 1) for k in range(planned.data["size"] + 1)]
 
 
 def _cells(shown: Any) -> list[str]:
@@ -275,9 +295,9 @@ def _qualtrics(planned: Planned, rng: np.random.Generator) -> Exported:
     """One list of the tasks of all versions, of which each person sees a random part."""
     distinct: dict[Any, _Shown] = {}
     for own in _versions(planned, rng):
-        seen: Counter[tuple[str, ...]] = Counter()
+        seen: Counter[tuple[tuple[str, ...], bool, bool]] = Counter()
         for trial in [trial for trial in own if trial.part == MAIN]:
-            task = tuple(sorted(map(str, trial.shown)))
+            task = tuple(sorted(map(str, trial.shown))), trial.none, trial.held_out
             seen[task] += 1  # which a version may have twice on purpose
             distinct.setdefault((task, seen[task]), trial)
     trials = list(distinct.values())
@@ -365,6 +385,9 @@ def _items(planned: Planned, trials: list[_Shown], version: int | None) -> list[
         _ask(planned, trial, numbers[trial.part], item)
         page()
     item("note", "end", "\n\n".join(map(_plain, data["thanks"] or [words["end"]])))
+    names = Counter(row["name"].lower() for row in found)
+    if twice := [question.name for question in study.questions if names[question.name.lower()] > 1]:
+        raise DataError(f"The question {twice[0]!r} is called like another item of the sheet; name it otherwise.")
     return found
 
 

@@ -1,7 +1,7 @@
 """Answers in one table and the design in another: what everybody saw beside what they chose, as one long table."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -73,12 +73,7 @@ def answered(table: Table, design: Table, given: Mapping[str, Any]) -> tuple[Tab
     alternative = laid_out.alternative or "alternative"
     own = [name for name in map(str, laid_out.frame.columns) if name not in (laid_out.by, laid_out.task, alternative)]
     people = [str(name) for name in table.frame.columns if str(name) not in (*answers.used, laid_out.by)]
-    clash = [name for name in people if name in (*own, laid_out.task, alternative, CHOSEN.name)]
-    if clash:
-        raise DataError(
-            f"Both the answers and the design have a column {clash[0]!r}; rename it in one of them, so that what "
-            "describes people and what describes products differ."
-        )
+    _refuse_both(people, (*own, laid_out.task, alternative, CHOSEN.name), "products")
     taken: Any = laid_out.frame[own].reset_index(drop=True).reindex(rows)  # -1: no row, all of it empty
     index = answers.frame.index[of_answer]
     made = {
@@ -93,6 +88,15 @@ def answered(table: Table, design: Table, given: Mapping[str, Any]) -> tuple[Tab
     note = "; ".join(filter(None, [table.note, f"answers beside the design in {design.file}{left_out}"]))
     roles = {"respondent": answers.respondent, "task": laid_out.task, "alternative": alternative, "chosen": CHOSEN.name}
     return replace(table, frame=pd.DataFrame(made, index), note=note), roles
+
+
+def _refuse_both(people: list[str], shown: Collection[str | None], what: str) -> None:
+    """Refuse columns that describe people and are called like those of what was shown."""
+    if clash := [name for name in people if name in shown]:
+        raise DataError(
+            f"Both the answers and the design have a column {clash[0]!r}; rename it in one of them, so that what "
+            f"describes people and what describes {what} differ."
+        )
 
 
 def _design(frame: pd.DataFrame, answers: list[str]) -> Design:
@@ -185,6 +189,7 @@ def _sets_answered(table: Table, design: Table, shown: tuple[str, ...]) -> Table
     series = _series_of_answers(answers, max(map(len, rows.values())))
     used = {name for columns in series.values() for name in columns.values()}
     people = [name for name in map(str, answers.columns) if name not in used and name != had]
+    _refuse_both(people, (*shown, task), "sets")
     who = RESPONDENT.among(there, used)
     found: list[dict[str, Any]] = []
     for place in range(len(answers)):
@@ -195,8 +200,8 @@ def _sets_answered(table: Table, design: Table, shown: tuple[str, ...]) -> Table
         for number, row in enumerate(rows[name], start=1):
             cells = {stem: person.get(columns.get(number)) for stem, columns in series.items()}
             if any(map(as_label, cells.values())):
-                cells = {stem: _tied(stem, cell, len(shown)) for stem, cell in cells.items()}
                 options = {each: as_label(design.frame[each].iloc[row]) for each in shown}
+                cells = {stem: _tied(stem, cell, list(options.values())) for stem, cell in cells.items()}
                 first = {"respondent": place + 1} if who is None else {}
                 at = {} if task is None else {str(task): design.frame[task].iloc[row]}
                 found.append({**first, **{each: person[each] for each in people}, **at, **options, **cells})
@@ -224,16 +229,25 @@ def _series_of_answers(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, s
 
 def _numbered(name: str) -> tuple[str, int] | None:
     """What a column is called, and its number; Qualtrics writes the number of a loop first."""
-    if loop := _LOOP.fullmatch(name):
-        return loop[2], int(loop[1])
+    return _in_loops(name) or _in_series(name)
+
+
+def _in_loops(name: str) -> tuple[str, int] | None:
+    """The same in Qualtrics alone, where the number of a loop stands first."""
+    loop = _LOOP.fullmatch(name)
+    return None if loop is None else (loop[2], int(loop[1]))
+
+
+def _in_series(name: str) -> tuple[str, int] | None:
+    """The same where the number stands last."""
     found = _SERIES.fullmatch(name)
     return None if found is None else (found[1], int(found[2]))
 
 
-def _tied(stem: str, cell: Any, size: int) -> Any:
+def _tied(stem: str, cell: Any, options: list[str]) -> Any:
     """What an answer says; of two, the third one is that neither is preferred."""
-    is_of_two = size == 2 and plain(stem) in CHOSEN_OF_TWO.sure
-    return TIE_WORDS[0] if is_of_two and as_label(cell) == "3" else cell
+    is_of_two = len(options) == 2 and plain(stem) in CHOSEN_OF_TWO.sure
+    return TIE_WORDS[0] if is_of_two and as_label(cell) == "3" and "3" not in options else cell
 
 
 # Products, of which a design has a row each ---------------------------------------------------------------------------
@@ -272,16 +286,13 @@ def _series_of(frame: pd.DataFrame, design: Design, version: str | None, taken: 
         *(str(k) for k in range(most + 2)),
         *(label for rows in design.rows.values() for label in design.labels(rows)),
     }
-    series: dict[str, dict[int, str]] = {}
-    for name in map(str, frame.columns):
-        found = _numbered(name)
-        if (
-            found
-            and name not in taken
-            and all(label in picks or plain(label) in NO_CHOICE for label in map(as_label, frame[name].unique()))
-        ):
-            series.setdefault(found[0], {})[found[1]] = name
-    fitting = [own for own in series.values() if len(own) == len(tasks)]
+    answers = [
+        name
+        for name in map(str, frame.columns)
+        if name not in taken
+        and all(label in picks or plain(label) in NO_CHOICE for label in map(as_label, frame[name].unique()))
+    ]
+    fitting = _fitting(answers, len(tasks), _in_series) or _fitting(answers, len(tasks), _in_loops)
     if len(fitting) != 1:
         named = shorten([next(iter(own.values())) for own in fitting])
         what = (
@@ -293,6 +304,15 @@ def _series_of(frame: pd.DataFrame, design: Design, version: str | None, taken: 
             "and task."
         )
     return dict(zip(_in_order(tasks), (fitting[0][number] for number in sorted(fitting[0])), strict=True))
+
+
+def _fitting(names: list[str], tasks: int, numbered: Callable[[str], tuple[str, int] | None]) -> list[dict[int, str]]:
+    """The series of so many columns, by their numbers."""
+    series: dict[str, dict[int, str]] = {}
+    for name in names:
+        if found := numbered(name):
+            series.setdefault(found[0], {})[found[1]] = name
+    return [own for own in series.values() if len(own) == tasks]
 
 
 def _in_order(tasks: list[str]) -> list[str]:
