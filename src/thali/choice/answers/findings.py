@@ -1,6 +1,7 @@
 """What every model of choice experiments finds out: attributes, levels, money, markets, segments."""
 
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..nests import labelled
 from .check import check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
+from .holdouts import refuse_other_than_choices
 from .market import markets_of
 from .pay import paid_for, price_among, refuse_wordy_price
 from .rules import How
@@ -47,6 +49,7 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     if settings.price is not None:
         refuse_wordy_price(data.scheme, settings.price)
     if settings.holdouts is not None:
+        refuse_other_than_choices(settings.holdouts)
         data.scheme.with_numbers(_numbers(given, data), settings.holdouts).encode(settings.holdouts)
     if settings.market is not None:
         of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
@@ -353,12 +356,17 @@ def holdouts(model: Any, settings: Settings) -> Finding | None:
         "holdouts",
         choices=f"{settings.holdouts.n_tasks:,}",
         hits=f"{100 * scores['hit_rate']:.0f}",
-        hits_se=f"{100 * scores['hit_rate_se']:.1f}",
+        hits_error=_error("hits", f"{100 * scores['hit_rate_se']:.1f}"),
         score=f"{scores['log_score']:.3f}",
-        score_se=f"{scores['log_score_se']:.3f}",
-        guessing=f"{-scores['guessing']:.3f}",
+        score_error=_error("score", f"{scores['log_score_se']:.3f}"),
+        guessing=f"{scores['guessing']:.3f}",
     )
     return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=None)
+
+
+def _error(name: str, error: str) -> str:
+    """A standard error in parentheses; nothing where it is unknown, as of one person."""
+    return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error)) if isfinite(float(error)) else ""
 
 
 @finding("market", "Market simulator", SHOWN)
