@@ -19,7 +19,7 @@ from thali.model.wording import listed, number, phrase, probability
 from thali.people.segments import numbers_of_segments
 from thali.posterior.interval import interval_name
 
-from ..coding import knots_by_name, linear_names
+from ..coding import encoded, knots_by_name, linear_names
 from ..nests import labelled
 from .check import check_sentence
 from .chooser import LOGIT
@@ -50,7 +50,8 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
         refuse_wordy_price(data.scheme, settings.price)
     if settings.holdouts is not None:
         refuse_other_than_choices(settings.holdouts)
-        data.scheme.with_numbers(_numbers(given, data), settings.holdouts).encode(settings.holdouts)
+        of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
+        encoded(of_labels.scheme, _numbers(given, of_labels), settings.holdouts)
     if settings.market is not None:
         of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
         _check_market(settings, of_labels, _numbers(given, data))

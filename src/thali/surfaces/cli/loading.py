@@ -96,6 +96,7 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any], is_named: bool =
 
 def load_held_out(found: Found, spec: ModelSpec, wanted: dict[str, Any], scheme: "Scheme") -> "ChoiceExperiment":
     """The tasks that are held out, with the attributes and levels of the whole table, and the bins of the fit."""
+    from thali.data.experiments.scheme import none_rows
     from thali.reading.shapes.experiments import WIDE
 
     wanted = wanted | {"bins": {each.name: list(each.cuts) for each in scheme.attributes if each.cuts} or None}
@@ -103,10 +104,15 @@ def load_held_out(found: Found, spec: ModelSpec, wanted: dict[str, Any], scheme:
         reading = reading_of(found.table, spec.data, wanted | {"holdouts": None})
         whole = reading.build()[0].scheme
         levels = {each.name: list(each.levels) for each in whole.attributes if not each.cuts}
-        if reading.shape == WIDE.name and whole.none and wanted.get("bought") is None:  # nobody may choose it there
-            wanted |= {"none": whole.none[0][1]}
+        wanted |= {"levels": levels, "held_out": True}
         try:
-            return load(found, spec, wanted | {"levels": levels, "held_out": True})[0]
+            held_out = reading_of(found.table, spec.data, wanted)
+            if whole.none and wanted.get("bought") is None:
+                if reading.shape == WIDE.name:  # where it is an alternative that nobody may have chosen
+                    held_out = reading_of(found.table, spec.data, wanted | {"none": whole.none[0][1]})
+                elif held_out.table is not None and not none_rows(held_out.table.frame, whole.none).any():
+                    held_out = reading_of(found.table, spec.data, wanted | {"none": None})
+            return held_out.build()[0]
         except DataError as error:
             raise DataError(Argument("holdouts"), f" {wanted['holdouts']}: ", error) from None
 
