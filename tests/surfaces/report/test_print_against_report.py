@@ -15,7 +15,18 @@ from thali.testing.smallest import simulated
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 RUN = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 7]
-STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money", "--availability", "Theirs=0.9", "--holdouts", "task == 4"]
+STUDY = [
+    "--ci",
+    0.97,
+    "--market",
+    "market.csv",
+    "--price",
+    "money",
+    "--availability",
+    "Theirs=0.9",
+    "--holdouts",
+    "task == 4",
+]
 TODAY = [*STUDY, "--market", "one.csv", "--rule", "logit", "--scale", 0.9, "--actual", "actual.csv"]
 CASES = {  # by the name of the spec, with what is special behind a comma; other settings than the defaults
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
