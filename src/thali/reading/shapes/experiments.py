@@ -4,6 +4,7 @@ from typing import Any
 
 from thali._labels import as_label, shorten
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
+from thali.data.columns import column
 from thali.data.experiments import ChoiceExperiment
 from thali.data.experiments.frame import task_columns
 from thali.data.experiments.levels import row_texts
@@ -49,8 +50,8 @@ def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
     others, where = table.parted_from
     names = [name for name in table.names if name != options.get("bought")]
     respondent, task, *_ = task_columns(names, *(options.get(role.name) for role in LONG_TABLE.roles))
-    tasks = [zip(row_texts(part[respondent]), row_texts(part[task]), strict=True) for part in (table.frame, others)]
-    if parted := sorted(set(tasks[0]).intersection(tasks[1])):
+    parts = [[row_texts(column(part, name)) for name in (respondent, task)] for part in (table.frame, others)]
+    if parted := sorted(set.intersection(*(set(zip(*each, strict=True)) for each in parts))):
         person, number = parted[0]
         raise ArgumentError(
             Argument("holdouts"),
