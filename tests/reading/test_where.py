@@ -105,6 +105,19 @@ def test_what_cannot_be_read_is_said_with_its_place_and_an_example(file, conditi
     assert str(caught.value).endswith("; an example is block == 'main' and rt > 0.2.")
 
 
+def test_errors_name_the_argument_that_gave_the_conditions():
+    frame = pd.DataFrame({"n": [1, 2], "block": ["a", "b"]})
+    for condition in ("m == 1", "n == x", "block > 3"):
+        with pytest.raises(DataError, match=f"^holdouts {condition[:3]}"):
+            Where.of(condition, "holdouts").holds(frame)
+    with pytest.raises(DataError, match="^holdouts n == 3 leaves no row"):
+        Where.of("n == 3", "holdouts").refuse_none_left(frame)
+    for given in ("n = 1", 5):
+        with pytest.raises(ArgumentError, match="^holdouts "):
+            Where.of(given, "holdouts")
+    assert Where.of("n == 1", "holdouts") == Where.of("n == 1")
+
+
 @pytest.mark.parametrize("given", [5, [], [1], {"block": "main"}, pd.Series([True])])
 def test_what_is_no_condition_is_refused(given):
     with pytest.raises(ArgumentError, match='where must be a condition such as "block == '):

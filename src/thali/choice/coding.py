@@ -199,10 +199,7 @@ def read_cells(
     coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
 ) -> tuple[np.ndarray, "Encoded"]:
     """New tasks as cells; a warning names numbers beyond those that the tasks of the fit show."""
-    if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:
-        new = with_constants(new)
-    wide = scheme.with_numbers(coding.linear, new)
-    found = wide.encode(new, respondents)
+    wide, found = encoded(scheme, coding.linear, new, respondents)
     _refuse_unseen(coding, scheme, found.products)
     cells = np.where(found.products < 0, np.nan, found.products)
     for place, (name, part) in enumerate(zip(scheme.names, coding.parts, strict=True)):
@@ -212,6 +209,16 @@ def read_cells(
             cells[:, place] = numbers[found.products[:, place]]
             _warn_beyond(name, cells[:, place], part.numbers[coding.seen[place][:-1]])
     return cells, found
+
+
+def encoded(
+    scheme: "Scheme", linear: Sequence[str], new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
+) -> "tuple[Scheme, Encoded]":
+    """The scheme in which attributes that are taken as numbers have any value, and new tasks in it."""
+    if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:
+        new = with_constants(new)
+    wide = scheme.with_numbers(linear, new)
+    return wide, wide.encode(new, respondents)
 
 
 def _warn_beyond(name: str, values: np.ndarray, tested: np.ndarray) -> None:

@@ -217,7 +217,7 @@ def recognise(
     triangles = {shape.name for shape in tried if shape.triangle}
     conditions = Where.of(where)
     with in_file(table.file):
-        table = without_file_names(table.only(conditions).parted(Where.of(holdouts), held_out))
+        table = without_file_names(table.only(conditions).parted(Where.of(holdouts, "holdouts"), held_out))
         if labels is not None:
             table = relabelled(table, read_labels(labels) if isinstance(labels, Path) else labels)
         for role in sorted(_COLUMNS - {TARGET.name}):  # what classes are in is asked of the shape

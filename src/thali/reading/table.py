@@ -362,6 +362,7 @@ class Table:
     sheets: "tuple[tuple[str, Table], ...]" = ()  # of a workbook with several alike squares, by their titles
     decimal_comma: bool | None = None  # of a table of text; None: the file says itself which columns are numbers
     conditioned: tuple[str, ...] = ()  # the columns by which rows were left out
+    parted_from: "tuple[pd.DataFrame, Where] | None" = None  # the other rows, where some are held out, and by what
 
     @property
     def names(self) -> list[str]:
@@ -406,7 +407,10 @@ class Table:
             )
         kept = is_held if held_out else ~is_held
         note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out by {where}"]))
-        return replace(self, frame=self.frame.loc[kept], note=note, conditioned=(*self.conditioned, *where.columns))
+        conditioned, others = (*self.conditioned, *where.columns), self.frame.loc[~kept]
+        return replace(
+            self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=(others, where)
+        )
 
 
 def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:

@@ -15,7 +15,7 @@ expected.
 import operator
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -59,6 +59,7 @@ class Condition:
     column: str
     operator: str  # ==, !=, <, <=, >, >=, in, is missing, is not missing
     values: tuple[str, ...] = ()  # several of "in", none of "is missing"
+    argument: str = field(default="where", compare=False, repr=False)  # by which it was given, for errors
 
     def __str__(self) -> str:
         values = [value if NUMBER.fullmatch(value) else _quoted(value) for value in self.values]
@@ -83,8 +84,8 @@ class Where:
     conditions: tuple[Condition, ...] = ()
 
     @classmethod
-    def of(cls, given: "str | Iterable[str] | Where | None") -> Self:
-        """The conditions in a text or in several; none: all rows.
+    def of(cls, given: "str | Iterable[str] | Where | None", argument: str = "where") -> Self:
+        """The conditions in a text or in several, given by that argument; none: all rows.
 
         Raises
         ------
@@ -96,9 +97,9 @@ class Where:
         texts = [given] if isinstance(given, str) else list(given) if isinstance(given, list | tuple) else []
         if not texts or not all(isinstance(text, str) for text in texts):
             raise ArgumentError(
-                Argument("where"), f' must be a condition such as "{EXAMPLE}", or a list of them; got {given!r}.'
+                Argument(argument), f' must be a condition such as "{EXAMPLE}", or a list of them; got {given!r}.'
             )
-        return cls(tuple(condition for text in texts for condition in _conditions(text)))
+        return cls(tuple(condition for text in texts for condition in _conditions(_Given(text, argument))))
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.conditions))
@@ -137,7 +138,7 @@ class Where:
 
     def none_left(self, rows: int, more: str = "") -> DataError:
         """The error about a table of so many rows, none of which is left."""
-        return DataError(Argument("where"), f" {self} leaves no row of {rows:,}{more}.")
+        return DataError(Argument(self.conditions[0].argument), f" {self} leaves no row of {rows:,}{more}.")
 
     def warn_of_unknown_values(self, frame: "pd.DataFrame") -> None:
         """Warn of a text that no row holds, where one that is nearly the same stands in the column."""
@@ -173,7 +174,7 @@ def _column_of(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
     try:
         return column(frame.set_axis([str(name) for name in frame.columns], axis=1), condition.column)
     except DataError as error:
-        raise DataError(Argument("where"), f" {condition}: ", error) from None
+        raise DataError(Argument(condition.argument), f" {condition}: ", error) from None
 
 
 def _holds(condition: Condition, values: "pd.Series") -> np.ndarray:
@@ -203,7 +204,7 @@ def _compared(condition: Condition, values: "pd.Series", sign: Any, value: str, 
     different = np.unique(texts[~empty].astype(str))
     if words := [text for text in different.tolist() if not NUMBER.fullmatch(text)]:
         raise DataError(
-            Argument("where"),
+            Argument(condition.argument),
             f" {condition}: column {condition.column!r} holds texts such as {words[0]!r}, which are neither above nor "
             f"below the number {value}; compare them by == or !=.",
         )
@@ -252,7 +253,7 @@ def _number(condition: Condition, value: str) -> float:
         return _TRUTH[value.casefold()]
     if not NUMBER.fullmatch(value):
         raise DataError(
-            Argument("where"),
+            Argument(condition.argument),
             f" {condition}: column {condition.column!r} holds numbers, and {value!r} is none; write one such as 2 or "
             "0.5.",
         )
@@ -271,7 +272,7 @@ def _date(condition: Condition, values: "pd.Series", value: str) -> Any:
         date = pd.Timestamp(datetime.fromisoformat(value))
     except ValueError:
         raise DataError(
-            Argument("where"),
+            Argument(condition.argument),
             f" {condition}: column {condition.column!r} holds dates, and {value!r} is none; write one such as "
             "2026-05-31.",
         ) from None
@@ -284,6 +285,13 @@ def _date(condition: Condition, values: "pd.Series", value: str) -> Any:
 # from text ----------------------------------------------------------------------------------------------------
 
 
+class _Given(NamedTuple):
+    """A text, and the argument by which it was given."""
+
+    text: str
+    argument: str
+
+
 class _Token(NamedTuple):
     """A piece of a text."""
 
@@ -292,16 +300,16 @@ class _Token(NamedTuple):
     at: int  # of the character, from 1
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokens(given: _Given) -> list[_Token]:
     """The pieces of a text, and one for its end."""
-    found, at = [], 0
+    text, found, at = given.text, [], 0
     while at < len(text):
         if text[at].isspace():
             at += 1
             continue
         match = _TOKEN.match(text, at)
         if match is None:  # what is no word, sign or closed quote is an open quote
-            raise _unreadable(text, f"the quote at character {at + 1} is not closed")
+            raise _unreadable(given, f"the quote at character {at + 1} is not closed")
         piece = match[0]
         if match.lastgroup == "quoted":
             piece = piece[1:-1].replace(2 * piece[0], piece[0])
@@ -310,68 +318,70 @@ def _tokens(text: str) -> list[_Token]:
     return [*found, _Token("", "", len(text) + 1)]
 
 
-def _unreadable(text: str, what: str) -> ArgumentError:
-    return ArgumentError(Argument("where"), f" cannot be read in {text!r}: {what}; an example is {EXAMPLE}.")
+def _unreadable(given: _Given, what: str) -> ArgumentError:
+    return ArgumentError(
+        Argument(given.argument), f" cannot be read in {given.text!r}: {what}; an example is {EXAMPLE}."
+    )
 
 
-def _conditions(text: str) -> list[Condition]:
+def _conditions(given: _Given) -> list[Condition]:
     """The conditions in a text."""
-    tokens = iter(_tokens(text))
+    tokens = iter(_tokens(given))
     found = []
     while True:
-        condition, end = _condition(text, tokens)
+        condition, end = _condition(given, tokens)
         found.append(condition)
         if not end.kind:
             return found
         if not _is_word(end, "and"):
-            raise _unexpected(text, end, "'and' or the end (a text with blanks stands between quotes)")
+            raise _unexpected(given, end, "'and' or the end (a text with blanks stands between quotes)")
 
 
-def _condition(text: str, tokens: Any) -> tuple[Condition, _Token]:
+def _condition(given: _Given, tokens: Any) -> tuple[Condition, _Token]:
     """The next condition, and the token after it."""
-    name = _operand(text, next(tokens), "the name of a column")
+    name = _operand(given, next(tokens), "the name of a column")
     sign = next(tokens)
     if sign.kind == "sign" and sign.text in _COMPARED:
-        return Condition(name, sign.text, (_value(text, next(tokens)),)), next(tokens)
+        return Condition(name, sign.text, (_value(given, next(tokens)),), given.argument), next(tokens)
     if _is_word(sign, "in"):
-        return Condition(name, IN, _list(text, tokens)), next(tokens)
+        return Condition(name, IN, _list(given, tokens), given.argument), next(tokens)
     if _is_word(sign, "is"):
         word = next(tokens)
         negated = _is_word(word, "not")
         word = next(tokens) if negated else word
         if not _is_word(word, "missing"):
-            raise _unexpected(text, word, "'missing'" if negated else "'missing' or 'not missing'")
-        return Condition(name, NOT_MISSING if negated else MISSING), next(tokens)
+            raise _unexpected(given, word, "'missing'" if negated else "'missing' or 'not missing'")
+        return Condition(name, NOT_MISSING if negated else MISSING, (), given.argument), next(tokens)
     expected = "'=='" if sign.text == "=" and sign.kind == "sign" else _EXPECTED
     blanks = " (a name with blanks stands between quotes)" if sign.kind == "word" else ""
-    raise _unexpected(text, sign, f"{expected}{blanks}")
+    raise _unexpected(given, sign, f"{expected}{blanks}")
 
 
-def _list(text: str, tokens: Any) -> tuple[str, ...]:
+def _list(given: _Given, tokens: Any) -> tuple[str, ...]:
     """The values between parentheses."""
     if (opening := next(tokens)) != _Token("sign", "(", opening.at):
-        raise _unexpected(text, opening, "'(' before the values of 'in'")
+        raise _unexpected(given, opening, "'(' before the values of 'in'")
     values = []
     while True:
-        values.append(_value(text, next(tokens)))
+        values.append(_value(given, next(tokens)))
         sign = next(tokens)
         if sign == _Token("sign", ")", sign.at):
             return tuple(values)
         if sign != _Token("sign", ",", sign.at):
-            raise _unexpected(text, sign, "',' or ')'")
+            raise _unexpected(given, sign, "',' or ')'")
 
 
-def _value(text: str, token: _Token) -> str:
-    value = _operand(text, token, "a number or a text")
+def _value(given: _Given, token: _Token) -> str:
+    value = _operand(given, token, "a number or a text")
     if not value.strip():
-        raise _unexpected(text, token, f"a number or a text ({MISSING} and {NOT_MISSING} ask for empty cells)")
+        raise _unexpected(given, token, f"a number or a text ({MISSING} and {NOT_MISSING} ask for empty cells)")
     return value.strip()
 
 
-def _operand(text: str, token: _Token, what: str) -> str:
+def _operand(given: _Given, token: _Token, what: str) -> str:
     """The column or the value that a token is."""
     if token.kind not in ("word", "quoted"):
-        raise _unexpected(text, token, what)
+        raise _unexpected(given, token, what)
     return token.text
 
 
@@ -379,7 +389,7 @@ def _is_word(token: _Token, word: str) -> bool:
     return token.kind == "word" and token.text.lower() == word
 
 
-def _unexpected(text: str, token: _Token, expected: str) -> ArgumentError:
+def _unexpected(given: _Given, token: _Token, expected: str) -> ArgumentError:
     if not token.kind:
-        return _unreadable(text, f"it ends where {expected} is expected")
-    return _unreadable(text, f"{token.text!r} stands at character {token.at} where {expected} is expected")
+        return _unreadable(given, f"it ends where {expected} is expected")
+    return _unreadable(given, f"{token.text!r} stands at character {token.at} where {expected} is expected")

@@ -130,14 +130,14 @@ def report(what: Any, path: Any, *, title: str = "", author: str = "", question:
     atomic_write(Path(path), page_of(what, cover=Cover(title, author, question)))
 
 
-def slides(model: Model, folder: Any, **settings: Any) -> list[str]:
+def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
     """Write a slide of 16 to 9 for each answer that has a picture: the picture under the sentence that it shows.
 
     The slides are those of ``thali fit --slides FOLDER``, each as PNG, 1,920 pixels across, and as SVG.
 
     Parameters
     ----------
-    model : fitted model
+    model : fitted model, or what else there are `findings` of
     folder : str or path
         Is made where it is absent; files of the same names are replaced.
     **settings
@@ -153,7 +153,7 @@ def slides(model: Model, folder: Any, **settings: Any) -> list[str]:
     NotFittedError
         Before `fit`.
     ArgumentError
-        If a setting is not one of the model, or out of its range.
+        If there are no findings of such a thing, or a setting is not one of the model, or out of its range.
     DataError
         If the files cannot be written.
 
@@ -166,7 +166,7 @@ def slides(model: Model, folder: Any, **settings: Any) -> list[str]:
     ...     slides(model, folder)[:2]
     ['01_attribute_importance.png', '01_attribute_importance.svg']
     """
-    found = slide_files(slides_of(model.findings(**settings), PYTHON, about(model)))
+    found = slide_files(slides_of(findings(model, **settings), PYTHON, about(model)))
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -147,3 +147,9 @@ def test_the_importance_of_a_class_is_no_part_of_choices(logit):
     table = pd.DataFrame({name: [0.25] for name in columns}).assign(**{"class": "brand = A", "rules": 1})
     assert readable(_to_read(table), cells).head[:2] == ["importance", "std. error"]
     assert "part of choices" in readable(logit.findings()["attribute_importance"].to_read, cells).head
+
+
+def test_slides_of_something_else_are_refused(tmp_path):
+    with pytest.raises(ArgumentError, match="There are findings of fitted models.*got int"):
+        th.report.slides(5, tmp_path / "slides")
+    assert not (tmp_path / "slides").exists()

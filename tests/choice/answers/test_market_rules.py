@@ -267,6 +267,19 @@ def test_hold_out_tasks_are_scored_by_person(hierarchical, data):
     assert twice["choices"].sum() == data.n_alternatives
 
 
+def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
+    fixed = data.take(data.first_task[:-1])
+    scores = multinomial.holdouts(fixed).attrs
+    said = str(multinomial.findings(holdouts=fixed)["holdouts"].sentence)
+    assert f"{100 * scores['hit_rate']:.0f} % are predicted (standard error {100 * scores['hit_rate_se']:.1f});" in said
+    errors = f"{scores['log_score']:.3f} a choice ({scores['log_score_se']:.3f})"
+    assert f"{errors}, that of guessing {-np.log(3):.3f}." in said
+    alone = str(multinomial.findings(holdouts=data.take([0, 1]))["holdouts"].sentence)  # of one person
+    assert " % are predicted; their log score is " in alone and " a choice, that of guessing -1.099." in alone
+    with pytest.raises(DataError, match="must be a ChoiceExperiment, whose choices are known; got DataFrame"):
+        multinomial.findings(holdouts=MARKET)
+
+
 # bad questions ------------------------------------------------------------------------------------------------
 
 

@@ -251,3 +251,71 @@ def test_tasks_held_out_are_left_out_and_predicted(done, refused):
     )
     np.testing.assert_allclose(pd.read_csv("found/holdouts.csv")["predicted"], scores["predicted"])
     assert "holds in no row" in refused("fit", "sim.csv", "--model", "MNL", "--holdouts", "task == 99")
+
+
+def _score(text):
+    """The log score of the choices held out, and that of guessing."""
+    return tuple(map(float, re.search(r"log score is (\S+) a choice.*that of guessing (\S+)\.(?!\d)", text).groups()))
+
+
+@pytest.fixture
+def fixed():
+    """Choices whose first task is the same for everybody, and has one brand alone."""
+    table = pd.read_csv("sim.csv")
+    for column, values in (("price", [5, 15, 25]), ("brand", ["A"] * 3), ("zoom", ["no", "yes", "no"])):
+        table.loc[table["task"] == 1, column] = values * 12
+    table.to_csv("fixed.csv", index=False)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("words", "bins", "given"),
+    [(["--constants"], None, {"constants": True}), (["--bins", "price=2"], {"price": 2}, {})],
+)
+def test_tasks_held_out_have_the_attributes_and_bins_of_the_fit(done, fixed, words, bins, given):
+    result = done("fit", "fixed.csv", "--model", "MNL", *words, "--holdouts", "task == 1", "--out", "found")
+    training, held = (part for _, part in fixed.groupby(fixed["task"] == 1))
+    model = th.MultinomialLogit(**given).fit(th.ChoiceExperiment.from_frame(training, bins=bins))
+    score = np.log(model.predict_proba(held)[held["choice"] == 1]).mean()
+    assert _score(result.out) == pytest.approx((score, -np.log(3)), abs=6e-4)
+    done("report", "found")
+    with open("found/report.html", encoding="utf-8") as file:
+        assert _score(file.read()) == _score(result.out)
+
+
+@pytest.mark.parametrize("words", [[], ["--none", "none"]])
+def test_tasks_held_out_without_the_option_of_none(done, fixed, words):
+    others = fixed[fixed["task"] != 1]
+    offered = others[["id", "task"]].drop_duplicates().assign(alt="none", choice=0)
+    table = pd.concat([fixed.assign(alt=fixed["alt"].astype(str)), offered]).reset_index(drop=True)
+    taken = table["task"] == 2
+    table.loc[taken, "choice"] = (table.loc[taken, "alt"] == "none").astype(int)
+    table.to_csv("none.csv", index=False)
+    result = done("fit", "none.csv", "--model", "MNL", "--linear", "price", *words, "--holdouts", "task == 1")
+    assert "no-choice option" in result.err and _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
+
+
+def test_an_option_of_none_that_nobody_takes_in_tasks_held_out_was_there(done):
+    names = [f"{name}_{k}" for k in (1, 2) for name in ("price", "size")]
+    table = pd.DataFrame(np.random.default_rng(1).integers(1, 4, size=(40, 4)), columns=names)
+    table = table.assign(respondent=np.repeat(range(10), 4), task=np.tile(range(1, 5), 10), choice=np.arange(40) % 3)
+    table.loc[table["task"] == 1, "choice"] = 1
+    table.to_csv("wide.csv", index=False)
+    result = done("fit", "wide.csv", "--model", "MNL", "--holdouts", "task == 1")
+    assert _score(result.out)[1] == pytest.approx(-np.log(3), abs=6e-4)
+
+
+def test_conditions_of_tasks_held_out_that_do_not_fit(refused):
+    words = ("fit", "sim.csv", "--model", "MNL", "--holdouts")
+    assert "--holdouts tsk == 1: There is no column 'tsk'" in refused(*words, "tsk == 1")
+    assert "--holdouts cannot be read in 'task = 1'" in refused(*words, "task = 1")
+    assert "--holdouts price == 5 must hold in all rows of a task or in none" in refused(*words, "price == 5")
+
+
+def test_a_report_without_the_table_leaves_out_tasks_held_out(done):
+    done("fit", "sim.csv", "--model", "MNL", "--linear", "price", "--holdouts", "task == 1", "--out", "found")
+    os.rename("sim.csv", "moved.csv")
+    result = done("report", "found")
+    assert "tasks held out are left out of the report: " in result.err and "sim.csv" in result.err
+    with open("found/report.html", encoding="utf-8") as file:
+        assert "that of guessing" not in file.read()

@@ -36,8 +36,10 @@ ENGLISH = {
     "shares.caption": "Share of each product of the market and its {interval}.",
     "shares.known": "The shares of today are taken as known: constants meet them in every draw, so that their intervals"
     " have no width, and the intervals of a change leave out how uncertain today's shares are.",
-    "holdouts": "Of {choices} choices in tasks that were held out {hits} % are predicted (standard error {hits_se});"
-    " their log score is {score} a choice ({score_se}), that of guessing {guessing}.",
+    "holdouts": "Of {choices} choices in tasks that were held out {hits} % are predicted{hits_error}; their log"
+    " score is {score} a choice{score_error}, that of guessing {guessing}.",
+    "holdouts.hits_error": " (standard error {error})",
+    "holdouts.score_error": " ({error})",
     "holdouts.title": "Shares of the choices in each task that was held out, and as predicted",
     "elasticities": "One per cent more of the {price} costs {product} {mean} % of its share ({interval} {low} to"
     " {high}), the most of all products{where}.",

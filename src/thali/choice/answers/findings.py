@@ -1,6 +1,7 @@
 """What every model of choice experiments finds out: attributes, levels, money, markets, segments."""
 
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from thali.model.wording import listed, number, phrase, probability
 from thali.people.segments import numbers_of_segments
 from thali.posterior.interval import interval_name
 
-from ..coding import knots_by_name, linear_names
+from ..coding import encoded, knots_by_name, linear_names
 from ..nests import labelled
 from .check import check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
+from .holdouts import refuse_other_than_choices
 from .market import markets_of
 from .pay import paid_for, price_among, refuse_wordy_price
 from .rules import How
@@ -47,7 +49,9 @@ def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
     if settings.price is not None:
         refuse_wordy_price(data.scheme, settings.price)
     if settings.holdouts is not None:
-        data.scheme.with_numbers(_numbers(given, data), settings.holdouts).encode(settings.holdouts)
+        refuse_other_than_choices(settings.holdouts)
+        of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
+        encoded(of_labels.scheme, _numbers(given, of_labels), settings.holdouts)
     if settings.market is not None:
         of_labels = labelled(data, bool(given.get("constants")), given.get("nests"))
         _check_market(settings, of_labels, _numbers(given, data))
@@ -353,12 +357,17 @@ def holdouts(model: Any, settings: Settings) -> Finding | None:
         "holdouts",
         choices=f"{settings.holdouts.n_tasks:,}",
         hits=f"{100 * scores['hit_rate']:.0f}",
-        hits_se=f"{100 * scores['hit_rate_se']:.1f}",
+        hits_error=_error("hits", f"{100 * scores['hit_rate_se']:.1f}"),
         score=f"{scores['log_score']:.3f}",
-        score_se=f"{scores['log_score_se']:.3f}",
-        guessing=f"{-scores['guessing']:.3f}",
+        score_error=_error("score", f"{scores['log_score_se']:.3f}"),
+        guessing=f"{scores['guessing']:.3f}",
     )
     return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=None)
+
+
+def _error(name: str, error: str) -> str:
+    """A standard error in parentheses; nothing where it is unknown, as of one person."""
+    return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error)) if isfinite(float(error)) else ""
 
 
 @finding("market", "Market simulator", SHOWN)

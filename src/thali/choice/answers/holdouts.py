@@ -18,10 +18,7 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
 
     from thali._tables import Table
 
-    if not isinstance(data, ChoiceExperiment):
-        raise DataError(
-            f"Tasks held out must be a ChoiceExperiment, whose choices are known; got {type(data).__name__}."
-        )
+    refuse_other_than_choices(data)
     p = np.asarray(model.predict_proba(data), float)
     tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     of_chosen, hits = scores(p, data)
@@ -44,6 +41,14 @@ def holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     found.attrs["guessing"] = float(np.mean(-np.log(np.diff(data.first_row))))
     found.attrs["share_error"] = float((table["observed"] - table["predicted"]).abs().mean())
     return found
+
+
+def refuse_other_than_choices(data: Any) -> None:
+    """Raise an error unless these are tasks with their choices."""
+    if not isinstance(data, ChoiceExperiment):
+        raise DataError(
+            f"Tasks held out must be a ChoiceExperiment, whose choices are known; got {type(data).__name__}."
+        )
 
 
 def _different(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:

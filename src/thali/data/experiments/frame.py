@@ -252,7 +252,7 @@ def choices_of(
     if bought is not None:
         column(frame, bought)
     names = [name for name in frame.columns if name != bought]
-    respondent, task, alternative, chosen = _columns(names, columns)
+    respondent, task, alternative, chosen = task_columns(names, *columns)
     rows = _rows(frame, respondent, task, alternative)
     if bought is not None:
         numbers, picked = _tasks(rows), chosen_rows(frame, chosen, rows)
@@ -323,7 +323,7 @@ def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str
     return people_table(frame.loc[:, further], number, tuple(map(as_label, names)), title)
 
 
-def _columns(names: list[str], wanted: tuple[Any, ...]) -> tuple[str, str, str | None, str]:
+def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, str]:
     """The columns of respondent, task, alternative and choice, as named or recognised."""
     roles = (
         ("respondent", RESPONDENT_OF_TASKS, "who answered"),

@@ -208,6 +208,9 @@ class Scheme:
             return data.products
         result = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
         for place, name in enumerate(self.names):
+            if name == INSIDE and not data.scheme.none:  # nobody could choose nothing
+                result[:, place] = INSIDE_LEVELS.index(INSIDE)
+                continue
             if name not in theirs:
                 raise DataError(f"The new tasks have no attribute {name!r}, which the model was fitted with.")
             codes = data.products[:, names.index(name)]

@@ -6,10 +6,14 @@ import pandas as pd
 
 from thali._labels import as_label, shorten
 from thali.data.choices.long import LONG_ROLES, is_long_table, roles
+from thali.data.columns import column
 from thali.data.experiments import ChoiceExperiment
+from thali.data.experiments.frame import task_columns
+from thali.data.experiments.levels import row_texts
 from thali.data.experiments.wide import numbered_attributes, wide_tasks
 from thali.data.kinds import CHOICES, EXPERIMENTS
 from thali.data.roles import ALTERNATIVE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, plain
+from thali.errors import Argument, ArgumentError
 
 from ..shape import Lack, Reading, Shape
 from ..table import Table
@@ -36,8 +40,26 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
 
 
 def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
+    _refuse_parted_tasks(table, options)
     data = ChoiceExperiment.from_frame(table.frame, **options)
     return data, _described(data)
+
+
+def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
+    """Refuse rows that are held out without the others of their task."""
+    if table.parted_from is None:
+        return
+    others, where = table.parted_from
+    names = [name for name in table.names if name != options.get("bought")]
+    respondent, task, *_ = task_columns(names, *(options.get(role.name) for role in LONG_TABLE.roles))
+    parts = [[row_texts(column(part, name)) for name in (respondent, task)] for part in (table.frame, others)]
+    if parted := sorted(set.intersection(*(set(zip(*each, strict=True)) for each in parts))):
+        person, number = parted[0]
+        raise ArgumentError(
+            Argument("holdouts"),
+            f" {where} must hold in all rows of a task or in none; it holds in some of task {number!r} of respondent "
+            f"{person!r}.",
+        )
 
 
 def _described(data: ChoiceExperiment) -> str:

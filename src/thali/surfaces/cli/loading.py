@@ -11,11 +11,14 @@ from thali._labels import plural, shorten
 from thali._source import Source, read_source, read_standard_input
 from thali.data.kinds import PAIRS, SPECS
 from thali.errors import Argument, Clause, DataError, Setting
+from thali.inference.warn import without_warnings
 from thali.model.spec import ModelSpec
 
 from .models import model_for
 
 if TYPE_CHECKING:
+    from thali.data.experiments import ChoiceExperiment
+    from thali.data.experiments.scheme import Scheme
     from thali.datasets import Dataset
     from thali.reading.shape import Reading
     from thali.reading.table import Table
@@ -89,6 +92,29 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any], is_named: bool =
     says = could_be and not is_named
     other = [f"if these are {could_be}, say --model {model_for(could_be).name}"] if says else []
     return data, "; ".join([sentences[0], *other, *sentences[1:]])
+
+
+def load_held_out(found: Found, spec: ModelSpec, wanted: dict[str, Any], scheme: "Scheme") -> "ChoiceExperiment":
+    """The tasks that are held out, with the attributes and levels of the whole table, and the bins of the fit."""
+    from thali.data.experiments.scheme import none_rows
+    from thali.reading.shapes.experiments import WIDE
+
+    wanted = wanted | {"bins": {each.name: list(each.cuts) for each in scheme.attributes if each.cuts} or None}
+    with without_warnings():  # which those that are fitted give
+        reading = reading_of(found.table, spec.data, wanted | {"holdouts": None})
+        whole = reading.build()[0].scheme
+        levels = {each.name: list(each.levels) for each in whole.attributes if not each.cuts}
+        wanted |= {"levels": levels, "held_out": True}
+        try:
+            held_out = reading_of(found.table, spec.data, wanted)
+            if whole.none and wanted.get("bought") is None:
+                if reading.shape == WIDE.name:  # where it is an alternative that nobody may have chosen
+                    held_out = reading_of(found.table, spec.data, wanted | {"none": whole.none[0][1]})
+                elif held_out.table is not None and not none_rows(held_out.table.frame, whole.none).any():
+                    held_out = reading_of(found.table, spec.data, wanted | {"none": None})
+            return held_out.build()[0]
+        except DataError as error:
+            raise DataError(Argument("holdouts"), f" {wanted['holdouts']}: ", error) from None
 
 
 def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:

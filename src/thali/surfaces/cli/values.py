@@ -154,7 +154,7 @@ def _contrasts(option: Option, typed: list[str]) -> list[dict[str, float]]:
 def _conditions(option: Option, typed: list[str]) -> Any:
     from thali.reading.where import Where
 
-    return Where.of(typed)
+    return Where.of(typed, option.name)
 
 
 _READ = {

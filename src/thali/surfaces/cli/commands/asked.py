@@ -5,14 +5,12 @@ from typing import Any, NamedTuple
 
 from thali._labels import as_label
 from thali.errors import Argument, ArgumentError, DataError
-from thali.inference.warn import without_warnings
 from thali.model.names import method_meant
 from thali.model.settings import Settings
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import Terminal
-from ..loading import Found
-from ..loading import load as load_data
+from ..loading import Found, load_held_out
 from ..models import options_of, settings_of_alias
 from ..values import value_of
 from .jobs import OVERWRITE
@@ -40,8 +38,16 @@ class Asked(NamedTuple):
         """What is said of the table: which of its rows are fitted included."""
         return self.arguments(DATA) | {word: value for word, value in self.values.items() if word == "holdouts"}
 
-    def settings(self, found: Found | None, folder: Path = Path()) -> Settings:
-        """The settings of the answer; `found`: the data, `folder`: in which the command was typed."""
+    @property
+    def without_holdouts(self) -> "Asked":
+        """The same, but for the tasks that are held out."""
+        options, values = (
+            {word: value for word, value in each.items() if word != "holdouts"} for each in (self.options, self.values)
+        )
+        return self._replace(options=options, values=values)
+
+    def settings(self, found: Found | None, data: Any, folder: Path = Path()) -> Settings:
+        """The settings of the answer; `found`: its table, `data`: of the fit, `folder`: where the command was typed."""
         from thali.reading.table import load
 
         of_run = self.arguments(FIT) | self.arguments(MODEL)
@@ -51,8 +57,7 @@ class Asked(NamedTuple):
         if "market" in wanted:
             wanted["market"] = load(folder / wanted["market"]).frame.reset_index(drop=True)
         if "holdouts" in wanted and found is not None:
-            with without_warnings():  # which those that are fitted give
-                wanted["holdouts"], _ = load_data(found, self.spec, self.of_data | {"held_out": True})
+            wanted["holdouts"] = load_held_out(found, self.spec, self.of_data, data.scheme)
         if "actual" in wanted:
             wanted["actual"] = _amounts_in(folder / wanted["actual"])
         return Settings(**wanted)

@@ -72,7 +72,7 @@ def run_fit(
     data, recognised = load(found, spec, asked.of_data, model_name is not None)
     notify(f"{data_name}: {recognised}")
     model = _made(spec, of(MODEL), values, data)
-    settings = model._settings_for(data, asked.settings(found))
+    settings = model._settings_for(data, asked.settings(found, data))
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}

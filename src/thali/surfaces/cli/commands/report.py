@@ -10,7 +10,7 @@ from thali.model.settings import USUAL, Settings
 
 from ..boundary import Terminal, notify
 from ..files import check_folder, write_slides
-from ..loading import find_data
+from ..loading import Found, find_data
 from .asked import asked_of
 from .jobs import COVER, JOB, as_typed, command_of
 
@@ -40,11 +40,24 @@ def run_report(
         cover = {word: text or (arguments.get("cover") or {}).get(word, "") for word, text in cover.items()}
         if name == "fit" and (spec := spec_of(what)) is not None:
             asked = asked_of(terminal, spec, "", arguments["typed"], None)
-            data = find_data(str(folder / arguments["data_name"])) if "holdouts" in asked.values else None
-            settings = asked.settings(data, folder)
+            table = None
+            if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
+                asked = asked.without_holdouts
+            settings = asked.settings(table, what._data_of_fit(), folder)
     write_report(what, file, command, terminal, settings, cover=cover)
     if slides is not None:
         write_slides(findings_of(what, settings), slides, terminal, about(what))
+
+
+def _table(name: str, folder: Path) -> Found | None:
+    """The table of a fit, in which tasks were held out; None, which is said, if it is not there any more."""
+    try:
+        if name == "-":
+            raise DataError("The table was piped in.")
+        return find_data(str(folder / name))
+    except DataError as error:
+        notify(f"tasks held out are left out of the report: {error}")
+        return None
 
 
 def write_report(
