@@ -1,6 +1,6 @@
 (() => {
   const study = JSON.parse(document.getElementById("study").textContent);
-  const {said, planOf, given, someone, asText, fileOf, fileName, sent} = sharedBy(study);
+  const {said, planOf, given, someone, protectedText, asText, fileOf, fileName, sent} = sharedBy(study);
   const LOCK = 250; // ms after an answer in which a second click, meant for the same, is none
   const at = (id) => document.getElementById(id);
 

@@ -130,5 +130,5 @@ function sharedBy(study) {
     }
   }
 
-  return {said, planOf, given, someone, cellsOf, asText, fileOf, fileName, sent};
+  return {said, planOf, given, someone, protectedText, cellsOf, asText, fileOf, fileName, sent};
 }
