@@ -417,3 +417,14 @@ def test_another_question_is_another_study(tmp_path):
 
     assert study(question="Which is healthier?") != study(question="Which is tastier?")
     assert study(end="Bye.") == study()
+
+
+@pytest.mark.parametrize("name", ["questionnaire.js", "jspsych.js"])
+def test_a_page_asks_for_what_it_calls_of_the_shared_script(name):
+    own, shared = (files("thali.field").joinpath("page", each).read_text("utf-8") for each in (name, "shared.js"))
+    asked = set(re.search(r"const \{([^}]*)\} = sharedBy", own)[1].replace(" ", "").split(","))
+    given = set(re.search(r"  return \{([^}]*)\};\s*\}\s*$", shared)[1].replace(" ", "").split(","))
+    found = re.findall(r"^  (?:async )?function (\w+)|^  const (\w+) = ", shared, re.M)
+    known = {each for pair in found for each in pair if each}
+    called = {each for each in known if re.search(rf"(?<![.\w]){each}\(", own)}
+    assert asked <= given <= known and called - set(re.findall(r"function (\w+)", own)) <= asked

@@ -5,7 +5,7 @@ triplets  sets of three objects
 sets      sets of options of any size
 choice    a balanced design with little error, for given attributes
 check     balance, overlap, expected standard errors, and how many people a design needs
-power     how often a study of so many people tells each utility from 0, by simulation
+power     how often a study of so many people tells each utility from 0, or options apart
 """
 
 import lazy_loader

@@ -149,11 +149,10 @@ def sets_in(design: Any) -> "pandas.DataFrame | None":
 
     if not isinstance(design, pd.DataFrame):
         return None
-    frame = design.rename(columns={"first": "option1", "second": "option2"})
-    shown = [name for k in range(frame.shape[1]) if (name := f"option{k + 1}") in frame.columns]
+    shown = columns_of_sets(design)
     if len(shown) < 2:
         return None
-    frame = frame.reset_index(drop=True)
+    frame = design.reset_index(drop=True)
     if TASK not in frame:  # all of one person
         frame = frame.assign(**{TASK: frame.index + 1})
     keys = [name for name in (VERSION, TASK) if name in frame]
@@ -162,6 +161,13 @@ def sets_in(design: Any) -> "pandas.DataFrame | None":
     ]
     long = pd.concat(parts).sort_values([*keys, "alternative"], kind="stable")
     return long.loc[long["option"] != ""].reset_index(drop=True)
+
+
+def columns_of_sets(frame: "pandas.DataFrame") -> list[str]:
+    """The columns of what is shown: first and second, or option1, option2, ..."""
+    if {"first", "second"} <= set(frame.columns):
+        return ["first", "second"]
+    return [name for k in range(frame.shape[1]) if (name := f"option{k + 1}") in frame.columns]
 
 
 def rounds(n: int) -> list[list[tuple[int, int]]]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from .asked import CHOICE, PAIRS, RANKING, RATINGS
 from .collect import CATCH, MAIN, PART, PRACTICE, TASK, TRIAL, VERSION
 from .questionnaire import Planned, columns_answered, columns_shown, planned_of, rendered
 from .study import RANDOM, Question
-
-if TYPE_CHECKING:
-    pass
 
 # What jsPsych's page loads: each file as npm has it, with its SHA-384.
 _FROM = "https://unpkg.com/"

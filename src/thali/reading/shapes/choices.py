@@ -30,7 +30,7 @@ from thali.errors import DataError
 
 from ..shape import Lack, Reading, Shape
 from ..table import Table
-from .experiments import describing_columns, numbers_places
+from .experiments import numbers_places
 
 # Choices of one option out of several as a long table: a row for each alternative of each occasion --------------------
 
@@ -54,7 +54,7 @@ def match_long(table: Table, **columns: str | None) -> Reading | None:
         if not asked:
             return None
         return Reading(CHOICES, _LONG, "long table", table, lambda: _read_long(table, named))
-    sure = asked or (is_long_table(table.frame) and not numbers_places(table, describing_columns(table)))
+    sure = asked or (is_long_table(table.frame) and not numbers_places(table))
     return Reading(
         CHOICES, _LONG, _long_sentence(found), table, lambda: _read_long(table, named), sure, roles=_long_roles(found)
     )

@@ -33,7 +33,7 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
     if not known and not described:
         return None
     how = f"choices of one alternative out of several, which are described by {shorten(described)}"
-    other = CHOICES if numbers_places(table, described) else ""
+    other = CHOICES if numbers_places(table) else ""
     return Reading(
         EXPERIMENTS, _LONG, how, table, lambda: _read_long(table, options), sure=bool(described), could_be=other
     )
@@ -79,12 +79,12 @@ def describing_columns(table: Table) -> list[str]:
     return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
 
 
-def numbers_places(table: Table, described: list[str]) -> bool:
+def numbers_places(table: Table) -> bool:
     """Whether alternatives are numbered by their place in a task: words that describe them differ within each number.
 
     Numbers alone, such as prices and times, differ as well between the occasions of an option whose label is a number.
     """
-    if not described:
+    if not is_long_table(table.frame):
         return False
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
     known = {value: as_label(value) for value in table.frame[name].unique()}
@@ -93,7 +93,7 @@ def numbers_places(table: Table, described: list[str]) -> bool:
     numbers = set(labels[real])
     if numbers != {str(k + 1) for k in range(len(numbers))}:
         return False
-    cells = table.frame.loc[real]
+    cells, described = table.frame.loc[real], describing_columns(table)
     as_numbers = cells[described].apply(pd.to_numeric, errors="coerce")
     in_words = [name for name in described if as_numbers[name].isna().any()]
     if not in_words:
