@@ -1,6 +1,6 @@
 """Who ignores what: the hierarchical logit with and without attention, on simulated and on real studies.
 
-    python benchmarks/attention.py [--seeds 2] [--people 400] [--small]
+    python benchmarks/attention.py [--seeds 0 1] [--people 400] [--small]
     python benchmarks/attention.py FOLDER [--people 100] [--draws 1000] [--only camera]
 
 Simulated (no FOLDER): 16 tasks of three products for everybody and four more, which are predicted. The four tastes have
@@ -92,11 +92,11 @@ def fitted(train: "th.ChoiceExperiment", seed: int, draws: int | None = None, **
     return model, time.process_time() - begin
 
 
-def simulation(people: int, seeds: int, draws: int | None) -> None:
+def simulation(people: int, seeds: list[int], draws: int | None) -> None:
     """Both kinds of studies, seed by seed."""
     for label, ignored in IGNORED.items():
         print(f"{people} people, {TASKS} tasks; who ignores price, zoom: {label}")
-        for seed in range(seeds):
+        for seed in seeds:
             data, tastes, attends = simulated(people, seed, ignored)
             train, test = data.split(tasks=LEFT_OUT)
             plain, before = fitted(train, seed, draws, linear="price")
@@ -161,14 +161,14 @@ def real(folder: Path, name: str, people: int, draws: int) -> None:
 def main(
     small: bool = False,
     folder: Path | None = None,
-    seeds: int = 2,
+    seeds: list[int] | None = None,
     people: int | None = None,
     draws: int = 1000,
     only: str | None = None,
 ) -> None:
     warnings.simplefilter("ignore", th.errors.ThaliWarning)
     if folder is None:
-        simulation(6 if small else people or 400, 1 if small else seeds, 20 if small else None)
+        simulation(6 if small else people or 400, seeds or ([0] if small else [0, 1]), 20 if small else None)
         return
     for name in [only] if only else ["camera", "electricity", "swissroute"]:
         real(folder, name, people or 100, draws)
@@ -178,7 +178,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, nargs="+")
     parser.add_argument("--people", type=int)
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--only", choices=["camera", "electricity", "swissroute"])
