@@ -8,7 +8,7 @@ from places import PROJECT
 
 import thali as th
 from thali.choice.latent_class import fit
-from thali.choice.logits.hierarchical import seconds_of_sweep as of_tastes
+from thali.choice.logits.hierarchical_fit import seconds_of_sweep as of_tastes
 from thali.choice.product_classes.arguments import A_COMPARISON
 from thali.classify.plackett_luce.engines import A_CELL
 from thali.classify.sparse_logit.arguments import seconds_of_sweep as of_coefficients

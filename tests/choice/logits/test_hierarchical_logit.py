@@ -15,7 +15,6 @@ import thali as th
 from thali.choice.coding import coding_of
 from thali.choice.logit import Tasks, probabilities
 from thali.choice.logits.attention import Attention
-from thali.choice.logits.hierarchical import sampling_of
 from thali.choice.logits.hierarchical_draws import (
     NEW_PEOPLE,
     Population,
@@ -25,6 +24,7 @@ from thali.choice.logits.hierarchical_draws import (
     reported,
     tastes_of,
 )
+from thali.choice.logits.hierarchical_fit import sampling_of
 from thali.choice.logits.hierarchical_sweep import Chain, Prior, problem_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.inference.chains import checked_run, run_chains

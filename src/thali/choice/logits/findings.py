@@ -15,8 +15,9 @@ from thali.posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
 from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, check, segments_of
-from .hierarchical import SCALE, SCALE_WITH_ATTENTION, HierarchicalLogit
+from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import close_to_zero
+from .hierarchical_fit import SCALE, SCALE_WITH_ATTENTION
 
 if TYPE_CHECKING:
     import pandas
