@@ -156,6 +156,12 @@ ATTENTION = Option(
     metavar="all|COLUMN,...",
     words={"all": True},
 )
+ATTENTION_BY = Option(
+    "attention_by",
+    "With --attention: columns of who answered, such as age, on which it depends who attends.",
+    NAMES,
+    metavar="COLUMN,...",
+)
 ATTENTION_SCALE = Option(
     "attention_scale",
     "With --attention: another prior size of the variances of tastes, such as 1, at which the model is fitted, too, and"

@@ -101,23 +101,24 @@ class Covariates(NamedTuple):
     sd: np.ndarray  # (q - 1,)
 
 
-def covariates_of(respondents: Any, data: "ChoiceExperiment") -> Covariates:
-    """The columns of `data.people` that are named: numbers as they are, of labels a column for each but the first."""
+def covariates_of(respondents: Any, data: "ChoiceExperiment", argument: str = "respondents") -> Covariates:
+    """The columns of `data.people` that an argument names: numbers as they are, of labels a column for each but the
+    first."""
     names, columns = [], []
-    for name in names_of(respondents):
+    for name in names_of(respondents, argument):
         if data.people is None:
             raise DataError(
                 "The data say nothing of people, so that ",
-                Argument("respondents"),
+                Argument(argument),
                 f" cannot name {name!r}; add a column to the table that is the same in all rows of a respondent.",
             )
         if name not in data.people.columns:
             known = [str(column) for column in data.people.columns]
             raise ArgumentError(
-                Argument("respondents"),
+                Argument(argument),
                 f" names {name!r}, which is no column of people; they have {shorten(known, 20)}.{suggest(name, known)}",
             )
-        for label, values in _columns(name, data.people.loc[:, name]):
+        for label, values in _columns(name, data.people.loc[:, name], argument):
             names.append(label)
             columns.append(values)
     people = len(data.respondents)
@@ -126,7 +127,7 @@ def covariates_of(respondents: Any, data: "ChoiceExperiment") -> Covariates:
     standard = (matrix - matrix.mean(axis=0)) / sd
     if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
         raise DataError(
-            Argument("respondents"),
+            Argument(argument),
             f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} determine each other, so that "
             "their effects cannot be told apart; leave one out.",
         )
@@ -171,31 +172,29 @@ def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
     return found
 
 
-def names_of(respondents: Any) -> tuple[str, ...]:
-    """The argument `respondents` as names of columns."""
+def names_of(respondents: Any, argument: str = "respondents") -> tuple[str, ...]:
+    """The argument `respondents`, or another one, as names of columns."""
     if respondents is None:
         return ()
     if isinstance(respondents, str):
         return (respondents,)
     if not isinstance(respondents, Iterable):
-        raise ArgumentError(
-            Argument("respondents"), f" must be a list of columns of `data.people`; got {respondents!r}."
-        )
+        raise ArgumentError(Argument(argument), f" must be a list of columns of `data.people`; got {respondents!r}.")
     return tuple(dict.fromkeys(str(name) for name in respondents))
 
 
-def _columns(name: str, column: "pandas.Series") -> list[tuple[str, np.ndarray]]:
+def _columns(name: str, column: "pandas.Series", argument: str = "respondents") -> list[tuple[str, np.ndarray]]:
     """The covariates of a column of people, with their names."""
     gaps = int(column.isna().sum())
     if gaps:
         raise DataError(
-            Argument("respondents"),
+            Argument(argument),
             f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill the gaps, or leave out "
             "these people or the covariate.",
         )
     if column.nunique() < 2:
         raise DataError(
-            Argument("respondents"),
+            Argument(argument),
             f": {name!r} is {str(column.iloc[0])!r} for everybody, which explains nothing; leave it out.",
         )
     if _is_number(column):

@@ -259,20 +259,41 @@ OWNED = np.array([[1.0, 1.0], [0.0, 1.0]])  # the second coefficient is that of 
 AMOUNT = np.array([[1.0, 0.0]])  # the first coefficient may be ignored, and is bought by the second one's price
 
 
+LOOKING = np.array([[1.0, -0.7], [1.0, -0.7], [1.0, 1.4]])
+
+
+def with_columns(looking):
+    """Of theta uniform and one effect: that all attend, theta when the first does, and the effect when the first does,
+    by quadrature."""
+    logits, effect = np.linspace(-30, 30, 4001)[:, None], np.linspace(-8, 8, 401)[None]
+    theta = 1 / (1 + np.exp(-logits))
+    density = theta * (1 - theta) * np.exp(-0.5 * effect**2)
+    density /= density.sum()
+    attends = [1 / (1 + np.exp(-logits - own * effect)) for own in looking[:, 1]]
+    values = (np.prod(attends, axis=0), theta * attends[0], effect * attends[0])
+    return [(density * value).sum() for value in values]
+
+
 @pytest.mark.parametrize(
-    ("sign", "covariates", "owned", "price"),
-    [(None, None, None, -1), (SIGN, COVARIATES, OWNED, -1), (SIGN, COVARIATES, AMOUNT, 1)],
+    ("sign", "covariates", "owned", "price", "looking"),
+    [
+        (None, None, None, -1, None),
+        (SIGN, COVARIATES, OWNED, -1, None),
+        (SIGN, COVARIATES, AMOUNT, 1, None),
+        (None, None, OWNED, -1, LOOKING),
+    ],
 )
-def test_joint_distribution(sign, covariates, owned, price):
+def test_joint_distribution(sign, covariates, owned, price, looking):
     """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2
-    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates, owned, price)
+    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates, owned, price, looking)
     state, space = start_of(problem, np.random.default_rng(3)), space_of(problem)
     q, people, k = problem.covariates.shape[1], np.repeat(np.arange(3), 2), len(problem.owned)
+    effects = len(state.effect)
     initialise(problem, state, space)
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
-    sizes = [(1, q, p), (1, p, p), (1, 3, p), (1,), (1, k)]
+    sizes = [(1, q, p), (1, p, p), (1, 3, p), (1,), (1, k), (1, effects, k)]
     kept = Draws(*map(np.empty, sizes), np.empty((1, 3, k), bool))
     owns = [0] if price == 1 else [1]  # a coefficient that can be ignored
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
@@ -304,6 +325,7 @@ def test_joint_distribution(sign, covariates, owned, price):
             + [*state.rate, *state.rate**2, *state.attends.mean(axis=0), *state.attends.prod(axis=0)]
             + [*(state.rate * state.attends[0]), *(beta[:, owns] * state.attends).mean(axis=0)]
             + [*(beta[:, owns] ** 2 * state.attends).mean(axis=0)]
+            + [*state.effect.ravel(), *(state.effect**2).ravel(), *(state.effect * state.attends[0]).ravel()]
         )
     from scipy.special import digamma
 
@@ -313,7 +335,9 @@ def test_joint_distribution(sign, covariates, owned, price):
     of_beta = sd**2 * (z**2).sum(axis=1).mean() + v
     wanted = [0] * (q * p) + [sd**2] * (q * p) + [0, v, v, 0, log_det, 1 / scale, 1 / scale]
     wanted += [0, 0, of_beta, of_beta, sd**2 * z[0] @ z[1], 0]
-    wanted += [value for value in (1 / 2, 1 / 3, 1 / 2, 1 / 4, 1 / 3, 0, of_beta / 2) for _ in range(k)]
+    all_attend, first, leaning = (1 / 4, 1 / 3, 0) if looking is None else with_columns(looking)
+    wanted += [value for value in (1 / 2, 1 / 3, 1 / 2, all_attend, first, 0, of_beta / 2) for _ in range(k)]
+    wanted += [value for value in (0, 1, leaning) for _ in range(k * effects)]
     draws = np.array(found)
     errors = [float(array_stats.mcse(column[None, None], method="mean")[0]) for column in draws.T]
     scores = (draws.mean(axis=0) - wanted) / errors

@@ -98,6 +98,9 @@ ENGLISH = {
     "hierarchical.logarithms": " (2 of a logarithm)",
     "hierarchical.attention": "A respondent ignored each of {named} with a probability that was learned, uniform before"
     " the data, and its coefficients were 0 then {source}.",
+    "hierarchical.attention.by": "The logit of that probability was linear in {named} of the respondent: effects of"
+    " columns of standard deviation 1 had a standard normal prior, and the probability was uniform before the data for"
+    " somebody with average columns.",
     "hierarchical.attention.sampler": "What a respondent attends to was sampled attribute by attribute, ignored tastes"
     " being drawn from the population given the others.",
     # attention
@@ -120,6 +123,11 @@ ENGLISH = {
     "attention.differs": "{attribute} is ignored by {share} % in place of {than} %",
     "attention.population": "Tastes of those who attend to the attribute: means, standard deviations; and the parts of"
     " the population that do",
+    "attention.odds": "A unit more of {column} multiplies the odds of looking at {attribute} by {odds} ({interval}"
+    " {low} to {high}).",
+    "attention.odds.none": "No column of people tells who ignores what: every {interval} of a factor of the odds holds"
+    " 1.",
+    "attention.odds.title": "Factor of the odds of attending to each attribute for a unit more of a column of people",
     "attention.patterns": "Parts of the respondents who attend to just these attributes",
     "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of"
     " the population with everybody's tastes, beside Gibbs steps {source}.",

@@ -7,7 +7,8 @@ import numpy as np
 
 from thali._labels import suggest
 from thali.data.experiments.scheme import INSIDE
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, Setting
+from thali.people.columns import Covariates, covariates_of, names_of
 
 from ..coding import Coding
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 EVERYTHING = "everything"  # the pattern of who ignores no attribute
 NOTHING = "nothing"  # and of who ignores all
 OTHERS = "other patterns"
+EFFECT, COVARIATE = "attention_effect", "attention_covariate"  # of columns of people, and their names, in the draws
 _MAX_PATTERNS = 16  # that have a row
 _PATTERN_DRAWS = 1000  # at most, in which patterns are counted
 
@@ -29,16 +31,37 @@ class Attention(NamedTuple):
 
     names: tuple[str, ...]  # (K,)
     owned: np.ndarray  # (K, p) 1.0 where a coefficient is one of that attribute
+    people: Covariates | None = None  # by which they attend, if by any
 
     def heeded(self, attends: np.ndarray) -> np.ndarray:
         """Which coefficients (..., p) somebody does not ignore who attends (..., K) to these attributes."""
         return (1.0 - attends) @ self.owned == 0.0
 
+    def rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
+        """The probability that people attend, (..., people or 1, K), by theta (..., K) and gamma (..., r, K).
 
-def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
-    """The argument `attention`, checked."""
+        They are the respondents, or have the columns of those with the numbers `like` (..., people).
+        """
+        from scipy.special import expit, logit
+
+        rate = rate[..., None, :]
+        return rate if self.people is None else expit(logit(rate) + self.people.matrix[like, 1:] @ effect)
+
+
+def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding, by: Any = None) -> Attention:
+    """The arguments `attention` and `attention_by`, checked."""
     if given is None:
+        if names_of(by, "attention_by"):
+            raise ArgumentError(
+                Argument("attention_by"), " is about who attends to what; set ", Setting("attention", True), ", too."
+            )
         return owning((), data.attributes, coding)
+    people = covariates_of(by, data, "attention_by")
+    return _attention_of(given, data, coding)._replace(people=people if people.names else None)
+
+
+def _attention_of(given: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
+    """The argument `attention`, checked."""
     known = owning([name for name in data.attributes if not _is_constant(name, data)], data.attributes, coding)
     known = owning(
         [name for name, owned in zip(known.names, known.owned, strict=True) if owned.any()], data.attributes, coding
@@ -112,11 +135,16 @@ class AttentionTables(NamedTuple):
     patterns : pandas.DataFrame
         Index pattern, the attributes that are attended to: `share` of the respondents, its interval `low` to `high`;
         the most frequent first, and of more than 16 the rest in one row.
+    odds : pandas.DataFrame, optional
+        With `attention_by`, a row an attribute and covariate, `attribute` and `column`: by which factor one more of the
+        column multiplies the `odds` of attending to it (posterior median), its interval `low` to `high`; of its
+        logarithm the posterior mean `log_odds`, `ess` and `r_hat`.
     """
 
     shares: "pandas.DataFrame"
     people: "pandas.DataFrame"
     patterns: "pandas.DataFrame"
+    odds: "pandas.DataFrame | None" = None
 
 
 def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
@@ -145,7 +173,38 @@ def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
     shares.attrs["interval"] = ci
     respondents = pd.Index(posterior["respondent"].values, name="respondent")
     people = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
-    return AttentionTables(shares, people, _patterns(attends.reshape(-1, *attends.shape[2:]), names, tails, ci))
+    patterns = _patterns(attends.reshape(-1, *attends.shape[2:]), names, tails, ci)
+    return AttentionTables(shares, people, patterns, _odds(posterior, tails, ci) if EFFECT in posterior else None)
+
+
+def effects_of(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
+    """By attribute and covariate of people: what a unit more of it adds to the log odds of attending, draw by draw."""
+    if EFFECT not in posterior:
+        return {}
+    values = posterior[EFFECT].values
+    attributes, columns = ([str(name) for name in posterior[dim].values] for dim in ("attribute", COVARIATE))
+    return {(name, by): values[..., r, k] for k, name in enumerate(attributes) for r, by in enumerate(columns)}
+
+
+def _odds(posterior: "xarray.Dataset", tails: list[float], ci: float) -> "pandas.DataFrame":
+    """How columns of people multiply the odds of attending."""
+    from thali._tables import Table
+    from thali.posterior.summary import summary_table
+
+    effects = effects_of(posterior)
+    rows = summary_table({" ".join(pair): values for pair, values in effects.items()})
+    drawn = np.exp(np.array([values.ravel() for values in effects.values()]))
+    low, middle, high = np.quantile(drawn, [tails[0], 0.5, tails[1]], axis=1)
+    table = Table(list(effects), columns=["attribute", "column"]).assign(
+        odds=middle,
+        low=low,
+        high=high,
+        log_odds=rows["mean"].to_numpy(),
+        ess=rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
+        r_hat=rows["r_hat"].to_numpy(),
+    )
+    table.attrs["interval"] = ci
+    return table
 
 
 def _worst_r_hat(attends: np.ndarray) -> float:

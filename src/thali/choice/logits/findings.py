@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
-        attention = () if model._attention is None else (who_attends, patterns, individual_attention)
+        attention = () if model._attention is None else (who_attends, attention_odds, patterns, individual_attention)
         people = (*attention, population, individuals, *segments_of(settings))
         return (*_HIERARCHICAL, *people, check, quantities, data, levels, *OF_PEOPLE, methods(_hierarchical), verdict)
     return (*_MULTINOMIAL, nests, no_check, summary, data, levels, methods(_multinomial), verdict)
@@ -82,6 +82,22 @@ def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
             facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{than:.0f}"}
             parts.append(str(phrase(ENGLISH, "attention.differs", **facts)))
     return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(parts))
+
+
+@finding("attention_odds", "Who looks at what?")
+def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | None:
+    """How columns of people change the odds of attending."""
+    table, interval = model.attention(settings.ci).odds, interval_name(settings.ci)
+    if table is None:
+        return None
+    sure = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
+    sentence = phrase(ENGLISH, "attention.odds.none", interval=interval)
+    if sure:
+        row = max(sure, key=lambda each: abs(each["log_odds"]) / np.log(each["high"] / each["low"]))
+        ends = {name: number(row[name]) for name in ("odds", "low", "high")}
+        named = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
+        sentence = phrase(ENGLISH, "attention.odds", **named, **ends)
+    return Finding(sentence, title=ENGLISH["attention.odds.title"], table=table, rows=None)
 
 
 @finding("attention_patterns", "Which attributes does one look at together?", FULL)
@@ -186,6 +202,8 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     if attributes:
         named = listed(attributes)
         sentences.append(phrase(ENGLISH, "hierarchical.attention", named=named, source=Cite("gilbride2006")))
+    if model._looking_ is not None:
+        sentences.append(phrase(ENGLISH, "hierarchical.attention.by", named=listed(model._looking_.names)))
     sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **numbers))
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
     if attributes:

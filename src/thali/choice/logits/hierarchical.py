@@ -94,6 +94,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     space : {"preference", "willingness-to-pay"}
         What is normally distributed: utilities, or amounts in units of the attribute that is called a price, a cost, a
         fee or a fare. That must be taken as a number (`linear`), has no interaction, and nobody ignores it.
+    attention_by : list of str, optional
+        Columns of `data.people`, coded as those of `respondents`, on which it depends whether a person attends:
+        :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T \gamma_k` with
+        :math:`\gamma_{rk} \sim N(0, 1)`; theta_k is then that of people with average columns. None: on none.
 
     Attributes
     ----------
@@ -101,10 +105,11 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the coordinate `taste` says
         which; of people with average covariates), covariate_effect (of a unit), beta (the tastes of every respondent;
         0 where the respondent ignores the attribute in that draw; utilities in either space), log_likelihood, and with
-        `attention` also
-        attention (theta) and attends (lambda). Files hold beta of more than 2,000,000 numbers to 9 bits each, a
-        relative error of at most 1 / 1,024, and leave out the group of pointwise log-likelihoods then: 4,000 draws of
-        300 people and 12 coefficients take 38 MB in place of 240.
+        `attention` also attention (theta; with `attention_by` the mean of theta_n over the respondents) and attends
+        (lambda), with `attention_by` also attention_typical (theta) and attention_effect (gamma, of a unit). Files hold
+        beta of more than 2,000,000 numbers to 9 bits each, a relative error of at most 1 / 1,024, and leave out the
+        group of pointwise log-likelihoods then: 4,000 draws of 300 people and 12 coefficients take 38 MB in place of
+        240.
     coef_ : pandas.Series (p,)
         Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign;
         with `attention` of those who attend. In willingness-to-pay space amounts, and the scale in place of the price,
@@ -156,6 +161,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     _scale_: TasteScale
     _covariates_: "Covariates"
     _respondents_: tuple[str, ...]
+    _looking_: "Covariates | None" = None
     _new_people_: np.random.SeedSequence
 
     def __init__(
@@ -171,6 +177,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         scale: float | None = None,
         attention: Any = None,
         space: str = PREFERENCE,
+        attention_by: Any = None,
     ) -> None:
         self.linear = linear
         self.knots = knots
@@ -183,6 +190,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         self.scale = scale
         self._attention = attention
         self.space = space
+        self.attention_by = attention_by
 
     def fit(
         self,
@@ -282,7 +290,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         """What the arguments say of these data."""
         coding = self._coding_of(data)
         signs, price = directions_of("signs", self.signs, data), self._price(data, coding)
-        attention = attention_of(self._attention, data, coding)
+        attention = attention_of(self._attention, data, coding, self.attention_by)
         if price is not None:
             refuse_without_price(price, signs, attention.names)
         scale = taste_scale(coding, data, signs, price)
@@ -340,7 +348,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
             `.shares`, one row an attribute: the part of the population that `attends` (posterior mean of theta), its
             interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat of a person's probability,
             `r_hat_people`; `.people` (respondents, attributes), the probability that each respondent attends;
-            `.patterns`, the `share` of the respondents that attend to just these attributes, with its interval.
+            `.patterns`, the `share` of the respondents that attend to just these attributes, with its interval; and
+            with `attention_by` `.odds`, a row an attribute and column of people: the factor `odds` by which one more of
+            the column multiplies the odds of attending, its interval, `log_odds`, `ess` and `r_hat`. The parts in
+            `.shares` are then of people with the columns of the respondents.
 
         Raises
         ------
@@ -421,9 +432,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def population(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
 
-        Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`, and log_likelihood
-        (of all choices). These mix more slowly than the predictions that `summary` is about: look at `mcse_mean` and
-        `r_hat` before you report them.
+        Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`, with `attention_by`
+        also what a unit of a column adds to its log odds, and log_likelihood (of all choices). These mix more slowly
+        than the predictions that `summary` is about: look at `mcse_mean` and `r_hat` before you report them.
 
         Returns
         -------
@@ -466,7 +477,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
         chosen, of every level but the first; and effect[attribute: level over first], how often a respondent would
         choose the one out of two products that differ in nothing else; and attends[attribute] with `attention`, the
-        part of the population that attends to it. `population` has means and standard deviations of tastes.
+        part of the population that attends to it, with `attention_by` also the effects on its log odds. `population`
+        has means and standard deviations of tastes.
 
         Returns
         -------
@@ -534,5 +546,5 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def _population(self) -> "Population":
         posterior = self._fitted()["posterior"].dataset
         names = [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
-        attention = owning(names, self.scheme_.names, self._coding_)
+        attention = owning(names, self.scheme_.names, self._coding_)._replace(people=self._looking_)
         return Population(posterior, self._scale_, self._covariates_, attention)

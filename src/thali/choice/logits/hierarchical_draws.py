@@ -17,7 +17,7 @@ from ..answers.chooser import ends
 from ..answers.logits import LogitChooser
 from ..coding import Coding
 from ..logit import DIRECTIONS, probabilities
-from .attention import Attention
+from .attention import COVARIATE, EFFECT, Attention, effects_of
 from .money import in_utility
 
 if TYPE_CHECKING:
@@ -154,7 +154,11 @@ class Population:
         if covariates.names:
             self._effects = posterior["covariate_effect"].values.reshape(-1, len(covariates.names), p)
         if attention.names:
-            self._rates = posterior["attention"].values.reshape(-1, len(attention.names))
+            rates = posterior["attention" if attention.people is None else _TYPICAL].values
+            self._rates = self._odds = rates.reshape(-1, len(attention.names))
+        if attention.people is not None:
+            effects = posterior[EFFECT].values.reshape(len(self._rates), -1, len(attention.names))
+            self._odds = effects * attention.people.sd[:, None]
 
     @property
     def draws(self) -> int:
@@ -173,7 +177,8 @@ class Population:
         tastes = self.scale.tastes(normal)
         if not self.attention.names:
             return tastes
-        return np.where(self.attention.heeded(luck < self._rates[draws, None]), tastes, 0.0)
+        rates = self.attention.rates(self._rates[draws], self._odds[draws], like)
+        return np.where(self.attention.heeded(luck < rates), tastes, 0.0)
 
 
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
@@ -182,6 +187,7 @@ _BLOCK = 2**21  # utilities computed at a time
 _FAR = 2.0  # standard deviations from 0, at which indifference is rare
 MAX_EXACT = 2_000_000  # tastes of all people in all draws of which a file holds every digit
 BITS_IN_FILES = 9  # of the others: a relative error of at most 1 / 1,024
+_TYPICAL = "attention_typical"
 _TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
 _DESCRIPTIONS = {
     "mean": "mean in the population of tastes, or of their logarithms (attribute tastes), where covariates are average",
@@ -189,6 +195,8 @@ _DESCRIPTIONS = {
     "covariance": "covariance of tastes, or of their logarithms, among people with the same covariates",
     "beta": "tastes of a respondent",
     "attention": "part of the population that attends to an attribute",
+    _TYPICAL: "probability that somebody with average covariates attends to an attribute",
+    EFFECT: "how much the log odds of attending to an attribute change if a covariate is larger by 1",
     "attends": "whether a respondent attends to an attribute",
     "log_likelihood": "whole data set given everybody's tastes, natural logarithm",
 }
@@ -199,6 +207,8 @@ _NOTES = {
     "covariance": "the covariance, of scaled columns",
     "beta": "everybody's tastes, or their logarithms, given mean and covariance, of scaled columns",
     "attends": "whether everybody attends to each attribute, given the part of the population that does",
+    _TYPICAL: "the log odds of attending of somebody with average covariates",
+    EFFECT: "the effects of standardised covariates on the log odds of attending",
 }
 
 
@@ -236,8 +246,12 @@ def to_datatree(
         groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
     densities = _log_prior(problem, drawn["mean"], drawn["covariance"], drawn["beta"])
     if attention.names:
-        rates, attends = drawn["rate"][:, :, None], drawn["attends"]
+        rates, attends = attention.rates(drawn["rate"], drawn["effect"]), drawn["attends"]
         densities["attends"] = np.log(np.where(attends, rates, 1.0 - rates)).sum(axis=(2, 3))
+    if attention.people is not None:
+        rate, effect = drawn["rate"], drawn["effect"]
+        densities[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
+        densities[EFFECT] = -0.5 * (effect**2 + np.log(2.0 * np.pi)).sum(axis=(2, 3))
     add_log_prior(groups, densities, {name: _NOTES[name] for name in densities})
     return tree_of(groups, {**origin(), **attrs})
 
@@ -293,6 +307,7 @@ def draws_group(
     beta: np.ndarray,
     log_likelihood: np.ndarray,
     rate: np.ndarray,
+    effect: np.ndarray,
     attends: np.ndarray,
     respondents: Sequence[str],
     names: Sequence[str],
@@ -323,10 +338,17 @@ def draws_group(
         labelled["covariate"] = list(covariates.names)
     if attention.names:
         variables |= {
-            "attention": ((*by, "attribute"), rate),
+            "attention": ((*by, "attribute"), _mean_rates(rate, effect, attention)),
             "attends": ((*by, "respondent", "attribute"), attends),
         }
         labelled["attribute"] = list(attention.names)
+    if attention.people is not None:
+        effects = effect / attention.people.sd[:, None]
+        variables |= {
+            _TYPICAL: ((*by, "attribute"), rate),
+            EFFECT: ((*by, COVARIATE, "attribute"), effects),
+        }
+        labelled[COVARIATE] = list(attention.people.names)
     group = xr.Dataset(variables, {**numbered, **labelled})
     group["mean"].attrs[_TASTES] = json.dumps(list(scale.names))
     for name, variable in group.data_vars.items():
@@ -337,6 +359,14 @@ def draws_group(
             "description": f"{_DESCRIPTIONS['beta']}; files hold {BITS_IN_FILES} bits of each",
         }
     return group
+
+
+def _mean_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> np.ndarray:
+    """The part of people like the respondents that attends, (chain, draw, K)."""
+    if attention.people is None:
+        return rate
+    chains = zip(rate, effect, strict=True)
+    return np.stack([[attention.rates(*draw).mean(axis=0) for draw in zip(*chain, strict=True)] for chain in chains])
 
 
 def tastes_of(posterior: "xarray.Dataset") -> list[str]:
@@ -361,11 +391,12 @@ def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
 
 
 def rates_of(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """The part of the population that attends to each attribute, draw by draw."""
+    """The part of the population that attends to each attribute, draw by draw, and effects on its log odds."""
     if "attention" not in posterior:
         return {}
     named = enumerate(posterior["attribute"].values)
-    return {f"attends[{name}]": posterior["attention"].values[..., k] for k, name in named}
+    rates = {f"attends[{name}]": posterior["attention"].values[..., k] for k, name in named}
+    return rates | {f"attends[{name}] per {column}": own for (name, column), own in effects_of(posterior).items()}
 
 
 def close_to_zero(posterior: "xarray.Dataset", population: "Population") -> list[str]:

@@ -68,7 +68,8 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     def problem() -> Any:
         tasks = tasks_of(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        people = covariates.matrix, attention.owned, scale.price
+        looking = None if attention.people is None else attention.people.matrix
+        people = covariates.matrix, attention.owned, scale.price, looking
         return problem_of(scaled, source.first_task, prior, scale.sign, *people)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> "list[Chain]":
@@ -85,7 +86,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
 
     def found(tree: "xarray.DataTree", chains: "Sequence[Chain]", seed: np.random.SeedSequence) -> dict[str, Any]:
         kept = {"scheme_": source.scheme, "_coding_": coding, "_scale_": scale, "_covariates_": covariates}
-        kept["_respondents_"] = source.respondents
+        kept |= {"_respondents_": source.respondents, "_looking_": attention.people}
         return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale, attention)}
 
     return Sampling(
@@ -142,7 +143,8 @@ def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.rand
     matrix, starts, task_of_row = tasks.matrix / coding.scale @ scale.steps, tasks.first_row[:-1], tasks.task_of_row
     person_of_row = data.respondent_of_task[task_of_row]
     people, p = len(data.respondents), matrix.shape[1]
-    names = ("mean", "covariance", "beta", "log_likelihood", "rate", "attends")
+    names = ("mean", "covariance", "beta", "log_likelihood", "rate", "effect", "attends")
+    columns = 0 if attention.people is None else len(attention.people.names)
     drawn: dict[str, list[Any]] = {name: [] for name in names}
     chosen = []
     for rng in rngs:
@@ -151,13 +153,14 @@ def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.rand
         beta = covariates.matrix @ mean + rng.standard_normal((people, p)) @ np.linalg.cholesky(covariance).T
         beta = scale.signed(beta)
         rate = rng.random(len(attention.names))
-        attends = rng.random((people, len(rate))) < rate
+        effect = rng.standard_normal((columns, len(rate)))
+        attends = rng.random((people, len(rate))) < attention.rates(rate, effect)
         heeded = np.where(attention.heeded(attends), beta, 0.0)
         utility = (matrix * heeded[person_of_row]).sum(axis=1)
         noisy = utility + rng.gumbel(size=utility.size)  # the largest is the choice of a logit
         choice = np.array([part.argmax() for part in np.split(noisy, starts[1:])])
         terms = np.log(probabilities(utility, task_of_row)[starts + choice])
-        values = (mean, covariance, beta, terms.sum(), rate, attends)
+        values = (mean, covariance, beta, terms.sum(), rate, effect, attends)
         for name, value in zip(drawn, values, strict=True):
             drawn[name].append(value)
         chosen.append(choice)

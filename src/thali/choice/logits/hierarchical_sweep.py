@@ -60,6 +60,8 @@ class Problem(NamedTuple):
     pooled: np.ndarray  # (p,) tastes of all people pooled, as beta
     owned: np.ndarray  # (K, p) 1.0 where a coefficient is one of an attribute that people may ignore
     price: int  # in willingness-to-pay space the place of the price's coefficient, else -1
+    looking: np.ndarray  # (N, r) covariates by which people attend to attributes, the first of which is 1
+    odds_root: np.ndarray  # (r, r): C, where C C^T is the metric of the moves of their effects
 
 
 class State(NamedTuple):
@@ -78,7 +80,8 @@ class State(NamedTuple):
     root: np.ndarray  # likewise: C, where C C^T is the metric of the moves of all together
     log_step: np.ndarray  # (N + 1,) of every person, and of the moves of all together
     accepted: np.ndarray  # (N + 1,) likewise, since tuning ended
-    rate: np.ndarray  # (K,) theta
+    rate: np.ndarray  # (K,) theta, of people with average covariates
+    effect: np.ndarray  # (r - 1, K) gamma
     attends: np.ndarray  # (N, K) lambda: 1.0 where a person attends to an attribute
     heeded: np.ndarray  # (N, p) 1.0 where a person attends to all attributes that a coefficient belongs to
 
@@ -105,6 +108,9 @@ class Space(NamedTuple):
     place: np.ndarray  # ((q + 1) p,) M and c: what the moves of all together change
     force: np.ndarray  # ((q + 1) p,)
     push: np.ndarray  # ((q + 1) p,)
+    odds: np.ndarray  # (r,) logit theta_k and gamma_k
+    odds_force: np.ndarray  # (r,)
+    odds_push: np.ndarray  # (r,)
 
 
 class Draws(NamedTuple):
@@ -115,6 +121,7 @@ class Draws(NamedTuple):
     beta: np.ndarray  # (draws, N, p) signed numbers, whose sums are the tastes of who attends to everything
     log_likelihood: np.ndarray  # (draws,)
     rate: np.ndarray  # (draws, K)
+    effect: np.ndarray  # (draws, r - 1, K)
     attends: np.ndarray  # (draws, N, K) bool
 
 
@@ -147,7 +154,7 @@ def run(
         if state.rate.size > 0:
             for n in range(people):
                 attend(rng, problem, state, space, n)
-            draw_rates(rng, state)
+            draw_rates(rng, problem, state, space)
         draw_mean(rng, problem, state, space)
         draw_covariance(rng, problem, state, space)
         move_together(rng, problem, state, space, kind_of(sweep, state.beta.shape[1]), gain)
@@ -165,6 +172,8 @@ def run(
                 kept.beta[row, n] = space.taste
             for k in range(state.rate.size):
                 kept.rate[row, k] = state.rate[k]
+                for r in range(state.effect.shape[0]):
+                    kept.effect[row, r, k] = state.effect[r, k]
                 for n in range(people):
                     kept.attends[row, n, k] = state.attends[n, k] == 1.0
 
@@ -244,13 +253,16 @@ def problem_of(
     covariates: np.ndarray | None = None,
     owned: np.ndarray | None = None,
     price: int = -1,
+    looking: np.ndarray | None = None,
 ) -> Problem:
     """Data and prior as the sweeps read them.
 
-    None: of `sign` (p,) any, of `covariates` (N, q) 1 alone, of `owned` (K, p) nobody ignores anything. The sign at
-    `price` is -1.
+    None: of `sign` (p,) any, of `covariates` (N, q) and `looking` (N, r) 1 alone, of `owned` (K, p) nobody ignores
+    anything. The sign at `price` is -1.
     """
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
+    looking = np.ones((people, 1)) if looking is None else np.array(looking, float, order="C")
+    steepest = np.diag(np.append(0.5, np.ones(looking.shape[1] - 1))) + 0.25 * looking.T @ looking
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
     pooled = ascend(tasks, _RIDGE).beta
     if price >= 0:
@@ -271,6 +283,8 @@ def problem_of(
         pooled,
         np.zeros((0, p)) if owned is None else np.array(owned, float, order="C"),
         int(price),
+        looking,
+        np.linalg.cholesky(steepest),
     )
 
 
@@ -298,6 +312,7 @@ def start_of(problem: Problem, rng: np.random.Generator) -> State:
         log_step=np.full(people + 1, np.log(_STEP)),
         accepted=np.zeros(people + 1),
         rate=rate,
+        effect=rng.normal(size=(problem.looking.shape[1] - 1, len(rate))),
         attends=(rng.random((people, len(rate))) < rate).astype(float),
         heeded=np.ones((people, p)),
     )
@@ -327,6 +342,9 @@ def space_of(problem: Problem) -> Space:
         place=np.zeros((q + 1) * p),
         force=np.zeros((q + 1) * p),
         push=np.zeros((q + 1) * p),
+        odds=np.zeros(problem.looking.shape[1]),
+        odds_force=np.zeros(problem.looking.shape[1]),
+        odds_push=np.zeros(problem.looking.shape[1]),
     )
 
 
@@ -354,6 +372,7 @@ class Chain(FixedChain):
             beta=np.zeros((draws, people, p)),
             log_likelihood=np.zeros(draws),
             rate=np.zeros((draws, len(problem.owned))),
+            effect=np.zeros((draws, problem.looking.shape[1] - 1, len(problem.owned))),
             attends=np.zeros((draws, people, len(problem.owned)), np.bool_),
         )
 

@@ -3,6 +3,7 @@
 from thali.data.kinds import EXPERIMENTS
 from thali.model.options import (
     ATTENTION,
+    ATTENTION_BY,
     ATTENTION_SCALE,
     CHAINS,
     CONSTANTS,
@@ -49,6 +50,7 @@ HIERARCHICAL = ModelSpec(
         SIGNS,
         PEOPLE,
         ATTENTION,
+        ATTENTION_BY,
         ATTENTION_SCALE,
         SPACE,
         DRAWS,

@@ -19,6 +19,7 @@ from .fields import (
     COVARIATES,
     FILE,
     GROUP,
+    LOOKING,
     PEOPLE,
     QUESTIONS,
     WHERE,
@@ -306,7 +307,7 @@ def _size(study: Study) -> str:
 
 def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
     """The columns that may be groups, covariates, or describe people."""
-    empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, PEOPLE)}
+    empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, PEOPLE, LOOKING)}
     return empty | reading["offered"]
 
 

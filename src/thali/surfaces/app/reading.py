@@ -20,7 +20,7 @@ from ..cli.boundary import Terminal
 from ..cli.loading import Found, find_data, recognised
 from ..cli.models import model_for
 from ..cli.values import value_of
-from .fields import COVARIATES, GROUP, PEOPLE, QUESTIONS, WHERE, data_options
+from .fields import COVARIATES, GROUP, LOOKING, PEOPLE, QUESTIONS, WHERE, data_options
 from .studies import READ, Study
 from .words import AppWords, speech_in
 
@@ -203,7 +203,7 @@ class _OfExperiments(_OfData):
     def offered(
         self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
     ) -> dict[str, Any]:
-        return {"offered": {PEOPLE: columns_of_people(data.people)}}
+        return {"offered": dict.fromkeys((PEOPLE, LOOKING), columns_of_people(data.people))}
 
     def attributes(self, data: Any) -> list[str]:
         return [each.name for each in data.scheme.attributes]
