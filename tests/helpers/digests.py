@@ -201,6 +201,12 @@ _MORE = {
     "product-classes, none": Smallest(th.ProductClasses, _with_none, smallest._PRODUCTS, smallest._worths),
     "multinomial-logit, none": Smallest(th.MultinomialLogit, _with_none, {}, _first_column),
     "hierarchical-logit, none": Smallest(th.HierarchicalLogit, _with_none, smallest._CHAINS, smallest._worths),
+    "hierarchical-logit, attention by age": Smallest(
+        partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
+        smallest._aged_experiments,
+        smallest._CHAINS,
+        smallest._first_tasks,
+    ),
     "latent-class-logit, none": Smallest(
         partial(th.LatentClassLogit, classes=2), _with_none, smallest._ONCE, _first_column
     ),

@@ -87,6 +87,12 @@ TINY["elimination-by-aspects, random people"] = Tiny(
     smallest._first_pair,
     pictures=("individuals", "scores", "segments", "n_features", "trace"),
 )
+TINY["hierarchical-logit, attention by age"] = Tiny(
+    partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
+    smallest._aged_experiments,
+    smallest._CHAINS,
+    smallest._first_tasks,
+)
 
 
 @cache

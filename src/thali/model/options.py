@@ -162,6 +162,14 @@ ATTENTION_BY = Option(
     NAMES,
     metavar="COLUMN,...",
 )
+PRIOR_SCALE = Option(
+    "prior_scale",
+    "About how large variances of tastes among people are before the data.",
+    float,
+    argument="scale",
+    default="1, with attention 0.2",
+    check=partial(positive, meaning="the prior size of a variance among people"),
+)
 ATTENTION_SCALE = Option(
     "attention_scale",
     "With --attention: another prior size of the variances of tastes, such as 1, at which the model is fitted, too, and"

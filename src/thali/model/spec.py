@@ -36,13 +36,15 @@ class Option:
     Parameters
     ----------
     name : str
-        Of the argument.
+        Of the argument, as messages and labels know it.
     help : str
         What it means.
     type : type or str
         str, int, float, bool, Path, or one of the constants above.
     to : str
         Who takes the value: MODEL, FIT, FEATURES, DATA or REPORT.
+    argument : str
+        The argument, where an option of the same model for another one has its name.
     typed : str
         Its name at the command line, where that is not the name of the argument.
     default : str
@@ -63,6 +65,7 @@ class Option:
     help: str
     type: Any = str
     to: str = MODEL
+    argument: str = ""
     typed: str = ""
     default: str = ""
     metavar: str = ""
@@ -75,6 +78,11 @@ class Option:
     def word(self) -> str:
         """The option as it is typed, without dashes."""
         return self.typed or self.name.replace("_", "-")
+
+    @property
+    def passed(self) -> str:
+        """The argument that takes the value."""
+        return self.argument or self.name
 
     def is_for(self, kind: str) -> bool:
         """Whether it means something for data of this kind."""

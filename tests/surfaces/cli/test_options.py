@@ -27,7 +27,7 @@ def signature_of(spec, option):
 def test_an_option_is_an_argument_and_shows_its_default(spec, option):
     if option.to not in (MODEL, FIT):
         return
-    argument = signature_of(spec, option)[option.name]
+    argument = signature_of(spec, option)[option.passed]
     if isinstance(argument.default, int | float) and not isinstance(argument.default, bool):
         assert float(re.match(r"[\d.]+", option.default)[0]) == argument.default
     if isinstance(argument.default, bool):

@@ -29,7 +29,7 @@ class Asked(NamedTuple):
 
     def arguments(self, to: str) -> dict[str, Any]:
         """The arguments for one place; the progress bar goes with the cores."""
-        found = {option.name: self.values[word] for word, option in self.options.items() if option.to == to}
+        found = {option.passed: self.values[word] for word, option in self.options.items() if option.to == to}
         cores = any(option.name == "cores" and option.to == to for option in self.spec.options_of(self.method))
         return found | ({"progressbar": True} if cores else {})
 

@@ -201,7 +201,7 @@ def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) 
 
 def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
     """The arguments for one place that were typed."""
-    return {option.name: values[option.word] for option in spec.options if option.to == to and option.word in values}
+    return {option.passed: values[option.word] for option in spec.options if option.to == to and option.word in values}
 
 
 def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str, Any], own: dict[str, Any]) -> None:
