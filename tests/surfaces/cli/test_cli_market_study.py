@@ -195,6 +195,53 @@ def test_attention_is_compared(done):
         assert rows["HB"][0] != rows["attention:HB"][0]
 
 
+def test_nests_are_compared(done, refused):
+    """Beside the model without them; the difference is that of `thali.compare`."""
+    result = done("compare", "sim.csv", "--models", "MNL,nested-logit", "--nest", "sides=1,3", "--seed", 1)
+    rows = {line.split()[0]: line.split()[1:] for line in result.out.splitlines() if line.split()}
+    data = th.ChoiceExperiment.from_frame(simulated(people=12))
+    models = {"MNL": th.MultinomialLogit(), "nested-logit": th.MultinomialLogit(nests={"sides": ["1", "3"]})}
+    table = th.compare(models, data, random_seed=1, progressbar=False)
+    for name, row in table.iterrows():
+        assert float(rows[name][0]) == pytest.approx(row["log_score"], abs=6e-4)
+    assert rows["MNL"][0] != rows["nested-logit"][0]
+    for words, sentence in (
+        (["--models", "MNL,nested-logit"], "nested-logit is multinomial-logit with --nest; name it"),
+        (["--models", "MNL,HB", "--nest", "sides=1,3"], "--nest gives nests, but no model of --models is nested-logit"),
+        (
+            ["--models", "MNL,nested-logit", "--nest", "sides=1"],
+            "fitted to these data: --nest: 'sides' has 1 alternative",
+        ),
+        (
+            ["--models", "MNL,attention:HB", "--attributes", "price"],
+            "attention needs two attributes or more that differ",
+        ),
+    ):
+        assert sentence in refused("compare", "sim.csv", *words)
+
+
+def test_who_looks_at_what_by_what_people_are(done, refused):
+    rows = simulated(people=12)
+    rows.assign(age=rows["id"].str[1:].astype(int) + 20, home="Ulm").to_csv("aged.csv", index=False)
+    quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
+    words = ["fit", "aged.csv", "--model", "HB", *quick, "--attention", "price,zoom"]
+    result = done(*words, "--attention-by", "age", "--prior-scale", 0.7, "--out", "found", "--report", "found.html")
+    model = th.load("found/posterior.nc")
+    assert (model.attention_by, model.scale) == (["age"], 0.7)
+    table = pd.read_csv("found/attention_odds.csv")
+    pd.testing.assert_frame_equal(table, model.attention().odds, check_frame_type=False)
+    assert re.search(rf"^price +age +{table['odds'][0]:.3f} ", result.out, re.MULTILINE)
+    with open("found.html", encoding="utf-8") as page:
+        assert "Factor of the odds of attending to each attribute for a unit more of a column of people" in page.read()
+    words = ["aged.csv", "--model", "HB", *quick]
+    for more, sentence in (
+        (["--attention-by", "age"], "--attention-by is about who attends to what; set --attention all, too."),
+        (["--attention", "all", "--attention-by", "agee"], "--attention-by names 'agee', which is no column of people"),
+        (["--attention", "all", "--prior-scale", 0], "--prior-scale is the prior size of a variance among people and"),
+    ):
+        assert sentence in refused("fit", *words, *more)
+
+
 def test_a_test_of_classes_is_a_job(done):
     words = ["fit", "sim.csv", "--model", "LCL", "--classes", 2, "--linear", "price", "--seed", 1, "--starts", 1]
     result = done(*words, "--bootstrap", 2, "--out", "tested")

@@ -13,6 +13,7 @@ from thali.data.experiments.scheme import INSIDE
 from thali.errors import ArgumentError, Setting
 from thali.inference.arrays import packed, smallest
 from thali.inference.seeds import streams
+from thali.model.engine import Prepared
 from thali.people.columns import MarketPeople, people_of
 
 from .chooser import (
@@ -430,7 +431,15 @@ def _blocks(draws: int, size: int) -> Iterator[slice]:
 
 
 class LogitAnswers(ChoiceAnswers):
-    """The answers of a logit. A subclass has `_chooser`."""
+    """The answers of a logit. A subclass has `_chooser`, and `_checked`: what it makes of data before the fit."""
+
+    def prepare(self, data: Any, **settings: Any) -> Prepared:
+        """A fit to these data, after every check of them that it makes; nothing is fitted."""
+        self._checked(data)
+        return Prepared()
+
+    def _checked(self, data: Any) -> Any:
+        raise NotImplementedError
 
     def _chooser(self) -> "LogitChooser":
         raise NotImplementedError

@@ -220,14 +220,14 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         -------
         LatentClassLogit
         """
-        return self._carry_out(self._job(experiment(data, self.constants), random_seed, progressbar))
+        return self._carry_out(self._checked(data, random_seed, progressbar))
 
-    def _job(self, data: "ChoiceExperiment", random_seed: Any, progressbar: bool) -> Job:
-        """The fit, checked."""
+    def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
         from thali.inference.progress import Progress, says
 
         from ..logit import independent_columns
 
+        data = experiment(data, self.constants)
         choose = one_of("choose", self.choose, CHOICES)
         numbers = numbers_of(self.classes, choose, data.n_respondents)
         starts = None if self.starts is None else whole("starts", self.starts, 1)

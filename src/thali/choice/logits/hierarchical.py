@@ -254,14 +254,10 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         InterruptedWarning
             If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
         """
-        data = experiment(data, self.constants)
         run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
-        coding = self._coding_of(data)
-        refuse_many_levels(data, coding.linear)
-        sampling = self._sampling(data, run)
-        if (price := self._price(data, coding)) is not None:
-            refuse_rising(data, coding, price)
-        remarks = unseen_remarks(coding, data.levels)
+        data, parts = self._checked(data)
+        sampling = sampling_of(data, run, parts)
+        remarks = unseen_remarks(parts.coding, data.levels)
         contradicted = "" if is_quiet() else contradicted_sentence(data, directions_of("signs", self.signs, data))
         return self._carry_out(self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks))
 
@@ -282,6 +278,15 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
             kept = {name: node.to_dataset() for name, node in tree.children.items() if name != "log_likelihood"}
             found["posterior_"] = tree_of(kept, tree.attrs)
         return found
+
+    def _checked(self, data: Any) -> "tuple[ChoiceExperiment, Parts]":
+        data = experiment(data, self.constants)
+        coding = self._coding_of(data)
+        refuse_many_levels(data, coding.linear)
+        parts = self._parts(data)
+        if (price := self._price(data, coding)) is not None:
+            refuse_rising(data, coding, price)
+        return data, parts
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return sampling_of(source, run, self._parts(source))

@@ -197,9 +197,12 @@ class MultinomialLogit(LogitAnswers, Model):
         -------
         MultinomialLogit
         """
+        return self._carry_out(self._checked(data))
+
+    def _checked(self, data: Any) -> Job:
         from ..nests import labelled
 
-        return self._carry_out(self._job(labelled(experiment(data, self.constants), self.constants, self.nests)))
+        return self._job(labelled(experiment(data, self.constants), self.constants, self.nests))
 
     def _job(self, data: "ChoiceExperiment") -> Job:
         """The fit, checked."""

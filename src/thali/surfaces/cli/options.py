@@ -67,6 +67,7 @@ COMPARED = (
         "bought",
         "bins",
         "monotone",
+        "nest",
         "ties",
         "best-worst",
         "group",
