@@ -226,7 +226,9 @@ def test_a_dissimilarity_above_1_is_reported():
         found = model().fit(th.ChoiceExperiment.from_frame(rows))
     assert messages[0].filename == __file__
     assert np.isnan(found.nest_table().loc["ground", "correlation"])
-    assert "'ground'" in str(found.findings()["nests"].notes) or "ground" in str(found.findings()["nests"].notes)
+    finding = found.findings()["nests"]
+    assert "The dissimilarity of ground is above 1" in str(finding.notes)
+    assert str(finding.sentence).startswith("The alternatives of ground are no closer substitutes than")
 
 
 BAD = {

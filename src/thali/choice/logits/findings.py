@@ -154,11 +154,12 @@ def nests(model: "MultinomialLogit", settings: Settings) -> Finding | None:
         df=figures["df"],
         p=number(figures["p"]),
     )
-    sure = [(str(nest), row) for nest, row in table.to_dict("index").items() if row["high"] < 1.0]
+    sure = [(str(nest), row) for nest, row in table.to_dict("index").items() if not row["low"] <= 1.0 <= row["high"]]
     if sure:
         nest, row = min(sure, key=lambda each: each[1]["dissimilarity"])
         ends = {"value": number(row["dissimilarity"]), "low": number(row["low"]), "high": number(row["high"])}
-        sentence = phrase(ENGLISH, "nests", nest=nest, interval=interval, test=test, **ends)
+        word = "nests" if row["high"] < 1.0 else "nests.apart"
+        sentence = phrase(ENGLISH, word, nest=nest, interval=interval, test=test, **ends)
     else:
         sentence = phrase(ENGLISH, "nests.none", interval=interval, test=test)
     above = [nest for nest, value in model._nests().items() if value > 1.0]
