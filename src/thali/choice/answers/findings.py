@@ -12,7 +12,7 @@ from thali.data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.warn import without_warnings
 from thali.model.common_findings import check_of, describes
-from thali.model.finding import FILE, FULL, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
+from thali.model.finding import FILE, FULL, MAX_ROWS, MISSES, SHEET, SHOWN, Finding, Maker, Picture, Text, finding
 from thali.model.segment_findings import segment_makers, segmented
 from thali.model.settings import Settings
 from thali.model.wording import listed, number, phrase, probability
@@ -362,7 +362,8 @@ def holdouts(model: Any, settings: Settings) -> Finding | None:
         score_error=_error("score", f"{scores['log_score_se']:.3f}"),
         guessing=f"{scores['guessing']:.3f}",
     )
-    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=None)
+    rows = None if (table["choices"] > 1).any() else MAX_ROWS  # of tasks of one person each there are no shares to read
+    return Finding(str(sentence), title=ENGLISH["holdouts.title"], table=table, rows=rows)
 
 
 def _error(name: str, error: str) -> str:

@@ -97,7 +97,8 @@ def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | 
         ends = {name: number(row[name]) for name in ("odds", "low", "high")}
         named = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
         sentence = phrase(ENGLISH, "attention.odds", **named, **ends)
-    return Finding(sentence, title=ENGLISH["attention.odds.title"], table=table, rows=None)
+    shown = table[["attribute", "column", "odds", "low", "high"]]
+    return Finding(sentence, title=ENGLISH["attention.odds.title"], table=table, shown=shown, rows=None)
 
 
 @finding("attention_patterns", "Which attributes does one look at together?", FULL)
