@@ -94,6 +94,12 @@ class LuceProblem(NamedTuple):
 
         return np.add.reduceat(xlogy(self.counts, self.probabilities(weights, beta)), self.start[:-1])
 
+    def log_likelihoods(self, weights: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
+        own, size = weights[:, self.members], np.repeat(self.sizes, self.sizes)
+        q = own / np.repeat(np.add.reduceat(own, self.start[:-1], axis=1), self.sizes, axis=1)
+        return _logs((1.0 - self.lapse) * q + self.lapse / size) @ self.counts
+
     def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
         """The derivatives at a point.
 
@@ -232,12 +238,16 @@ class BestWorstProblem(NamedTuple):
 
         return self._of_sets(xlogy(self.counts, self.probabilities(weights, beta)))
 
+    def log_likelihoods(self, weights: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
+        return _logs(answer_probabilities(weights, self.start, self.members, self.lapse, self.rule)) @ self.counts
+
     def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
         """The derivatives at a point; the information is that of the squared gradients of the choices."""
         n = self.n_aspects
         gradient, information, hessian = np.zeros(n), np.zeros(n), np.zeros(n * n)
         for rows in self._rows():
-            by_member, curve = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            _, by_member, curve = OF_ANSWER[self.rule](above_zero(weights[rows.members]), self.lapse)
             count, options = rows.counts[:, None], rows.members
             gradient += np.bincount(options.ravel(), (count * by_member).ravel(), n)
             information += np.bincount(options.ravel(), (count * by_member**2).ravel(), n)
@@ -252,7 +262,7 @@ class BestWorstProblem(NamedTuple):
         found = np.zeros((tally.shape[0], self.n_aspects))
         asked = self.with_counts(np.asarray(tally.sum(axis=0)))
         for rows in asked._rows():
-            by_member, _ = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            by_member = OF_ANSWER[self.rule](above_zero(weights[rows.members]), self.lapse, False).gradient
             row, options = np.repeat(np.arange(len(rows.members)), rows.members.shape[1]), rows.members.ravel()
             shape = len(rows.members), self.n_aspects
             found += tally[:, rows.answer] @ csr_array((by_member.ravel(), (row, options)), shape=shape)
@@ -283,6 +293,22 @@ def _entries(m: int, rule: str) -> int:
     return m**2 * (factorial(m - 2) if rule == RANKING else 1)
 
 
+def _logs(p: np.ndarray) -> np.ndarray:
+    """Logarithms of probabilities, of which some may be too small for a number."""
+    return np.log(np.maximum(p, 1e-300))
+
+
+# The slopes of one answer, of any kind -------------------------------------------------------------------------------
+
+
+class OfAnswer(NamedTuple):
+    """Of answers to sets of m options the probability, and the derivatives of its logarithm by log weights."""
+
+    p: np.ndarray  # (rows,)
+    gradient: np.ndarray  # (rows, m)
+    hessian: np.ndarray  # (rows, m, m); of nothing if it is not asked for
+
+
 def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a[..., :, None] * b[..., None, :]
 
@@ -291,8 +317,27 @@ def _diagonal(a: np.ndarray) -> np.ndarray:
     return a[..., :, None] * np.eye(a.shape[-1])
 
 
-def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Gradient and Hessian of the logarithm of :math:`P = \sum_\sigma P_\sigma`, a sum over rankings."""
+def _of_one(
+    q: np.ndarray, chosen: np.ndarray, options: int, lapse: float, bends: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | float]:
+    """Of a choice out of so many options, whose shares are q (..., m), 1 in `chosen`: p (..., 1) and the slopes."""
+    share = (q * chosen).sum(axis=-1, keepdims=True)
+    p = (1.0 - lapse) * share + lapse / options
+    r = (1.0 - lapse) * share / p
+    toward = chosen - q
+    bend = _outer(r * (1.0 - r) * toward, toward) - _diagonal(r * q) + _outer(r * q, q) if bends else 0.0
+    return p, r * toward, bend
+
+
+def _of_choices(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
+    """Of choices of the first of sets of weights (rows, m)."""
+    m = own.shape[1]
+    p, gradient, curve = _of_one(own / own.sum(axis=1, keepdims=True), np.eye(m)[0], m, lapse, bends)
+    return OfAnswer(p[:, 0], gradient, np.asarray(curve))
+
+
+def _of_rankings(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
+    r"""Of the best, the first, and the worst, the second: :math:`P = \sum_\sigma P_\sigma`, a sum over rankings."""
     # With the gradient g and the Hessian H of each :math:`\ln P_\sigma`, which are sums over its choices as of
     # `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the outer product of the mean of g,
     # each ranking with the weight :math:`P_\sigma`.
@@ -300,25 +345,24 @@ def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]
     orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
     every = np.arange(len(orders))
     p, g = np.ones((len(orders), len(own), 1)), np.zeros((len(orders), *own.shape))
-    curve = np.zeros((*g.shape, m))
+    curve = np.zeros((*g.shape, m)) if bends else np.zeros(())
     left = np.ones((len(orders), 1, m))
     for stage, x in enumerate(orders.T[:-1]):
         q = own * left
-        q = q / q.sum(axis=2, keepdims=True)
-        share = q[every, :, x][:, :, None]
-        chosen = (1.0 - lapse) * share + lapse / (m - stage)
-        r = (1.0 - lapse) * share / chosen
-        toward = np.eye(m)[x][:, None] - q
-        p, g = p * chosen, g + r * toward
-        curve = curve + _outer(r * (1.0 - r) * toward, toward) - _diagonal(r * q) + _outer(r * q, q)
+        of_one = _of_one(q / q.sum(axis=2, keepdims=True), np.eye(m)[x][:, None], m - stage, lapse, bends)
+        p, g, curve = p * of_one[0], g + of_one[1], curve + of_one[2]
         left[every, 0, x] = 0.0
-    p = p / p.sum(axis=0)
+    total = p.sum(axis=0)
+    p = p / total
     mean = (p * g).sum(axis=0)
-    return mean, (p[..., None] * (curve + _outer(g, g))).sum(axis=0) - _outer(mean, mean)
+    if not bends:
+        return OfAnswer(total[:, 0], mean, curve)
+    curve = (p[..., None] * (curve + _outer(g, g))).sum(axis=0) - _outer(mean, mean)
+    return OfAnswer(total[:, 0], mean, curve)
 
 
-def _of_differences(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Gradient and Hessian of the logarithm of :math:`p_{bw} \propto v_b / v_w`, and of its mixture with lapses."""
+def _of_differences(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
+    r"""Of the pair that differs most, the best first: :math:`p_{bw} \propto v_b / v_w`, and its mixture with lapses."""
     # Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best and j the worst; with
     # the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
     m = own.shape[1]
@@ -328,11 +372,15 @@ def _of_differences(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarr
     g = worst - best
     g[:, 0] = best[:, 1:].sum(axis=1) + worst[:, 0]  # with the digits of 1 - best
     g[:, 1] = -(worst[:, 0] + worst[:, 2:].sum(axis=1)) - best[:, 1]
+    share = (1.0 - lapse) * p[:, 0, [1]]
+    whole = share + lapse / (m * (m - 1))
+    r = share / whole
+    if not bends:
+        return OfAnswer(whole[:, 0], r * g, np.zeros(()))
     lean = best - worst
     curve = p + p.transpose(0, 2, 1) - _diagonal(best + worst) + _outer(lean, lean)
-    share = (1.0 - lapse) * p[:, 0, [1]]
-    r = share / (share + lapse / (m * (m - 1)))
-    return r * g, _outer(r * (1.0 - r) * g, g) + r[:, :, None] * curve
+    return OfAnswer(whole[:, 0], r * g, _outer(r * (1.0 - r) * g, g) + r[:, :, None] * curve)
 
 
-_SLOPES = {RANKING: _of_rankings, REVERSED: _of_differences}
+CHOICE = "choice"  # beside the rules of best and worst
+OF_ANSWER = {CHOICE: _of_choices, RANKING: _of_rankings, REVERSED: _of_differences}

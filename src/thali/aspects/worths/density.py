@@ -8,7 +8,7 @@ import numpy as np
 
 from thali.inference.numerics.bordered import Bordered
 
-from ..outcomes import shares, slopes, terms
+from ..outcomes import shares, slopes, terms, tie_ratio
 
 SPREAD = 0.5  # scale of the HalfNormal priors of the judges' tau and of the drift s
 _LOG_2PI = math.log(2.0 * math.pi)
@@ -28,6 +28,11 @@ class Rows(NamedTuple):
     tied: np.ndarray
     lapse: float
     has_ties: bool
+
+    @property
+    def total(self) -> np.ndarray:
+        """How many comparisons each row stands for."""
+        return self.wins + self.losses + self.tied
 
     def some(self, points: int) -> "Iterator[tuple[slice, Rows]]":
         """The rows some at a time, with counts that have points beside them."""
@@ -52,6 +57,15 @@ class Spreads(NamedTuple):
     def of(cls, judges: float | None, drift: float | None, bias: float | None = None) -> "Spreads":
         """Those of numbers."""
         return cls(*(np.asarray(np.nan if each is None else each) for each in (judges, drift, bias)))
+
+
+class Predicted(NamedTuple):
+    """Log probabilities of the answers of each row, which may be many, and how many these are (rows,)."""
+
+    score: np.ndarray  # as they were given
+    expected: np.ndarray  # on average over answers that have these probabilities
+    chance: np.ndarray  # of guesses, which end in a tie as often as equal options do
+    total: np.ndarray
 
 
 class Seen(NamedTuple):
@@ -225,14 +239,19 @@ class Density:
 
     def gradients(self, points: np.ndarray, spreads: Spreads) -> tuple[np.ndarray, np.ndarray]:
         """The same, and its slopes (size, points)."""
-        value, gradient = self.log_priors(points, spreads), np.zeros_like(points)
+        gradient = np.zeros_like(points)
+        value = self._add_likelihood(self.log_priors(points, spreads), gradient, points)
+        self.add_prior_slope(gradient, points, spreads)
+        return value, gradient
+
+    def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """A value with the log-likelihood, whose slopes are added to a gradient."""
         for _, rows in self.rows.some(points.shape[1]):
             seen = self.seen(rows, points)
             value = value + terms(rows, seen.q, seen.rest, seen.log_nu).sum(axis=0)
             found = slopes(rows, seen.q, seen.rest, seen.log_nu)
             self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
-        self.add_prior_slope(gradient, points, spreads)
-        return value, gradient
+        return value
 
     def _add_slope(self, gradient: np.ndarray, rows: Rows, seen: Seen, slope: np.ndarray, of_nu: np.ndarray) -> None:
         """Add the slopes of the log-likelihood of rows."""
@@ -293,6 +312,19 @@ class Density:
             for place, score in ways:
                 np.add.at(scores.ravel(), place * self.n_judges + judge, score)
         return scores
+
+    def predicted(self, others: np.ndarray) -> Predicted:
+        """The answers of each judge as points predict them (size, judges), one a judge, who then has d = 1."""
+        rows = self.rows
+        one, other = self.places(rows)
+        worths, beta = others[self.worths], others[self.beta]
+        difference = worths[one, rows.judge] - worths[other, rows.judge]
+        log_nu = others[self.nu][:, rows.judge]  # (1 or 0, rows)
+        q, rest = shares(difference + (rows.x * beta[:, rows.judge].T).sum(axis=1))
+        half = np.full(len(q), 0.5)
+        expected = _as_expected(rows, q, rest, log_nu)
+        found = (terms(*each, log_nu) for each in ((rows, q, rest), (expected, q, rest), (rows, half, half)))
+        return Predicted(*(each.ravel() for each in found), rows.total)
 
     # Its curvature ---------------------------------------------------------------------------------------------------
 
@@ -390,6 +422,14 @@ class Density:
                 add_own(place, second, weighted * another)
             if rows.has_ties:
                 add_own((self.nu.start - start) * np.ones_like(judge), place, mixed * each)
+
+
+def _as_expected(rows: Rows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> Rows:
+    """As many comparisons with the outcomes that their probabilities expect."""
+    p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
+    ratio = tie_ratio(rows, q, rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
+    decided = rows.total / (1.0 + ratio)
+    return rows._replace(wins=decided * p, losses=decided * (1.0 - p), tied=rows.total - decided)
 
 
 def diagonals(values: np.ndarray) -> np.ndarray:

@@ -309,7 +309,7 @@ class Marginal:
             mode, here = self._mode(k), self.spreads[k]
             away = mode.factor.draw(rng.standard_normal((self.density.size, len(own))))
             away[~self.density.is_free] = 0.0
-            if len(self.density.rows.first) <= _MOST_TURNED:
+            if len(self.density.rows.judge) <= _MOST_TURNED:
                 ahead, behind = (self._values(mode, sign * away, here) for sign in (1, -1))
                 with np.errstate(over="ignore"):
                     away[:, rng.random(len(own)) * (1.0 + np.exp(behind - ahead)) > 1.0] *= -1.0
@@ -332,7 +332,7 @@ class Marginal:
 
     def _values(self, mode: Mode, away: np.ndarray, spreads: Spreads) -> np.ndarray:
         """The log density of many deviations, some at a time."""
-        some = max(1, _TOGETHER // len(self.density.rows.first))
+        some = max(1, _TOGETHER // len(self.density.rows.judge))
         blocks = [away[:, begin : begin + some] for begin in range(0, away.shape[1], some)]
         values = np.concatenate([self.density.values(self._moved(mode, block), spreads) for block in blocks])
         return values - self._tilt * away[self.density.judges].mean(axis=0) if self._tilt else values
