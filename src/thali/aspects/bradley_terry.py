@@ -28,6 +28,8 @@ from .samplers.record import ChainDraws
 if TYPE_CHECKING:
     import xarray
 
+    from thali.data.choices import Choices
+
     from .maximum_likelihood.set_problems import BestWorstProblem, LuceProblem
     from .samplers.chains import Task
 
@@ -200,8 +202,15 @@ class Local(NamedTuple):
     curvature: np.ndarray  # minus the second derivatives; 0 along a common change of all log worths
 
 
-def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior: bool = True) -> Density:
-    """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`."""
+def density_of(
+    data: "PairedComparisons | Choices", lapse: float, has_ties: bool, has_prior: bool = True
+) -> "AnyDensity":
+    """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`. Or that of
+    choices out of sets."""
+    if not isinstance(data, PairedComparisons):
+        from .maximum_likelihood.problem import problem
+
+        return SetDensity(problem(data, np.eye(data.n_options, dtype=bool), lapse), has_prior)
     cells = data.cells
     tied = cells.tied if has_ties else np.zeros(len(cells.first))
     order = np.argsort(cells.wins + cells.losses + tied, kind="stable")
@@ -639,7 +648,7 @@ def sampling_of_worths(
     run: Run,
     parts: dict[str, Any],
     task: "Task",
-    worths_of: Callable[[PairedComparisons, Density], tuple[Worths, Dependence | None]],
+    worths_of: Callable[[PairedComparisons, AnyDensity], tuple[Worths, Dependence | None]],
 ) -> Sampling[WorthChain]:
     """The run for these data.
 

@@ -10,14 +10,15 @@ import numpy as np
 from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali.data.choices import Choices
+from thali.data.connectivity import disconnected
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import Covariates
-from thali.errors import Argument, ArgumentError, DataError, Setting
-from thali.inference.warn import is_quiet
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
+from thali.inference.warn import is_quiet, warn
 from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .board import Leaderboard
-from .counted import Counted, comparisons_of, count
+from .counted import Counted, count, judgements_of, with_more
 from .more_votes import FIRST, more_votes
 from .plain_worths import Drawn, drawn_of
 from .pooled import check_pool, pooled
@@ -200,8 +201,8 @@ class Made(NamedTuple):
         new = count(more, progressbar, self.columns | columns, self.counted.ids)
         parts = dict(self.counted.parts)
         for name, part in new.parts.items():
-            parts[name] = parts[name].with_more(part) if name in parts else part
-        data = comparisons_of(self.counted.data).with_more(comparisons_of(new.data))
+            parts[name] = with_more(parts[name], part) if name in parts else part
+        data = with_more(judgements_of(self.counted.data), judgements_of(new.data))
         repeated = self.counted.repeated + new.repeated
         return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as))
 
@@ -212,18 +213,18 @@ def leaderboard_of(
     method: str,
     random_seed: Any,
     progressbar: bool,
-    parts: Mapping[str, PairedComparisons] | None = None,
+    parts: Mapping[str, PairedComparisons | Choices] | None = None,
     people: Any = None,
     lapse: float = 0.0,
     anchor_model: Any = None,
     pool: bool = False,
     **asked: Any,
 ) -> Leaderboard:
-    """The leaderboard of data, whatever `comparisons_of` takes, with those of parts of them; `asked`: see `Asked`."""
+    """The leaderboard of data, whatever `judgements_of` takes, with those of parts of them; `asked`: see `Asked`."""
     wanted, scale, parts = Asked(**asked), Scale.of(anchor_model), parts or {}
 
-    def prepared(source: Any) -> PairedComparisons:
-        data = wanted.of(comparisons_of(source))
+    def prepared(source: Any) -> PairedComparisons | Choices:
+        data = wanted.of(judgements_of(source))
         data = data if ties == "davidson" else data.without_ties(ties)
         if data.covariates is not None:
             _check_covariates(data.covariates)
@@ -232,9 +233,10 @@ def leaderboard_of(
     data = prepared(source)
     scale.place(data.labels)
     if method != "maximum-likelihood" and not is_quiet():
-        data.warn_if_unusual()
+        if message := disconnected(data.components(), data.never_judged):
+            warn(DataWarning(message))
 
-    def drawn_by(data: PairedComparisons, scale: Scale, progressbar: bool) -> tuple[Drawn, np.ndarray | None]:
+    def drawn_by(data: PairedComparisons | Choices, scale: Scale, progressbar: bool) -> tuple[Drawn, np.ndarray | None]:
         settings = wanted, scale, method, lapse, random_seed, progressbar, people
         drawn = drawn_of(data, *settings)
         if data.covariates is None:
@@ -245,7 +247,7 @@ def leaderboard_of(
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
     board, boards = board_of(data, drawn, without, scale), {}
     board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
-    ready: dict[str, PairedComparisons] = {}
+    ready: dict[str, PairedComparisons | Choices] = {}
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
@@ -264,14 +266,18 @@ def leaderboard_of(
 def _forecast(board: Leaderboard, drawn: Drawn, wanted: Asked, lapse: float, effect: float) -> "pandas.DataFrame":
     """What more votes would teach about the first options."""
     first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
-    votes = None if wanted.period else float(board.data.n_comparisons)
+    votes = None if wanted.period else float(board.data.n_answers)
     return more_votes(drawn.log_worths[:, first], votes, board.tie, lapse, effect)
 
 
 def _shared(
-    parts: Mapping[str, PairedComparisons], whole: PairedComparisons, *how: Any
+    parts: Mapping[str, Any], whole: PairedComparisons | Choices, *how: Any
 ) -> tuple[dict[str, tuple[Drawn, np.ndarray | None]], str]:
     """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
+    if isinstance(whole, Choices):
+        raise DataError(
+            Argument("pool"), f" is for boards of comparisons of two, and these are {whole.kind}; leave it out."
+        )
     together = pooled(parts, whole, *how)
     if whole.covariates is None:
         return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence

@@ -68,6 +68,14 @@ class Predicted(NamedTuple):
     total: np.ndarray
 
 
+class Expanded(NamedTuple):
+    """The log-likelihood near a point, without coefficients."""
+
+    value: float
+    gradient: np.ndarray  # (size, 1)
+    curvature: Bordered  # minus its second derivatives, or less what makes them indefinite
+
+
 class Seen(NamedTuple):
     """Comparisons as they are seen from points (rows, points)."""
 
@@ -347,15 +355,17 @@ class Density:
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
         """Minus the second derivatives of the log-likelihood; `is_convex`: less what makes them indefinite."""
-        return self.expanded(point, is_convex)[1]
+        return self.expanded(point, is_convex).curvature
 
-    def expanded(self, point: np.ndarray, is_convex: bool = False) -> tuple[np.ndarray, Bordered]:
-        """The slope of the log-likelihood (size, 1), and its `curvature`, in one pass over the comparisons."""
+    def expanded(self, point: np.ndarray, is_convex: bool = False) -> Expanded:
+        """The log-likelihood, its slope and its `curvature`, in one pass over the comparisons."""
+        value = 0.0
         periods, n, worths = self.n_periods, self.n_options, self.worths.stop
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((worths, self.size - worths)), np.zeros((self.size - worths,) * 2)
         for _, rows in self.rows.some(1):
             seen = self.seen(rows, point[:, None])
+            value += float(terms(rows, seen.q, seen.rest, seen.log_nu).sum())
             found = slopes(rows, seen.q, seen.rest, seen.log_nu)
             self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
             slope, weight, mixed, spread = (
@@ -366,7 +376,8 @@ class Density:
             self._add_curvature(blocks, border, corner, rows, seen, slope, weight, mixed, spread)
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
-        return gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, np.triu(corner) + np.triu(corner, 1).T)
+        corner = np.triu(corner) + np.triu(corner, 1).T
+        return Expanded(value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner))
 
     def _add_curvature(
         self,

@@ -9,7 +9,7 @@ from thali.inference.numerics.bordered import Bordered
 
 from ..likelihoods.best_worst import RANKING, answer_probabilities, shares_of
 from ..maximum_likelihood.set_problems import CHOICE, OF_ANSWER, OfAnswer
-from .density import Density, Predicted
+from .density import Density, Expanded, Predicted
 
 if TYPE_CHECKING:
     from thali.data.choices import Choices
@@ -151,15 +151,16 @@ class Sets(Density):
 
     # Its curvature ---------------------------------------------------------------------------------------------------
 
-    def expanded(self, point: np.ndarray, is_convex: bool = False) -> tuple[np.ndarray, Bordered]:
+    def expanded(self, point: np.ndarray, is_convex: bool = False) -> Expanded:
         """As `Density.expanded`; `is_convex`: of each answer the square of its slopes, which are its curvature on
         average, and never negative."""
-        n, judges = self.n_options, self.n_judges
+        n, judges, value = self.n_options, self.n_judges, 0.0
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((n, n))
         border, corner = np.zeros((n, judges)), np.zeros(judges)
         for _, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
             answer = _of_answer(rows, logs, not is_convex)
+            value += float(rows.counts @ np.log(answer.p))
             sharpness, own = np.broadcast_to(sharpness[:, 0], (len(rows.judge), 1)), logs[:, 0]
             (members,), judge, count, slope = rows.members, rows.judge, rows.counts[:, None], answer.gradient
             self._add_slope(gradient, rows, count, sharpness[:, None], logs, slope[:, None])
@@ -172,7 +173,7 @@ class Sets(Density):
                 across = (members * judges + judge[:, None]).ravel()
                 border += np.bincount(across, (count * sharpness * (reach + more)).ravel(), n * judges).reshape(n, -1)
                 corner += np.bincount(judge, (count * own * (reach + more)).sum(axis=1), judges)
-        return gradient, Bordered(blocks[None], np.zeros((0, n)), border, np.diag(corner))
+        return Expanded(value, gradient, Bordered(blocks[None], np.zeros((0, n)), border, np.diag(corner)))
 
     def predicted(self, others: np.ndarray) -> Predicted:
         found = np.empty((3, len(self.rows.judge)))
@@ -182,7 +183,7 @@ class Sets(Density):
             weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), _LEAST))
             p = _probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
-            found[:, at] = logs[:, 0], (p * logs).sum(axis=1), -np.log(p.shape[1])
+            found[0, at], found[1, at], found[2, at] = logs[:, 0], (p * logs).sum(axis=1), -np.log(p.shape[1])
         return Predicted(*(self.rows.counts * found), self.rows.counts)
 
 
