@@ -28,8 +28,6 @@ from .samplers.record import ChainDraws
 if TYPE_CHECKING:
     import xarray
 
-    from thali.data.choices import Choices
-
     from .maximum_likelihood.set_problems import BestWorstProblem, LuceProblem
     from .samplers.chains import Task
 
@@ -179,9 +177,7 @@ class SetDensity(NamedTuple):
         some = max(1, ENTRIES // self.rows)
         blocks = [points[begin : begin + some] for begin in range(0, len(points), some)]
         tops = [each.max(axis=1, keepdims=True) for each in blocks]
-        return np.concatenate(
-            [self.pose.log_likelihoods(np.exp(u - top)) for u, top in zip(blocks, tops, strict=True)]
-        )
+        return np.concatenate([self.pose.log_likelihoods(np.exp(u - top)) for u, top in zip(blocks, tops, strict=True)])
 
     def likelihood_at(self, point: np.ndarray) -> "Local":
         weights, none = np.exp(point - point.max()), np.zeros(0)
@@ -202,15 +198,8 @@ class Local(NamedTuple):
     curvature: np.ndarray  # minus the second derivatives; 0 along a common change of all log worths
 
 
-def density_of(
-    data: "PairedComparisons | Choices", lapse: float, has_ties: bool, has_prior: bool = True
-) -> "AnyDensity":
-    """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`. Or that of
-    choices out of sets."""
-    if not isinstance(data, PairedComparisons):
-        from .maximum_likelihood.problem import problem
-
-        return SetDensity(problem(data, np.eye(data.n_options, dtype=bool), lapse), has_prior)
+def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior: bool = True) -> Density:
+    """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`."""
     cells = data.cells
     tied = cells.tied if has_ties else np.zeros(len(cells.first))
     order = np.argsort(cells.wins + cells.losses + tied, kind="stable")

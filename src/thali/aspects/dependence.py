@@ -181,9 +181,7 @@ def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
     return problem(data, owners, likelihood.lapse, best_worst=likelihood.best_worst)
 
 
-def worths_of(
-    asked: Any, data: PairedComparisons | Choices, density: AnyDensity
-) -> tuple[Worths, Dependence | None]:
+def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity) -> tuple[Worths, Dependence | None]:
     """Draws of worths from their density near its mode, which allow for people unless asked not to."""
     clusters = clusters_of(data, density.has_ties)
     made = chosen(asked, ADJUSTED, data, [] if clusters is None else [clusters])

@@ -11,10 +11,11 @@ from thali._described import Description
 from thali._printed import Printed
 from thali.data.choices import Choices
 from thali.data.choices.choices import places_of_rows
-from thali.data.pairs import PairedComparisons
 from thali.errors import DataError, Message
 from thali.inference.files import atomic_write
 from thali.posterior.dependence import Dependence
+
+from .counted import Judgements
 
 if TYPE_CHECKING:
     import pandas
@@ -34,10 +35,10 @@ class Leaderboard(Printed):
         group together if and only if neither is above the other with a probability of .95 or more; `rating` with its
         interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
         or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
-        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices out of sets, among
-        them those of which rankings consist, `comparisons` are the sets in which the option was offered, `wins` those
-        in which it was chosen and `losses` the others; of best and worst it is best in `wins` and worst in `losses`,
-        and neither in `ties`. Intervals hold 89 %. With
+        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices out of sets, also
+        those of which rankings consist, `comparisons` are the sets in which the option was offered, `wins` those in
+        which it was chosen and `losses` the others; of best and worst it is best in `wins` and worst in `losses`, and
+        neither in `ties`. Intervals hold 89 %. With
         covariates all of these are those of options that have the same covariates, and `rank_without` and
         `rating_without` are what the rank and the rating would be without control for covariates.
     order : pandas.DataFrame, options by options
@@ -67,7 +68,7 @@ class Leaderboard(Printed):
     order: "pandas.DataFrame"
     groups: tuple[tuple[str, ...], ...]
     tie: float
-    data: PairedComparisons | Choices
+    data: Judgements
     effects: "pandas.DataFrame | None" = None
     boards: "Mapping[str, Leaderboard]" = field(default_factory=dict)
     of_judges: "pandas.DataFrame | None" = None

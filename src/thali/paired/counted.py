@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from thali.reading.counting import Rows
 
 
+Judgements = PairedComparisons | Choices
+
+
 def comparisons_of(data: Any) -> PairedComparisons:
     """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column)."""
     if isinstance(data, Judged):
@@ -29,18 +32,20 @@ def comparisons_of(data: Any) -> PairedComparisons:
     raise DataError(not_pairs(data))
 
 
-def judgements_of(data: Any) -> PairedComparisons | Choices:
+def judgements_of(data: Any) -> Judgements:
     """The same, or choices out of larger sets, rankings among them, or best and worst of sets."""
     if isinstance(data, Choices) and (data.worst is not None or not data.is_paired):
         return data
     return comparisons_of(data)
 
 
-def with_more(old: PairedComparisons | Choices, new: PairedComparisons | Choices) -> PairedComparisons | Choices:
+def with_more(old: Judgements, new: Judgements) -> Judgements:
     """All of both; comparisons of two are choices out of sets where either has those."""
     if isinstance(old, PairedComparisons) and isinstance(new, PairedComparisons):
         return old.with_more(new)
-    one, other = (Choices.from_comparisons(each) if isinstance(each, PairedComparisons) else each for each in (old, new))
+    one, other = (
+        Choices.from_comparisons(each) if isinstance(each, PairedComparisons) else each for each in (old, new)
+    )
     return one.with_more(other)
 
 
@@ -179,7 +184,7 @@ class Counted(NamedTuple):
     """What a leaderboard is made of."""
 
     data: Any  # whatever `judgements_of` takes
-    parts: dict[str, PairedComparisons | Choices]
+    parts: dict[str, Judgements]
     ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
     repeated: int  # rows that were left out, because one with their identifier was there
     read_as: str = ""  # how a table was read
@@ -195,8 +200,8 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
     )
     by = list(by or ())
     check_names(columns, PAIRS, CHOICES)
-    if isinstance(source, PairedComparisons | Choices | np.ndarray | list | tuple):
-        if covariates is not None and isinstance(source, PairedComparisons | Choices):
+    if isinstance(source, Judgements | np.ndarray | list | tuple):
+        if covariates is not None and isinstance(source, Judgements):
             source = judgements_of(source).with_covariates(covariates)
         if columns or identifier:
             raise ArgumentError(

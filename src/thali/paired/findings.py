@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._labels import plural, short_number, shorten
+from thali.data.choices import Choices
 from thali.model.finding import FULL, Finding, Findings, Picture, finding
 
 from .board import Leaderboard
@@ -88,8 +89,9 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         for above, below in itertools.pairwise(first)
     ]
     sentence = f"Not for the first {these}: {', '.join(sure)}."
+    asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
     ways = {
-        "as_so_far": "votes on pairs in the proportions that they have so far",
+        "as_so_far": f"{asked} in the proportions that they have so far",
         "among_these": f"votes on pairs of these {these} alone",
     }
     shown = {0, table.index[-1]}
@@ -229,16 +231,19 @@ def order(board: Leaderboard, settings: None) -> Finding:
 @finding("votes_by_pair", "Which pairs were compared?", FULL)
 def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     """How many comparisons each pair has."""
-    data, table = board.data, board.votes_by_pair()
-    n, total = data.n_options, data.wins + data.losses + data.tied
-    most = int(total.argmax())
+    labels, table = board.data.labels, board.votes_by_pair()
+    first, second = np.triu_indices(len(labels), 1)
+    total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
+    compared, most = total[total > 0], int(total.argmax())
+    how = "in one set" if isinstance(board.data, Choices) else "compared"
     sentence = (
-        f"{data.n_pairs / (n * (n - 1) / 2):.0%} of {plural(n * (n - 1) // 2, 'pair')} were compared, half of these at "
-        f"most {short_number(float(np.median(total))):,} times, {data.labels[data.first[most]]!r} and "
-        f"{data.labels[data.second[most]]!r} most often ({short_number(float(total[most])):,} times)."
+        f"{len(compared) / len(total):.0%} of {plural(len(total), 'pair')} were {how}, half of these at most "
+        f"{short_number(float(np.median(compared))):,} times, {labels[first[most]]!r} and {labels[second[most]]!r} "
+        f"most often ({short_number(float(total[most])):,} times)."
     )
-    caption = "Comparisons of each pair, darker: more; white: none."
+    counted = "Sets that hold" if isinstance(board.data, Choices) else "Comparisons of"
+    caption = f"{counted} each pair, darker: more; white: none."
     names = board.table.index.tolist()
     table = table.iloc[:MAX_OF_PAIRS, :MAX_OF_PAIRS]
     picture = Picture("votes_by_pair", caption + _left_out(names, MAX_OF_PAIRS), (board,))
-    return Finding(sentence, title="Comparisons of each pair", table=table, picture=picture)
+    return Finding(sentence, title=f"{counted} each pair", table=table, picture=picture)

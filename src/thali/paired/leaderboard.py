@@ -11,14 +11,13 @@ from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.connectivity import disconnected
-from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import Covariates
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 from thali.inference.warn import is_quiet, warn
 from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .board import Leaderboard
-from .counted import Counted, count, judgements_of, with_more
+from .counted import Counted, Judgements, count, judgements_of, with_more
 from .more_votes import FIRST, more_votes
 from .plain_worths import Drawn, drawn_of
 from .pooled import check_pool, pooled
@@ -168,7 +167,7 @@ def leaderboard(
     asked.check(method, people)
     Scale.of(anchor_model)
     check_pool(pool, by, asked, method, people)
-    columns = asked.columns(columns, isinstance(source, PairedComparisons | Choices))
+    columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
     settings |= asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
@@ -213,7 +212,7 @@ def leaderboard_of(
     method: str,
     random_seed: Any,
     progressbar: bool,
-    parts: Mapping[str, PairedComparisons | Choices] | None = None,
+    parts: Mapping[str, Judgements] | None = None,
     people: Any = None,
     lapse: float = 0.0,
     anchor_model: Any = None,
@@ -223,7 +222,7 @@ def leaderboard_of(
     """The leaderboard of data, whatever `judgements_of` takes, with those of parts of them; `asked`: see `Asked`."""
     wanted, scale, parts = Asked(**asked), Scale.of(anchor_model), parts or {}
 
-    def prepared(source: Any) -> PairedComparisons | Choices:
+    def prepared(source: Any) -> Judgements:
         data = wanted.of(judgements_of(source))
         data = data if ties == "davidson" else data.without_ties(ties)
         if data.covariates is not None:
@@ -236,7 +235,7 @@ def leaderboard_of(
         if message := disconnected(data.components(), data.never_judged):
             warn(DataWarning(message))
 
-    def drawn_by(data: PairedComparisons | Choices, scale: Scale, progressbar: bool) -> tuple[Drawn, np.ndarray | None]:
+    def drawn_by(data: Judgements, scale: Scale, progressbar: bool) -> tuple[Drawn, np.ndarray | None]:
         settings = wanted, scale, method, lapse, random_seed, progressbar, people
         drawn = drawn_of(data, *settings)
         if data.covariates is None:
@@ -247,7 +246,7 @@ def leaderboard_of(
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
     board, boards = board_of(data, drawn, without, scale), {}
     board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
-    ready: dict[str, PairedComparisons | Choices] = {}
+    ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
@@ -271,7 +270,7 @@ def _forecast(board: Leaderboard, drawn: Drawn, wanted: Asked, lapse: float, eff
 
 
 def _shared(
-    parts: Mapping[str, Any], whole: PairedComparisons | Choices, *how: Any
+    parts: Mapping[str, Any], whole: Judgements, *how: Any
 ) -> tuple[dict[str, tuple[Drawn, np.ndarray | None]], str]:
     """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
     if isinstance(whole, Choices):

@@ -8,13 +8,13 @@ from thali._labels import shorten
 from thali.data.choices import Choices
 from thali.data.choices.choices import places_of_rows
 from thali.data.connectivity import check_finite
-from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, DataError, Setting
 from thali.inference.progress import Progress
 from thali.inference.seeds import streams
 from thali.posterior.dependence import Dependence
 from thali.posterior.view import Posterior
 
+from .counted import Judgements
 from .scale import Scale
 from .worths import Asked, Seen, seen_by
 
@@ -47,7 +47,7 @@ class Drawn(NamedTuple):
 
 
 def drawn_of(
-    data: PairedComparisons | Choices,
+    data: Judgements,
     asked: Asked,
     scale: Scale,
     method: str,
@@ -63,14 +63,18 @@ def drawn_of(
         return Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen)
     if method == "mcmc":
         return _by_mcmc(data, lapse, random_seed, progressbar, people)
-    from thali.aspects.bradley_terry import density_of
+    from thali.aspects.bradley_terry import SetDensity, density_of
     from thali.aspects.dependence import worths_of
+    from thali.aspects.maximum_likelihood.problem import problem
 
     estimates = method == "maximum-likelihood"
     if estimates:
         keeps = "set ", Setting("method", "laplace"), ", whose prior keeps it finite."
         check_finite(data.labels, *_beaten(data), keeps)
-    density = density_of(data, lapse, bool(data.n_ties), not estimates)
+    if isinstance(data, Choices):
+        density = SetDensity(problem(data, np.eye(data.n_options, dtype=bool), lapse), not estimates)
+    else:
+        density = density_of(data, lapse, bool(data.n_ties), not estimates)
     if estimates and data.covariates is not None:
         _check_identified(density, data.covariates.names)
     normal, dependence = worths_of(people, data, density)
@@ -85,7 +89,7 @@ def drawn_of(
     return Drawn(u, np.exp(log_nu).ravel(), beta, (mode[0], mode[2]) if estimates else None, dependence)
 
 
-def as_likelihood(data: PairedComparisons | Choices) -> PairedComparisons | Choices:
+def as_likelihood(data: Judgements) -> Judgements:
     """The data as their likelihood is computed: of three the best and the worst are a ranking."""
     from thali.aspects.likelihoods.best_worst import LARGEST, RANKING
     from thali.aspects.likelihoods.elimination import as_pairs
@@ -98,7 +102,7 @@ def as_likelihood(data: PairedComparisons | Choices) -> PairedComparisons | Choi
     return as_pairs(data, RANKING)
 
 
-def _beaten(data: PairedComparisons | Choices) -> tuple[np.ndarray, np.ndarray]:
+def _beaten(data: Judgements) -> tuple[np.ndarray, np.ndarray]:
     """Who was chosen over whom, each two once or more often."""
     if isinstance(data, Choices):
         row, place = places_of_rows(data)
@@ -131,7 +135,7 @@ def _check_identified(density: "AnyDensity", names: tuple[str, ...]) -> None:
         )
 
 
-def _by_mcmc(data: PairedComparisons | Choices, lapse: float, random_seed: Any, progressbar: bool, people: Any) -> Drawn:
+def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool, people: Any) -> Drawn:
     """The draws of the chains of the model."""
     from thali.aspects.models.elimination import EliminationByAspects
 

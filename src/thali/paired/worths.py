@@ -14,6 +14,7 @@ from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 from thali.inference.seeds import streams
 from thali.posterior.interval import TAILS
 
+from .counted import Judgements
 from .scale import Scale
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Asked(NamedTuple):
             )
         return found | {"date": self.period}
 
-    def of(self, data: PairedComparisons | Choices) -> PairedComparisons | Choices:
+    def of(self, data: Judgements) -> Judgements:
         """The comparisons between the dates asked for, with dates if there are periods."""
         if self.judge_bias and data.covariates is None:
             raise DataError(
@@ -146,7 +147,7 @@ class Posed(NamedTuple):
     judges: tuple[str, ...]
 
 
-def posed(data: PairedComparisons | Choices, asked: Asked, lapse: float) -> Posed:
+def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
     """The density that comparisons, or choices out of sets, leave."""
     from thali.aspects.worths.density import Density, Rows
 
@@ -224,7 +225,13 @@ class Seen(NamedTuple):
 
 
 def seen_by(
-    data: PairedComparisons | Choices, asked: Asked, scale: Scale, method: str, lapse: float, random_seed: Any, progressbar: bool
+    data: Judgements,
+    asked: Asked,
+    scale: Scale,
+    method: str,
+    lapse: float,
+    random_seed: Any,
+    progressbar: bool,
 ) -> Seen:
     """The draws by that method, and the tables made of them."""
     from thali.aspects.worths.laplace import Marginal

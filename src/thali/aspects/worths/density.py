@@ -174,7 +174,7 @@ class Density:
 
     def by_row(self, points: np.ndarray) -> np.ndarray:
         """The log-likelihood of each row at each point, without coefficients (rows, points)."""
-        found = np.empty((len(self.rows.first), points.shape[1]))
+        found = np.empty((len(self.rows.judge), points.shape[1]))
         for at, of_some in self._terms(points):
             found[at] = of_some
         return found

@@ -7,8 +7,8 @@ import numpy as np
 
 from thali.inference.numerics.bordered import Bordered
 
+from ..likelihoods.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
 from ..likelihoods.best_worst import RANKING, answer_probabilities, shares_of
-from ..maximum_likelihood.set_problems import CHOICE, OF_ANSWER, OfAnswer
 from .density import Density, Expanded, Predicted
 
 if TYPE_CHECKING:
