@@ -72,7 +72,7 @@ def without_covariates(data: PairedComparisons, known: str = "") -> PairedCompar
 def of_frame(frame: Any, *others: str, **columns: Any) -> Any:
     """The comparisons in a data frame of any shape that `thali fit` reads; some of its columns named perhaps.
 
-    `others`: kinds of data that it may hold, if no comparisons.
+    `others`: kinds of data that it may hold besides.
     """
     frame = as_frame(frame)
     if not columns and set(map(str, frame.index)) == set(map(str, frame.columns)):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali.aspects.worths.density import Density, Spreads
-    from thali.aspects.worths.laplace import Mode
+    from thali.aspects.worths.laplace import Marginal
 
 # What is asked for ----------------------------------------------------------------------------------------------------
 
@@ -251,8 +251,7 @@ def seen_by(
         points, spreads = marginal.draws(rng, count)
     worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
     worths = scale.anchored(worths, data.labels, axis=1)
-    mode = marginal.best[1]
-    judges = _judges(pose, points, mode, data.covariate_names) if pose.judges else None
+    judges = _judges(pose, points, marginal, data.covariate_names) if pose.judges else None
     in_time = _in_time(data, pose, worths, scale, lapse) if asked.period is not None else None
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
@@ -261,7 +260,7 @@ def seen_by(
     return Seen(worths[-1].T, nu, beta, judges, in_time, note)
 
 
-def _judges(pose: Posed, points: np.ndarray, mode: "Mode", covariates: Sequence[str]) -> "pandas.DataFrame":
+def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str]) -> "pandas.DataFrame":
     """The table of judges."""
     import pandas as pd
 
@@ -270,7 +269,7 @@ def _judges(pose: Posed, points: np.ndarray, mode: "Mode", covariates: Sequence[
     density = pose.density
     logs, rows = points[density.judges], density.rows
     low, high = np.exp(np.quantile(logs, TAILS, axis=1))
-    found = agreement(density, mode)
+    found = agreement(marginal)
     count = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
         "discrimination": np.exp(np.median(logs, axis=1)),

@@ -20,7 +20,7 @@ from thali.inference.warn import warn
 
 from .cells import Cells, separator_of
 from .practice import Marked, marked, says_practice
-from .recognise import RecognitionError, recognise
+from .recognise import recognise
 from .shape import Reading
 from .table import Table, holds_text, in_file, load, text_table
 from .where import Where
@@ -112,7 +112,7 @@ class Rows(NamedTuple):
     counts: tuple[str, ...] = ()  # the columns of counts
     warn: Callable[[Any], None] | None = None  # of what rows that are no longer there say, by the data of all
     unread: str | None = None  # the column that says who answered, where it was not read
-    others: tuple[str, ...] = ()  # kinds of data that the table may hold, if no comparisons
+    others: tuple[str, ...] = ()  # kinds of data that the table may hold besides
 
     def build(self) -> tuple[Any, str]:
         """The comparisons, and a sentence that says how they were read."""
@@ -133,11 +133,6 @@ class Rows(NamedTuple):
     def reading(self) -> Reading:
         """How it is read."""
         if self.times is None:
-            try:
-                return recognise(self.table, PAIRS, **self.options)
-            except RecognitionError:
-                if not self.others:
-                    raise
             return recognise(self.table, PAIRS, *self.others, **self.options)
         return _as_counts(self.table, self.times, self.counts, self.options)
 
@@ -194,7 +189,7 @@ def read_rows(
 ) -> Rows:
     """The rows of such a file; of a large one those that differ in what comparisons are made of, or `besides`.
 
-    `others`: kinds of data that it may hold, if no comparisons.
+    `others`: kinds of data that it may hold besides.
     """
     conditions = Where.of(where)
     batches = None if isinstance(path, Source) else _batches_of(Path(path).expanduser())

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .density import Density
-from .laplace import Mode
+from .laplace import Marginal
+
+_REFITTED = 2_000_000  # judges times rows up to which all is fitted again without each of them
 
 
 class Agreement(NamedTuple):
@@ -16,10 +17,16 @@ class Agreement(NamedTuple):
     chance: np.ndarray  # of guesses, which end in a tie as often as equal options do
 
 
-def agreement(density: Density, mode: Mode) -> Agreement:
-    """The others' prediction is the mode after a step of Newton's method that takes the answers of a judge out."""
-    others = mode.point[:, None] - mode.factor.solve(density.scores_of_judges(mode.point))
-    found, judge = density.predicted(others), density.rows.judge
+def agreement(marginal: Marginal) -> Agreement:
+    """The others' prediction is the mode without the answers of a judge; of many rows, after a step of Newton's method
+    that takes these out, which is near where a judge has a small share of them."""
+    density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
+    if density.n_judges * len(judge) <= _REFITTED:
+        points = [marginal.without(number, spreads, mode.point) for number in range(density.n_judges)]
+        others = np.column_stack(points)
+    else:
+        others = mode.point[:, None] - mode.factor.solve(density.scores_of_judges(mode.point))
+    found = density.predicted(others)
 
     def of_judges(values: np.ndarray) -> np.ndarray:
         sums = [np.bincount(judge, each, density.n_judges) for each in (values, found.total)]

@@ -143,6 +143,11 @@ class Density:
         rows = self.rows._replace(wins=wins, losses=losses, tied=tied)
         return Density(rows, self.n_options, self.n_judges, self.steps, self.entry, self.n_bias > 0)
 
+    def without_judge(self, judge: int) -> "Density":
+        """The density that the answers of all other judges leave."""
+        others = self.rows.judge != judge
+        return self.with_counts(*(others * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
+
     # The likelihood --------------------------------------------------------------------------------------------------
 
     def places(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:

@@ -198,6 +198,10 @@ class Marginal:
         k = int(self.weights.argmax())
         return self.spreads[k], self._mode(k)
 
+    def without(self, judge: int, spreads: Spreads, start: np.ndarray) -> np.ndarray:
+        """The mode that the answers of all other judges leave; `start`: that of all."""
+        return highest(self.density.without_judge(judge), spreads, start, self._tilt, _ENOUGH).point
+
     def _mode(self, k: int) -> Mode:
         """The mode at a point of the lattice."""
         point, spreads = self._points[k], self.spreads[k]

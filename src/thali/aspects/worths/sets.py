@@ -96,6 +96,9 @@ class Sets(Density):
         """The density that other counts leave; they may be rows by points."""
         return Sets(self.rows._replace(counts=counts), self.n_options, self.n_judges)
 
+    def without_judge(self, judge: int) -> "Sets":
+        return self.with_answers((self.rows.judge != judge) * self.rows.counts)
+
     # The likelihood --------------------------------------------------------------------------------------------------
 
     def _logs(self, rows: Answers, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
