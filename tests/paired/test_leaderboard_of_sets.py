@@ -37,9 +37,7 @@ def wide(rows=ROWS):
 def long(rows=ROWS):
     """An option of a ranking a row."""
     columns = ["subject", "task", "option", "rank"]
-    every = [
-        (who, number, option, k + 1) for number, (who, order) in enumerate(rows) for k, option in enumerate(order)
-    ]
+    every = [(who, number, option, k + 1) for number, (who, order) in enumerate(rows) for k, option in enumerate(order)]
     return pd.DataFrame(every, columns=columns)
 
 
@@ -75,8 +73,8 @@ def test_it_is_the_posterior_of_luces_model(frame):
     np.testing.assert_allclose(laplace.table["rating"], chains_table["rating"], atol=6)
     np.testing.assert_allclose(laplace.table["rating_low"], chains_table["rating_low"], atol=12)
     model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood")
-    weights = model.fit(estimates.data, progressbar=False).unique_weights()
-    print(weights)
+    weights = model.fit(estimates.data, progressbar=False).weights_
+    np.testing.assert_allclose(estimates.table["worth"], weights[estimates.table.index], rtol=1e-5)
 
 
 def test_best_and_worst_of_three_are_rankings():
@@ -152,7 +150,12 @@ def test_boards_of_parts_of_rankings():
         (wide(), {"date": "subject", "period": "week"}, ArgumentError, "date says nothing of this table"),
         (wide(), {"judges": True, "judge_bias": True}, DataError, "is about covariates of comparisons"),
         (wide(), {"ranks": "x"}, ArgumentError, "There is no argument 'ranks'"),
-        (best_worst(ranked(2, 8, 7)), {}, DataError, "The best and the worst of 7 options were chosen, and a leaderboard"),
+        (
+            best_worst(ranked(2, 8, 7)),
+            {},
+            DataError,
+            "The best and the worst of 7 options were chosen, and a leaderboard",
+        ),
     ],
 )
 def test_what_is_refused(frame, how, error, expected):

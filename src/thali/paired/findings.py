@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._labels import plural, short_number, shorten
 from thali.data.choices import Choices
+from thali.errors import Message, Setting
 from thali.model.finding import FULL, Finding, Findings, Picture, finding
 
 from .board import Leaderboard
@@ -17,6 +18,7 @@ MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard
 MAX_OF_PARTS, MAX_PARTS = 20, 8  # the same of parts, and parts
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed
+_FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
 _READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
@@ -201,6 +203,7 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         if options
         else " No option has ratings whose intervals do not overlap between parts."
     )
+    notes = _of_few(board)
     caption = "Ratings with their intervals in each part; grey: of all together."
     caption += _left_out(board.table.index.tolist(), MAX_OF_PARTS)
     if more := list(board.boards)[MAX_PARTS:]:
@@ -212,7 +215,25 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         shown=table[list(_READ)],
         rows=_MAX_ROWS,
         picture=Picture("boards", caption, (board,)),
+        notes=notes,
     )
+
+
+def _of_few(board: Leaderboard) -> tuple[Message, ...]:
+    """A sentence about parts with fewer votes than options, or than 30."""
+    parts = board.boards.items()
+    few = [f"{name} ({part.data.n_answers:,})" for name, part in parts if part.data.n_answers < _few_for(part)]
+    if not few:
+        return ()
+    said = f"What the boards of few votes say is mostly that of their prior: {shorten_words(few)}"
+    if board.made is not None and board.made.settings["pool"]:
+        return (Message(f"{said}, which is what the parts have in common."),)
+    return (Message(said, "; ", Setting("pool", True), " lets parts borrow strength from each other."),)
+
+
+def _few_for(board: Leaderboard) -> int:
+    """Below so many votes a board is one of few."""
+    return max(_FEW_VOTES, board.data.n_options)
 
 
 @finding("order", "How sure is each order?", FULL)
