@@ -130,7 +130,10 @@ def test_an_update_equals_one_fit_of_all(judges, tmp_path):
     np.testing.assert_allclose(one["rating"], other["rating"], atol=1e-6)
     if judges:
         pd.testing.assert_frame_equal(whole.judges().sort_index(), updated.judges().sort_index(), atol=1e-6)
-    assert updated.people is None or updated.people.number == 6
+    assert updated.data.respondents == ("j0", "j1", "j2", "j3", "new", "j4")
+    unnamed = [wide(rows).drop(columns="subject") for rows in (ROWS[:100], more, [*ROWS[:100], *more])]
+    one, other, both = map(th.Choices.from_rankings, unnamed)
+    assert one.with_more(other).respondents == both.respondents
     pairs = th.PairedComparisons.from_pairs([("o0", "o5")] * 4)
     assert th.leaderboard(wide(), **QUIET).update(pairs, **QUIET).data.n_answers == 3 * len(ROWS) + 4
 

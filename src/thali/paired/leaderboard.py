@@ -54,21 +54,29 @@ def leaderboard(
     lapse: float = 0.0,
     **columns: Any,
 ) -> Leaderboard:
-    r"""Rank options by comparisons of two, with intervals of their ranks and the groups that cannot be told apart.
+    r"""Rank options by comparisons of two, rankings, or choices out of sets, with intervals of their ranks and the
+    groups that cannot be told apart.
 
     .. math::
         P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
         P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
 
     With covariates x of a comparison, :math:`w_i e^{x' \beta}` stands in place of :math:`w_i`. With judges, whose
-    discriminations are d, worths are :math:`w_i^d`; with periods they change in time.
+    discriminations are d, worths are :math:`w_i^d`; with periods they change in time. Out of a set S
+
+    .. math:: P(i \mid S) = \frac{w_i}{\sum_{k \in S} w_k}
+
+    is chosen; a ranking is such choices one after another (Plackett 1975), and the best and the worst of a set are those
+    of any ranking that begins and ends with them.
 
     Parameters
     ----------
     source : str, path, DataFrame, PairedComparisons or Choices
         A file (CSV, TSV, Excel or Parquet; large ones are read in batches, and only counts are kept), a data frame of
         pandas, polars or whatever has the Arrow interface, or data: the log of an arena (model_a, model_b, winner),
-        winners and losers, results of games, a square of counts, and whatever else `thali fit` reads as pairs.
+        winners and losers, results of games, a square of counts, and whatever else `thali fit` reads as pairs; or
+        rankings, choices out of sets, the best and the worst of sets of at most six. These have neither ties nor
+        covariates nor periods; their judges are those who answered.
     ties : {"davidson", "half", "drop"}
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
     method : {"laplace", "mcmc", "maximum-likelihood"}
@@ -126,7 +134,8 @@ def leaderboard(
         The share of choices that are made at random.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
-        take them: first, second, chosen, rejected, count, losses, subject, date, home, away, result, coding. `where`:
+        take them: first, second, chosen, rejected, count, losses, subject, date, home, away, result, coding; of choices
+        out of sets option, rank, unranked, best, worst (`Choices.from_rankings`, `from_best_worst`). `where`:
         conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
@@ -139,7 +148,7 @@ def leaderboard(
         If `ties`, `method` or `people` is another word, a condition cannot be read, or columns are named of data that
         have none.
     DataError
-        If the source cannot be read as paired comparisons; if a covariate is one of options; if answers are to be
+        If the source cannot be read as paired comparisons or choices out of sets; if a covariate is one of options; if answers are to be
         adjusted and nobody knows who gave them; or if by maximum likelihood some worth or coefficient is not finite.
 
     Warns
@@ -149,7 +158,7 @@ def leaderboard(
 
     References
     ----------
-    Bradley & Terry (1952); Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
+    Bradley & Terry (1952); Plackett (1975), The analysis of permutations; Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
     comparison experiments.
 
     Examples

@@ -114,7 +114,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     """These choices and further ones, of the options of both.
 
     Who chose is kept if both know it, with the columns that both know of these people. The same name is the same
-    option, and the same person.
+    option, and the same person, unless people in both are numbers of their only rankings.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     >>> import thali as th
     >>> old = th.Choices.from_rankings([["tea", "milk", "water"]])
     >>> old.with_more(th.Choices.from_rankings([["beer", "tea", "milk"]]))
-    Choices(4 options, 4 sets of 2 to 3, 4 choices)
+    Choices(4 options, 4 sets of 2 to 3, 4 choices, 2 respondents)
     """
     parts = [data, more]
     if (data.worst is None) != (more.worst is None):
@@ -142,8 +142,25 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
     if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
         return together(data, [more], labels)
-    who = all_who([Who(part.respondents, part.respondent, part.people) for part in parts])
+    known = [Who(part.respondents, part.respondent, part.people) for part in parts]
+    if all(map(_are_numbered, parts)):
+        names = tuple(str(len(data.respondents) + k + 1) for k in range(len(more.respondents)))
+        people = None if more.people is None else more.people.set_axis(names, axis=0)
+        known[1] = Who(names, more.respondent, people)
+    who = all_who(known)
     return data._made_of(labels, who.names, *_put_together(parts, labels, [who.number]), who.people)
+
+
+def _are_numbered(data: "Choices") -> bool:
+    """Whether people are called 1, 2, ... as rankings are of which nobody says who made them, and ranked once each."""
+    count = len(data.respondents)
+    if data.respondents != tuple(map(str, range(1, count + 1))):
+        return False
+    size = data.sizes[data.set_of[data.choice]]
+    largest = np.zeros(count, np.int64)
+    np.maximum.at(largest, data.respondent, size)
+    first = size == largest[data.respondent]
+    return bool((np.bincount(data.respondent[first], data.times[first], count) <= 1.0).all())
 
 
 def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: Sequence[np.ndarray]) -> tuple[Any, ...]:
