@@ -1,14 +1,15 @@
 """Leaderboards from files of battles: seconds and memory, and beside other programs in the same run.
 
-    python benchmarks/battles.py [--small] [--models 300] [--battles 2000000]
+    python benchmarks/battles.py [--small] [--models 300] [--battles 2000000] [--judges 0] [--weeks 0]
                                  [--arena-rank PYTHON] [--evalica PYTHON]
 
 Battles are simulated (worths with a standard deviation of 1 on the log scale, opponents by a skewed popularity, 25 % of
-ties) and written to a Parquet file with six columns. Each program reads the file in a process of its own: thali with
-`th.leaderboard`, the others, in the environment whose Python is given, as their pages say (`pip install arena-rank` or
-`evalica`, with pandas and pyarrow). CPU seconds are those of the second of two rounds, so that nothing is compiled, and
-of reading and fitting together. Where the models agree (ties half a win of either, maximum likelihood) so must the log
-worths: the largest difference is given.
+ties; log discriminations of judges, if there are any, with one of .5) and written to a Parquet file. Each program reads
+the file in a process of its own: thali with `th.leaderboard`, the others, in the environment whose Python is given, as
+their pages say (`pip install arena-rank` or `evalica`, with pandas and pyarrow). CPU seconds are those of the second of
+two rounds, so that nothing is compiled, and of reading and fitting together. Where the models agree (ties half a win of
+either, maximum likelihood) so must the log worths: the largest difference is given. With `--judges` or `--weeks` thali
+alone runs, once, with judges or periods.
 """
 
 import argparse
@@ -24,7 +25,7 @@ _TIMED = """
 import json, resource, sys, time
 import numpy as np
 def timed(run, path):
-    for _ in range(2):
+    for _ in range(int(sys.argv[2])):
         begin = time.process_time()
         names, log_worths = run(path)
         seconds = time.process_time() - begin
@@ -36,7 +37,7 @@ def timed(run, path):
 _THALI = """
 import thali as th
 def run(path):
-    board = th.leaderboard(path, ties=sys.argv[2], method=sys.argv[3], progressbar=False)
+    board = th.leaderboard(path, progressbar=False, **json.loads(sys.argv[3]))
     return board.table.index, board.table["rating"] * np.log(10) / 400
 timed(run, sys.argv[1])
 """
@@ -65,7 +66,7 @@ timed(run, sys.argv[1])
 """
 
 
-def write_battles(path: Path, models: int, battles: int, seed: int = 1) -> None:
+def write_battles(path: Path, models: int, battles: int, judges: int = 0, weeks: int = 0, seed: int = 1) -> None:
     """Battles between models of different popularity, as an arena logs them."""
     import pandas as pd
 
@@ -73,7 +74,9 @@ def write_battles(path: Path, models: int, battles: int, seed: int = 1) -> None:
     u, popularity = rng.normal(size=models), rng.pareto(1.5, models) + 0.2
     a = rng.choice(models, battles, p=popularity / popularity.sum())
     b = (a + 1 + rng.integers(0, models - 1, battles)) % models
-    p = 1 / (1 + np.exp(u[b] - u[a]))
+    judge = rng.integers(0, max(judges, 1), battles)
+    sharpness = np.exp(0.5 * rng.normal(size=judges))[judge] if judges else 1.0
+    p = 1 / (1 + np.exp(sharpness * (u[b] - u[a])))
     r = 0.8 * np.sqrt(p * (1 - p))
     drawn = rng.random(battles) * (1 + r)
     outcome = np.where(drawn < p, 0, np.where(drawn < 1, 1, 2 + rng.integers(0, 2, battles)))
@@ -81,26 +84,41 @@ def write_battles(path: Path, models: int, battles: int, seed: int = 1) -> None:
     words = np.array(["model_a", "model_b", "tie", "tie (bothbad)"], dtype=object)
     columns = {"question_id": rng.integers(0, 2**62, battles), "model_a": names[a], "model_b": names[b]}
     columns |= {"winner": words[outcome], "turn": rng.integers(1, 5, battles), "tstamp": rng.random(battles)}
+    columns |= {"judge": judge} if judges else {}
+    columns |= {"week": rng.integers(0, weeks, battles)} if weeks else {}
     pd.DataFrame(columns).to_parquet(path, index=False)
 
 
-def measured(python: str, program: str, path: Path, *arguments: str) -> dict:
-    """What a program says of its second round."""
-    command = [python, "-c", _TIMED + program, str(path), *arguments]
+def measured(python: str, program: str, path: Path, settings: dict | None = None, rounds: int = 2) -> dict:
+    """What a program says of its last round."""
+    command = [python, "-c", _TIMED + program, str(path), str(rounds), json.dumps(settings or {})]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def main(
-    small: bool = False, models: int = 300, battles: int = 2_000_000, arena_rank: str = "", evalica: str = ""
+    small: bool = False,
+    models: int = 300,
+    battles: int = 2_000_000,
+    judges: int = 0,
+    weeks: int = 0,
+    arena_rank: str = "",
+    evalica: str = "",
 ) -> None:
     """Print a line a program."""
     models, battles = (20, 5_000) if small else (models, battles)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "battles.parquet"
-        write_battles(path, models, battles)
+        write_battles(path, models, battles, judges, weeks)
         print(f"{battles:,} battles of {models} models, {path.stat().st_size / 1e6:.1f} MB")
-        how = [("davidson", "laplace")] if small else [("davidson", "laplace"), ("half", "maximum-likelihood")]
-        found = {" ".join(("thali", *each)): measured(sys.executable, _THALI, path, *each) for each in how}
+        found = {}
+        how = {"judges": {"judges": True, "subject": "judge"}} if judges else {}
+        how |= {"weeks": {"period": "week", "date": "week"}} if weeks else {}
+        if not how:
+            how = {"davidson laplace": {}}
+            how |= {} if small else {"half maximum-likelihood": {"ties": "half", "method": "maximum-likelihood"}}
+        for name, settings in how.items():
+            rounds = 1 if judges or weeks else 2
+            found[f"thali {name}"] = measured(sys.executable, _THALI, path, settings, rounds)
         for name, python, program in (("arena-rank", arena_rank, _ARENA_RANK), ("evalica", evalica, _EVALICA)):
             if python:
                 found[name] = measured(python, program, path)
@@ -118,7 +136,9 @@ if __name__ == "__main__":
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--models", type=int, default=300)
     parser.add_argument("--battles", type=int, default=2_000_000)
+    parser.add_argument("--judges", type=int, default=0)
+    parser.add_argument("--weeks", type=int, default=0)
     parser.add_argument("--arena-rank", default="", metavar="PYTHON")
     parser.add_argument("--evalica", default="", metavar="PYTHON")
     asked = parser.parse_args()
-    main(asked.small, asked.models, asked.battles, asked.arena_rank, asked.evalica)
+    main(asked.small, asked.models, asked.battles, asked.judges, asked.weeks, asked.arena_rank, asked.evalica)

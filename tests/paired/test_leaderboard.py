@@ -460,6 +460,20 @@ def test_a_part_without_the_anchor_has_the_mean_of_its_options():
 
 
 @pytest.mark.fit
+@pytest.mark.fit
+@pytest.mark.parametrize("pool", [False, True])
+def test_parts_of_few_votes_are_named(pool):
+    """Ten votes in a language say little, and the board says so."""
+    frame = BATTLES.assign(language=np.where(np.arange(len(BATTLES)) < 10, "few", "many"))
+    finding = th.findings(th.leaderboard(frame, by="language", pool=pool, progressbar=False))["boards"]
+    (note,) = finding.notes
+    ends = "have in common." if pool else "pool=True lets parts borrow strength from each other."
+    assert str(note).startswith("What the boards of few votes say is mostly that of their prior: few (10)")
+    assert str(note).endswith(ends)
+    alike = pd.concat([BATTLES.assign(language="one"), BATTLES.assign(language="other")])
+    assert not th.findings(th.leaderboard(alike, by="language", progressbar=False))["boards"].notes
+
+
 def test_an_empty_cell_counts_for_all_alone():
     battles = in_languages()
     battles.loc[battles["language"] == "fr", "language"] = None

@@ -98,7 +98,7 @@ def test_the_others_predict_a_judge_as_without_the_judge():
         only = density.with_counts(*(np.where(own, each, 0.0) for each in density.rows[5:8]))
         total = sum(each[own].sum() for each in density.rows[5:8])
         score = only.by_row(point[:, None])[own].sum() / total
-        assert found.loc[name, "log_score"] == pytest.approx(score, abs=0.004)
+        assert found.loc[name, "log_score"] == pytest.approx(score, abs=1e-4)
 
 
 def test_worths_in_time():
@@ -218,12 +218,6 @@ def test_since_and_until():
     again = th.leaderboard(kept.drop(columns="day"), progressbar=False)
     np.testing.assert_allclose(board.table["rating"], again.table["rating"].loc[board.table.index], atol=3.0)  # draws
     assert board.data.n_comparisons == again.data.n_comparisons
-
-
-def test_rankings_have_no_judges_of_their_own():
-    rankings = th.Choices.from_rankings(pd.DataFrame([[1, 2, 3], [2, 1, 3]] * 5, columns=list("abc")))
-    with pytest.raises(DataError, match="This is for choices between two options"):
-        th.leaderboard(rankings, judges=True, progressbar=False)
 
 
 @pytest.mark.parametrize(

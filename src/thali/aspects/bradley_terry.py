@@ -28,6 +28,7 @@ from .samplers.record import ChainDraws
 if TYPE_CHECKING:
     import xarray
 
+    from .maximum_likelihood.set_problems import BestWorstProblem, LuceProblem
     from .samplers.chains import Task
 
 
@@ -73,10 +74,119 @@ class Density(NamedTuple):
         n, after = self.n_options, self.n_options + self.has_ties
         return points[..., :n], points[..., n:after], points[..., after:]
 
+    @property
+    def rows(self) -> int:
+        """Pairs, or different covariates of them."""
+        return len(self.first)
+
+    @property
+    def covariates(self) -> int:
+        """Number of covariates."""
+        return self.x.shape[1]
+
     def raised(self, power: float) -> "Density":
         """The density whose likelihood is raised to a power."""
         counts = {name: power * getattr(self, name) for name in ("wins", "losses", "tied")}
         return self._replace(**counts, power=power * self.power)
+
+    def simpler(self) -> "Density | None":
+        """The density whose highest point is near; None: equal worths are near enough."""
+        if self.lapse > 0.0:
+            return self._replace(lapse=0.0)
+        return _without_covariates(self) if self.covariates else None  # few steps over all rows are left from there
+
+    def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
+        """The log-likelihood at each row, without coefficients."""
+        u, log_nu, beta = (np.ascontiguousarray(part.T) for part in self.parts_of(points))
+        half, lapse = self.tied / 2.0, self.lapse
+        found = log_nu.sum(axis=0) * self.tied.sum()
+        if lapse == 0.0:
+            own = _along(self.wins + half, self.first, self.second, self.n_options, 0.0)
+            own += np.bincount(self.second, self.losses + half, self.n_options)
+            found = found + own @ u
+        nu = np.exp(log_nu[0]) if self.has_ties else np.zeros(u.shape[1])
+        sides = self.first, self.second, self.wins + half, self.losses + half
+        add_pairs(*sides, lapse, np.exp(u / 2.0), nu, self.x, beta, np.ones_like(nu), np.empty_like(nu), found)
+        return found
+
+    def likelihood_at(self, point: np.ndarray) -> "Local":
+        """The log-likelihood near a point."""
+        n, i, j, x = self.n_options, self.first, self.second, self.x
+        u, log_nu, beta = self.parts_of(point)
+        after = self.size - len(beta)
+        q, rest = shares(u[i] - u[j] + x @ beta)
+        value = float(terms(self, q, rest, log_nu).sum())
+        slope, bend, of_nu, spread, mixed = slopes(self, q, rest, log_nu)
+        gradient, curvature = np.zeros(len(point)), np.zeros((len(point), len(point)))
+        if self.has_ties:
+            gradient[n], curvature[n, n] = of_nu.sum(), spread.sum()
+            curvature[n, :n] = curvature[:n, n] = _along(mixed, i, j, n)
+            curvature[n, after:] = curvature[after:, n] = mixed @ x
+        gradient[:n], gradient[after:] = _along(slope, i, j, n), slope @ x
+        size = len(point)
+        curvature += np.bincount(i * size + j, bend, size * size).reshape(size, size)
+        curvature[:n, :n] += curvature[:n, :n].T
+        curvature[np.arange(n), np.arange(n)] = -_along(bend, i, j, n, 1.0)
+        curvature[after:, after:] = -(x.T * bend) @ x
+        for m, values in enumerate(x.T, after):
+            curvature[m, :n] = curvature[:n, m] = -_along(bend * values, i, j, n)
+        return Local(point, value, gradient, curvature)
+
+
+class SetDensity(NamedTuple):
+    r"""The density of log worths, of which only differences count, given choices out of sets, or best and worst.
+
+    .. math:: \log p(u) = \log L(e^u) + \sum_i u_i - n \log \sum_i e^{u_i}
+
+    with the likelihood L of Luce's model: of rankings, choices one after another, that of Plackett; of best and worst
+    that of `likelihoods.best_worst`. The methods are those of `Density`, without ties and covariates.
+    """
+
+    pose: "LuceProblem | BestWorstProblem"
+    has_prior: bool
+    power: float = 1.0
+    has_ties = False
+    covariates = 0
+
+    @property
+    def n_options(self) -> int:
+        return self.pose.n_aspects
+
+    @property
+    def size(self) -> int:
+        return self.n_options
+
+    @property
+    def lapse(self) -> float:
+        return self.pose.lapse
+
+    @property
+    def rows(self) -> int:
+        return len(self.pose.counts)
+
+    def parts_of(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return points, points[..., :0], points[..., :0]
+
+    def raised(self, power: float) -> "SetDensity":
+        return self._replace(pose=self.pose.with_counts(power * self.pose.counts), power=power * self.power)
+
+    def simpler(self) -> "SetDensity | None":
+        return self._replace(pose=self.pose._replace(lapse=0.0)) if self.lapse > 0.0 else None
+
+    def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
+        some = max(1, ENTRIES // self.rows)
+        blocks = [points[begin : begin + some] for begin in range(0, len(points), some)]
+        tops = [each.max(axis=1, keepdims=True) for each in blocks]
+        return np.concatenate([self.pose.log_likelihoods(np.exp(u - top)) for u, top in zip(blocks, tops, strict=True)])
+
+    def likelihood_at(self, point: np.ndarray) -> "Local":
+        weights, none = np.exp(point - point.max()), np.zeros(0)
+        gradient, hessian, _ = self.pose.slopes(weights, none)
+        return Local(point, float(self.pose.terms(weights, none).sum()), gradient, -hessian)
+
+
+AnyDensity = Density | SetDensity
+ENTRIES = 1 << 22  # answers times points at a time
 
 
 class Local(NamedTuple):
@@ -99,57 +209,23 @@ def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior:
     return Density(first, second, wins, losses, tied, x, data.n_options, float(lapse), has_ties, has_prior)
 
 
-def log_densities(density: Density, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def log_densities(density: AnyDensity, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The log of the density with its prior at each row, and the log-likelihood in it, without coefficients."""
     u, log_nu, beta = density.parts_of(points)
-    found = log_likelihoods(density, points)
+    found = density.log_likelihoods(points)
     top = u.max(axis=1)
     whole = top + np.log(np.exp(u - top[:, None]).sum(axis=1))
     of_worths = u.sum(axis=1) - density.n_options * whole
     return found + of_worths + (log_nu - np.exp(log_nu)).sum(axis=1) - 0.5 * (beta**2).sum(axis=1), found
 
 
-def log_likelihoods(density: Density, points: np.ndarray) -> np.ndarray:
-    """The log-likelihood at each row, without coefficients."""
-    u, log_nu, beta = (np.ascontiguousarray(part.T) for part in density.parts_of(points))
-    half, lapse = density.tied / 2.0, density.lapse
-    found = log_nu.sum(axis=0) * density.tied.sum()
-    if lapse == 0.0:
-        own = _along(density.wins + half, density.first, density.second, density.n_options, 0.0)
-        own += np.bincount(density.second, density.losses + half, density.n_options)
-        found = found + own @ u
-    nu = np.exp(log_nu[0]) if density.has_ties else np.zeros(u.shape[1])
-    sides = density.first, density.second, density.wins + half, density.losses + half
-    add_pairs(*sides, lapse, np.exp(u / 2.0), nu, density.x, beta, np.ones_like(nu), np.empty_like(nu), found)
-    return found
-
-
-def local(density: Density, point: np.ndarray) -> Local:
+def local(density: AnyDensity, point: np.ndarray) -> Local:
     """Value, gradient and curvature at a point."""
-    n, i, j, x = density.n_options, density.first, density.second, density.x
-    u, log_nu, beta = density.parts_of(point)
-    after = density.size - len(beta)
-    q, rest = shares(u[i] - u[j] + x @ beta)
-    value = float(terms(density, q, rest, log_nu).sum())
-    slope, bend, of_nu, spread, mixed = slopes(density, q, rest, log_nu)
-    gradient, curvature = np.zeros(len(point)), np.zeros((len(point), len(point)))
-    if density.has_ties:
-        gradient[n], curvature[n, n] = of_nu.sum(), spread.sum()
-        curvature[n, :n] = curvature[:n, n] = _along(mixed, i, j, n)
-        curvature[n, after:] = curvature[after:, n] = mixed @ x
-    gradient[:n], gradient[after:] = _along(slope, i, j, n), slope @ x
-    size = len(point)
-    curvature += np.bincount(i * size + j, bend, size * size).reshape(size, size)
-    curvature[:n, :n] += curvature[:n, :n].T
-    curvature[np.arange(n), np.arange(n)] = -_along(bend, i, j, n, 1.0)
-    curvature[after:, after:] = -(x.T * bend) @ x
-    for m, values in enumerate(x.T, after):
-        curvature[m, :n] = curvature[:n, m] = -_along(bend * values, i, j, n)
-    found = Local(point, value, gradient, curvature)
+    found = density.likelihood_at(point)
     return _with_prior(density, found) if density.has_prior else found
 
 
-def _with_prior(density: Density, likelihood: Local) -> Local:
+def _with_prior(density: AnyDensity, likelihood: Local) -> Local:
     """The density where the likelihood alone is that."""
     from scipy.special import logsumexp
 
@@ -259,7 +335,7 @@ _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be 
 class _Worths(Target[Local]):
     """A density."""
 
-    def __init__(self, density: Density) -> None:
+    def __init__(self, density: AnyDensity) -> None:
         self._density = density
 
     def moved(self, here: Local, change: np.ndarray) -> Local:
@@ -275,14 +351,11 @@ class _Worths(Target[Local]):
         return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
 
 
-def highest(density: Density) -> Local:
+def highest(density: AnyDensity) -> Local:
     """The density where it is highest, its log worths with a mean of 0, by damped Newton steps."""
-    if density.lapse > 0.0:
-        start = highest(density._replace(lapse=0.0)).where
-    elif density.x.shape[1]:  # few steps over all of its rows are left from there
-        start = np.append(highest(_without_covariates(density)).where, np.zeros(density.x.shape[1]))
-    else:
-        start = np.zeros(density.size)
+    simpler, start = density.simpler(), np.zeros(density.size)
+    if simpler is not None:
+        start[: simpler.size] = highest(simpler).where
     return newton(_Worths(density), local(density, start), _GAIN, damping=1e-6, longest=_LONGEST).point
 
 
@@ -340,7 +413,7 @@ class NormalWorths:
     steps: int
     is_normal: bool = False  # whether the density is so near to a normal one that its many rows need not be seen again
 
-    def __init__(self, density: Density) -> None:
+    def __init__(self, density: AnyDensity) -> None:
         from scipy.linalg import cholesky
 
         self.density = density
@@ -352,9 +425,9 @@ class NormalWorths:
             odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
             asymmetry = float(np.sqrt(np.mean(odds**2)))
             wanted = round(STEPS * asymmetry) if asymmetry > SYMMETRIC else 0
-            is_small = density.size <= MAX_CORRECTED and len(density.first) <= MAX_CORRECTED**2
+            is_small = density.size <= MAX_CORRECTED and density.rows <= MAX_CORRECTED**2
             self.steps = MAX_STEPS if is_small else min(MAX_STEPS, wanted)
-            many = density.x.shape[1] > 0 and len(density.first) > MANY
+            many = density.covariates > 0 and density.rows > MANY
             self.is_normal = many and asymmetry < NEARLY
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -412,7 +485,7 @@ class SpreadWorths:
         self.normal, self.matrix = normal, matrix
 
     @property
-    def density(self) -> Density:
+    def density(self) -> AnyDensity:
         """That of the draws before they are spread."""
         return self.normal.density
 
@@ -424,7 +497,7 @@ class SpreadWorths:
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """As `NormalWorths.draws`."""
         points = self.mode + self._spread(self.normal.draws(rng, count)[0] - self.mode)
-        return points, log_likelihoods(self.density, points)
+        return points, self.density.log_likelihoods(points)
 
     def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """As `NormalWorths.points`."""
@@ -501,7 +574,7 @@ class WorthChain(IndependentDraws):
     def __init__(self, worths: Worths, draws: int, rng: np.random.Generator, covariates: tuple[str, ...] = ()) -> None:
         self.worths, self.covariates = worths, covariates
         super().__init__(draws, rng)
-        widths = worths.density.n_options, worths.density.x.shape[1]
+        widths = worths.density.n_options, worths.density.covariates
         own, beta = (np.zeros((draws, width)) for width in widths)
         self.record = _record(own, np.zeros(draws), np.zeros(draws), beta)
 
@@ -564,7 +637,7 @@ def sampling_of_worths(
     run: Run,
     parts: dict[str, Any],
     task: "Task",
-    worths_of: Callable[[PairedComparisons, Density], tuple[Worths, Dependence | None]],
+    worths_of: Callable[[PairedComparisons, AnyDensity], tuple[Worths, Dependence | None]],
 ) -> Sampling[WorthChain]:
     """The run for these data.
 

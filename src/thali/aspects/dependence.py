@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._arguments import one_of
+from thali.data.choices import Choices
+from thali.data.choices.choices import places_of_rows
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError, Setting
 from thali.posterior.dependence import ADJUSTED, INDEPENDENT, PEOPLE_MODELS, POWER, RANDOM, SCORES, Dependence
 
-from .bradley_terry import Density, NormalWorths, Worths
+from .bradley_terry import AnyDensity, NormalWorths, Worths
 from .likelihoods.elimination import Elimination
 from .maximum_likelihood.clusters import Clusters, clusters_of
 from .maximum_likelihood.estimates import covariate_sizes
@@ -179,7 +181,7 @@ def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
     return problem(data, owners, likelihood.lapse, best_worst=likelihood.best_worst)
 
 
-def worths_of(asked: Any, data: PairedComparisons, density: Density) -> tuple[Worths, Dependence | None]:
+def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity) -> tuple[Worths, Dependence | None]:
     """Draws of worths from their density near its mode, which allow for people unless asked not to."""
     clusters = clusters_of(data, density.has_ties)
     made = chosen(asked, ADJUSTED, data, [] if clusters is None else [clusters])
@@ -187,7 +189,8 @@ def worths_of(asked: Any, data: PairedComparisons, density: Density) -> tuple[Wo
     if made is None or clusters is None:
         return normal, made
     n = data.n_options
-    pose = problem(data, np.eye(n, dtype=bool), density.lapse, data.cells.x, density.has_ties)
+    extra = None if data.covariates is None else data.cells.x
+    pose = problem(data, np.eye(n, dtype=bool), density.lapse, extra, density.has_ties)
     logs, log_nu, beta = density.parts_of(normal.mode)
     scores = scores_at(pose, clusters, _comparable(logs), np.concatenate([beta, log_nu]))
     made = replace(made, effect=effect_of([scores]))
@@ -200,9 +203,13 @@ def worths_of(asked: Any, data: PairedComparisons, density: Density) -> tuple[Wo
     return NormalWorths(density.raised(made.power)), made
 
 
-def _judged_by(data: PairedComparisons) -> np.ndarray:
+def _judged_by(data: PairedComparisons | Choices) -> np.ndarray:
     """How many people judged each option (options,)."""
-    answers, n = data.answers, data.n_options
+    n = data.n_options
+    if isinstance(data, Choices):
+        row, place = places_of_rows(data)
+        return np.bincount(np.unique(data.respondent[row] * n + data.members[place]) % n, minlength=n)
+    answers = data.answers
     assert answers is not None
     there = answers.wins + answers.losses + answers.tied > 0
     who, pair = answers.subject[there].astype(np.int64), answers.pair[there]

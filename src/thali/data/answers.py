@@ -1,6 +1,6 @@
 """Who gave which answers, and what is known of these people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,21 @@ class Who(NamedTuple):
     def of_rows(self, kept: np.ndarray) -> "Who":
         """The same of some of the rows, or of rows that occur several times."""
         return self._replace(number=self.number[kept])
+
+
+def all_who(parts: Sequence[Who]) -> Who:
+    """Who gave the answers of all, by name, with the columns that describe people in all."""
+    import pandas as pd
+
+    names = tuple(dict.fromkeys(name for part in parts for name in part.names))
+    place = {name: k for k, name in enumerate(names)}
+    number = [np.array([place[name] for name in part.names])[part.number] for part in parts]
+    tables = [part.people for part in parts if part.people is not None]
+    people = None
+    if len(tables) == len(parts) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
+        people = pd.concat([table[shared] for table in tables])
+        people = people.loc[~people.index.duplicated()].loc[list(names)]
+    return Who(names, np.concatenate(number), people)
 
 
 def who_answered(frame: "pd.DataFrame", subject: str | None, used: Iterable[str | None]) -> Who | None:

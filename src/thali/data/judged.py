@@ -97,6 +97,8 @@ class Judged(Frozen):
     _ANSWER: ClassVar[tuple[str, str]] = ("answer", "answers")
     labels: tuple[str, ...]
     people: "pd.DataFrame | None" = None  # what is known of those who answered: a row a person
+    covariates: Any = None  # of comparisons of two
+    dates: Any = None  # when comparisons were made
     forward: np.ndarray | None = None  # which of two options was shown first, as `PairedComparisons` has it
 
     @property
@@ -113,6 +115,11 @@ class Judged(Frozen):
     def answers_in_words(self) -> str:
         """How many answers there are, with their name: "10 comparisons"."""
         return f"{self.n_answers:,} {self._ANSWER[self.n_answers != 1]}"
+
+    @property
+    def word_for_answers(self) -> str:
+        """What several answers are called: "comparisons"."""
+        return self._ANSWER[1]
 
     @property
     def never_judged(self) -> list[str]:

@@ -9,10 +9,13 @@ import numpy as np
 
 from thali._described import Description
 from thali._printed import Printed
-from thali.data.pairs import PairedComparisons
+from thali.data.choices import Choices
+from thali.data.choices.choices import places_of_rows
 from thali.errors import DataError, Message
 from thali.inference.files import atomic_write
 from thali.posterior.dependence import Dependence
+
+from .counted import Judgements
 
 if TYPE_CHECKING:
     import pandas
@@ -32,7 +35,10 @@ class Leaderboard(Printed):
         group together if and only if neither is above the other with a probability of .95 or more; `rating` with its
         interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
         or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
-        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Intervals hold 89 %. With
+        `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices out of sets, also
+        those of which rankings consist, `comparisons` are the sets in which the option was offered, `wins` those in
+        which it was chosen and `losses` the others; of best and worst it is best in `wins` and worst in `losses`, and
+        neither in `ties`. Intervals hold 89 %. With
         covariates all of these are those of options that have the same covariates, and `rank_without` and
         `rating_without` are what the rank and the rating would be without control for covariates.
     order : pandas.DataFrame, options by options
@@ -41,7 +47,7 @@ class Leaderboard(Printed):
         The members of each group, the best first.
     tie : float
         nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu). NaN without ties.
-    data : PairedComparisons
+    data : PairedComparisons or Choices
         What was counted.
     effects : pandas.DataFrame or None
         What `covariate_effects` returns; None without covariates.
@@ -62,7 +68,7 @@ class Leaderboard(Printed):
     order: "pandas.DataFrame"
     groups: tuple[tuple[str, ...], ...]
     tie: float
-    data: PairedComparisons
+    data: Judgements
     effects: "pandas.DataFrame | None" = None
     boards: "Mapping[str, Leaderboard]" = field(default_factory=dict)
     of_judges: "pandas.DataFrame | None" = None
@@ -250,12 +256,19 @@ class Leaderboard(Printed):
         return self.effects.copy()
 
     def votes_by_pair(self) -> "pandas.DataFrame":
-        """How many comparisons each two options have, options by options in the order of the table."""
+        """How many comparisons each two options have, or in how many sets of these they are together; options by
+        options in the order of the table."""
         import pandas as pd
 
         data, n = self.data, self.data.n_options
         found = np.zeros((n, n))
-        found[data.first, data.second] = found[data.second, data.first] = data.wins + data.losses + data.tied
+        if isinstance(data, Choices):
+            row, place = places_of_rows(data)
+            offered = np.zeros((len(data.times), n))
+            offered[row, data.members[place]] = 1.0
+            found = (offered.T * data.times) @ offered * (1.0 - np.eye(n))
+        else:
+            found[data.first, data.second] = found[data.second, data.first] = data.wins + data.losses + data.tied
         place = [data.labels.index(label) for label in self.table.index]
         whole = np.array_equal(found, np.floor(found))
         labels = self.table.index

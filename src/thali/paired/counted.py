@@ -1,6 +1,6 @@
 """Paired comparisons in the form that the tools read."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +10,7 @@ from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.columns import as_frame
 from thali.data.judged import Judged, not_pairs
-from thali.data.kinds import PAIRS
+from thali.data.kinds import CHOICES, PAIRS
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.covariates import ORDER
 from thali.data.pairs.tables import fields_of_rows
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from thali.reading.counting import Rows
 
 
+Judgements = PairedComparisons | Choices
+
+
 def comparisons_of(data: Any) -> PairedComparisons:
     """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column)."""
     if isinstance(data, Judged):
@@ -27,6 +30,23 @@ def comparisons_of(data: Any) -> PairedComparisons:
     if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
         return PairedComparisons(data)
     raise DataError(not_pairs(data))
+
+
+def judgements_of(data: Any) -> Judgements:
+    """The same, or choices out of larger sets, rankings among them, or best and worst of sets."""
+    if isinstance(data, Choices) and (data.worst is not None or not data.is_paired):
+        return data
+    return comparisons_of(data)
+
+
+def with_more(old: Judgements, new: Judgements) -> Judgements:
+    """All of both; comparisons of two are choices out of sets where either has those."""
+    if isinstance(old, PairedComparisons) and isinstance(new, PairedComparisons):
+        return old.with_more(new)
+    one, other = (
+        Choices.from_comparisons(each) if isinstance(each, PairedComparisons) else each for each in (old, new)
+    )
+    return one.with_more(other)
 
 
 def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparisons:
@@ -49,16 +69,19 @@ def without_covariates(data: PairedComparisons, known: str = "") -> PairedCompar
     return data.with_covariates(())
 
 
-def of_frame(frame: Any, **columns: Any) -> PairedComparisons:
-    """The comparisons in a data frame of any shape that `thali fit` reads; some of its columns named perhaps."""
+def of_frame(frame: Any, *others: str, **columns: Any) -> Any:
+    """The comparisons in a data frame of any shape that `thali fit` reads; some of its columns named perhaps.
+
+    `others`: kinds of data that it may hold besides.
+    """
     frame = as_frame(frame)
     if not columns and set(map(str, frame.index)) == set(map(str, frame.columns)):
         return PairedComparisons(frame)
-    return rows_of(frame, columns).build()[0]
+    return rows_of(frame, columns, others).build()[0]
 
 
-def rows_of(frame: Any, columns: dict[str, Any]) -> "Rows":
-    """The rows of a data frame that count, and what is known of its columns."""
+def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -> "Rows":
+    """The rows of a data frame that count, and what is known of its columns; `others`: see `Rows`."""
     from thali.reading.counting import Rows
     from thali.reading.table import Table
     from thali.reading.where import Where
@@ -66,7 +89,7 @@ def rows_of(frame: Any, columns: dict[str, Any]) -> "Rows":
     frame = as_frame(frame)
     table = Table(frame.set_axis(range(len(frame)), axis=0), "the data frame")
     named = {name: value for name, value in columns.items() if name != "where"}
-    return Rows(table.only(Where.of(columns.get("where"))), named)
+    return Rows(table.only(Where.of(columns.get("where"))), named, others=others)
 
 
 def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
@@ -160,8 +183,8 @@ def proportions(data: PairedComparisons) -> np.ndarray:
 class Counted(NamedTuple):
     """What a leaderboard is made of."""
 
-    data: Any  # whatever `comparisons_of` takes
-    parts: dict[str, PairedComparisons]
+    data: Any  # whatever `judgements_of` takes
+    parts: dict[str, Judgements]
     ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
     repeated: int  # rows that were left out, because one with their identifier was there
     read_as: str = ""  # how a table was read
@@ -176,27 +199,27 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
         [name] if isinstance(name := named[key], str) else name for key in ("by", "covariates", "id")
     )
     by = list(by or ())
-    check_names(columns, PAIRS)
-    if isinstance(source, PairedComparisons | Choices | np.ndarray | list | tuple):
-        if covariates is not None and isinstance(source, PairedComparisons | Choices):
-            source = comparisons_of(source).with_covariates(covariates)
+    check_names(columns, PAIRS, CHOICES)
+    if isinstance(source, Judgements | np.ndarray | list | tuple):
+        if covariates is not None and isinstance(source, Judgements):
+            source = judgements_of(source).with_covariates(covariates)
         if columns or identifier:
             raise ArgumentError(
                 f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; names of"
                 " columns are for a file or a data frame."
             )
-        return Counted(source, parts_by(by, lambda column: comparisons_of(source).by_group(column)), None, 0)
+        return Counted(source, parts_by(by, lambda column: judgements_of(source).by_group(column)), None, 0)
     if covariates:
         columns["covariates"] = list(covariates)
     if isinstance(source, str | Path):
         from thali.reading.counting import read_rows
 
         besides = [*by, *(identifier or ()), *filter(None, [columns.get("respondent")])]
-        rows = read_rows(source, besides, progressbar, columns.pop("where", None), columns)
+        rows = read_rows(source, besides, progressbar, columns.pop("where", None), columns, (CHOICES,))
         return counted_rows(rows, by, identifier, known)
     if by or identifier:
-        return counted_rows(rows_of(source, columns), by, identifier, known)
-    return Counted(of_frame(source, **columns), {}, None, 0)
+        return counted_rows(rows_of(source, columns, (CHOICES,)), by, identifier, known)
+    return Counted(of_frame(source, CHOICES, **columns), {}, None, 0)
 
 
 def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.ndarray | None = None) -> Counted:
@@ -212,7 +235,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
     return Counted(data, parts_by(by, rows.by), ids, repeated, read_as)
 
 
-def parts_by(by: Sequence[str], divided: Callable[[str], dict[str, PairedComparisons]]) -> dict[str, PairedComparisons]:
+def parts_by(by: Sequence[str], divided: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
     """The parts that columns divide comparisons into, by the value, or by column and value of several columns."""
     found = {column: divided(column) for column in by}
     names = {column: f"{column} " if len(found) > 1 else "" for column in found}

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from thali._labels import plural, short_number, shorten
+from thali.data.choices import Choices
+from thali.errors import Message, Setting
 from thali.model.finding import FULL, Finding, Findings, Picture, finding
 
 from .board import Leaderboard
@@ -16,6 +18,7 @@ MAX_OPTIONS, MAX_OF_PAIRS = 60, 40  # options that are drawn, in the leaderboard
 MAX_OF_PARTS, MAX_PARTS = 20, 8  # the same of parts, and parts
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _MAX_ROWS = 30  # rows, and groups, that are printed
+_FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
 _READ = ("rank", "rank_low", "rank_high", "group", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
@@ -88,8 +91,9 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         for above, below in itertools.pairwise(first)
     ]
     sentence = f"Not for the first {these}: {', '.join(sure)}."
+    asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
     ways = {
-        "as_so_far": "votes on pairs in the proportions that they have so far",
+        "as_so_far": f"{asked} in the proportions that they have so far",
         "among_these": f"votes on pairs of these {these} alone",
     }
     shown = {0, table.index[-1]}
@@ -199,6 +203,7 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         if options
         else " No option has ratings whose intervals do not overlap between parts."
     )
+    notes = _of_few(board)
     caption = "Ratings with their intervals in each part; grey: of all together."
     caption += _left_out(board.table.index.tolist(), MAX_OF_PARTS)
     if more := list(board.boards)[MAX_PARTS:]:
@@ -210,7 +215,25 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
         shown=table[list(_READ)],
         rows=_MAX_ROWS,
         picture=Picture("boards", caption, (board,)),
+        notes=notes,
     )
+
+
+def _of_few(board: Leaderboard) -> tuple[Message, ...]:
+    """A sentence about parts with fewer votes than options, or than 30."""
+    parts = board.boards.items()
+    few = [f"{name} ({part.data.n_answers:,})" for name, part in parts if part.data.n_answers < _few_for(part)]
+    if not few:
+        return ()
+    said = f"What the boards of few votes say is mostly that of their prior: {shorten_words(few)}"
+    if board.made is not None and board.made.settings["pool"]:
+        return (Message(f"{said}, which is what the parts have in common."),)
+    return (Message(said, "; ", Setting("pool", True), " lets parts borrow strength from each other."),)
+
+
+def _few_for(board: Leaderboard) -> int:
+    """Below so many votes a board is one of few."""
+    return max(_FEW_VOTES, board.data.n_options)
 
 
 @finding("order", "How sure is each order?", FULL)
@@ -229,16 +252,19 @@ def order(board: Leaderboard, settings: None) -> Finding:
 @finding("votes_by_pair", "Which pairs were compared?", FULL)
 def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     """How many comparisons each pair has."""
-    data, table = board.data, board.votes_by_pair()
-    n, total = data.n_options, data.wins + data.losses + data.tied
-    most = int(total.argmax())
+    labels, table = board.data.labels, board.votes_by_pair()
+    first, second = np.triu_indices(len(labels), 1)
+    total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
+    compared, most = total[total > 0], int(total.argmax())
+    how = "in one set" if isinstance(board.data, Choices) else "compared"
     sentence = (
-        f"{data.n_pairs / (n * (n - 1) / 2):.0%} of {plural(n * (n - 1) // 2, 'pair')} were compared, half of these at "
-        f"most {short_number(float(np.median(total))):,} times, {data.labels[data.first[most]]!r} and "
-        f"{data.labels[data.second[most]]!r} most often ({short_number(float(total[most])):,} times)."
+        f"{len(compared) / len(total):.0%} of {plural(len(total), 'pair')} were {how}, half of these at most "
+        f"{short_number(float(np.median(compared))):,} times, {labels[first[most]]!r} and {labels[second[most]]!r} "
+        f"most often ({short_number(float(total[most])):,} times)."
     )
-    caption = "Comparisons of each pair, darker: more; white: none."
+    counted = "Sets that hold" if isinstance(board.data, Choices) else "Comparisons of"
+    caption = f"{counted} each pair, darker: more; white: none."
     names = board.table.index.tolist()
     table = table.iloc[:MAX_OF_PAIRS, :MAX_OF_PAIRS]
     picture = Picture("votes_by_pair", caption + _left_out(names, MAX_OF_PAIRS), (board,))
-    return Finding(sentence, title="Comparisons of each pair", table=table, picture=picture)
+    return Finding(sentence, title=f"{counted} each pair", table=table, picture=picture)

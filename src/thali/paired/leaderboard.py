@@ -10,14 +10,14 @@ import numpy as np
 from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali.data.choices import Choices
-from thali.data.pairs import PairedComparisons
+from thali.data.connectivity import disconnected
 from thali.data.pairs.covariates import Covariates
-from thali.errors import Argument, ArgumentError, DataError, Setting
-from thali.inference.warn import is_quiet
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
+from thali.inference.warn import is_quiet, warn
 from thali.posterior.dependence import ADJUSTED, RANDOM
 
 from .board import Leaderboard
-from .counted import Counted, comparisons_of, count
+from .counted import Counted, Judgements, count, judgements_of, with_more
 from .more_votes import FIRST, more_votes
 from .plain_worths import Drawn, drawn_of
 from .pooled import check_pool, pooled
@@ -54,21 +54,29 @@ def leaderboard(
     lapse: float = 0.0,
     **columns: Any,
 ) -> Leaderboard:
-    r"""Rank options by comparisons of two, with intervals of their ranks and the groups that cannot be told apart.
+    r"""Rank options by comparisons of two, rankings, or choices out of sets, with intervals of their ranks and the
+    groups that cannot be told apart.
 
     .. math::
         P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
         P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
 
     With covariates x of a comparison, :math:`w_i e^{x' \beta}` stands in place of :math:`w_i`. With judges, whose
-    discriminations are d, worths are :math:`w_i^d`; with periods they change in time.
+    discriminations are d, worths are :math:`w_i^d`; with periods they change in time. Out of a set S
+
+    .. math:: P(i \mid S) = \frac{w_i}{\sum_{k \in S} w_k}
+
+    is chosen; a ranking is such choices one after another (Plackett 1975), and the best and the worst of a set are those
+    of any ranking that begins and ends with them.
 
     Parameters
     ----------
     source : str, path, DataFrame, PairedComparisons or Choices
         A file (CSV, TSV, Excel or Parquet; large ones are read in batches, and only counts are kept), a data frame of
         pandas, polars or whatever has the Arrow interface, or data: the log of an arena (model_a, model_b, winner),
-        winners and losers, results of games, a square of counts, and whatever else `thali fit` reads as pairs.
+        winners and losers, results of games, a square of counts, and whatever else `thali fit` reads as pairs; or
+        rankings, choices out of sets, the best and the worst of sets of at most six. These have neither ties nor
+        covariates nor periods; their judges are those who answered.
     ties : {"davidson", "half", "drop"}
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
     method : {"laplace", "mcmc", "maximum-likelihood"}
@@ -126,7 +134,8 @@ def leaderboard(
         The share of choices that are made at random.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
-        take them: first, second, chosen, rejected, count, losses, subject, date, home, away, result, coding. `where`:
+        take them: first, second, chosen, rejected, count, losses, subject, date, home, away, result, coding; of choices
+        out of sets option, rank, unranked, best, worst (`Choices.from_rankings`, `from_best_worst`). `where`:
         conditions on the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
@@ -139,7 +148,7 @@ def leaderboard(
         If `ties`, `method` or `people` is another word, a condition cannot be read, or columns are named of data that
         have none.
     DataError
-        If the source cannot be read as paired comparisons; if a covariate is one of options; if answers are to be
+        If the source cannot be read as paired comparisons or choices out of sets; if a covariate is one of options; if answers are to be
         adjusted and nobody knows who gave them; or if by maximum likelihood some worth or coefficient is not finite.
 
     Warns
@@ -149,7 +158,7 @@ def leaderboard(
 
     References
     ----------
-    Bradley & Terry (1952); Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
+    Bradley & Terry (1952); Plackett (1975), The analysis of permutations; Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
     comparison experiments.
 
     Examples
@@ -167,7 +176,7 @@ def leaderboard(
     asked.check(method, people)
     Scale.of(anchor_model)
     check_pool(pool, by, asked, method, people)
-    columns = asked.columns(columns, isinstance(source, PairedComparisons | Choices))
+    columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
     settings |= asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
@@ -200,8 +209,8 @@ class Made(NamedTuple):
         new = count(more, progressbar, self.columns | columns, self.counted.ids)
         parts = dict(self.counted.parts)
         for name, part in new.parts.items():
-            parts[name] = parts[name].with_more(part) if name in parts else part
-        data = comparisons_of(self.counted.data).with_more(comparisons_of(new.data))
+            parts[name] = with_more(parts[name], part) if name in parts else part
+        data = with_more(judgements_of(self.counted.data), judgements_of(new.data))
         repeated = self.counted.repeated + new.repeated
         return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as))
 
@@ -212,18 +221,18 @@ def leaderboard_of(
     method: str,
     random_seed: Any,
     progressbar: bool,
-    parts: Mapping[str, PairedComparisons] | None = None,
+    parts: Mapping[str, Judgements] | None = None,
     people: Any = None,
     lapse: float = 0.0,
     anchor_model: Any = None,
     pool: bool = False,
     **asked: Any,
 ) -> Leaderboard:
-    """The leaderboard of data, whatever `comparisons_of` takes, with those of parts of them; `asked`: see `Asked`."""
+    """The leaderboard of data, whatever `judgements_of` takes, with those of parts of them; `asked`: see `Asked`."""
     wanted, scale, parts = Asked(**asked), Scale.of(anchor_model), parts or {}
 
-    def prepared(source: Any) -> PairedComparisons:
-        data = wanted.of(comparisons_of(source))
+    def prepared(source: Any) -> Judgements:
+        data = wanted.of(judgements_of(source))
         data = data if ties == "davidson" else data.without_ties(ties)
         if data.covariates is not None:
             _check_covariates(data.covariates)
@@ -232,9 +241,10 @@ def leaderboard_of(
     data = prepared(source)
     scale.place(data.labels)
     if method != "maximum-likelihood" and not is_quiet():
-        data.warn_if_unusual()
+        if message := disconnected(data.components(), data.never_judged):
+            warn(DataWarning(message))
 
-    def drawn_by(data: PairedComparisons, scale: Scale, progressbar: bool) -> tuple[Drawn, np.ndarray | None]:
+    def drawn_by(data: Judgements, scale: Scale, progressbar: bool) -> tuple[Drawn, np.ndarray | None]:
         settings = wanted, scale, method, lapse, random_seed, progressbar, people
         drawn = drawn_of(data, *settings)
         if data.covariates is None:
@@ -245,7 +255,7 @@ def leaderboard_of(
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
     board, boards = board_of(data, drawn, without, scale), {}
     board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
-    ready: dict[str, PairedComparisons] = {}
+    ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
@@ -264,14 +274,18 @@ def leaderboard_of(
 def _forecast(board: Leaderboard, drawn: Drawn, wanted: Asked, lapse: float, effect: float) -> "pandas.DataFrame":
     """What more votes would teach about the first options."""
     first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
-    votes = None if wanted.period else float(board.data.n_comparisons)
+    votes = None if wanted.period else float(board.data.n_answers)
     return more_votes(drawn.log_worths[:, first], votes, board.tie, lapse, effect)
 
 
 def _shared(
-    parts: Mapping[str, PairedComparisons], whole: PairedComparisons, *how: Any
+    parts: Mapping[str, Any], whole: Judgements, *how: Any
 ) -> tuple[dict[str, tuple[Drawn, np.ndarray | None]], str]:
     """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
+    if isinstance(whole, Choices):
+        raise DataError(
+            Argument("pool"), f" is for boards of comparisons of two, and these are {whole.kind}; leave it out."
+        )
     together = pooled(parts, whole, *how)
     if whole.covariates is None:
         return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence

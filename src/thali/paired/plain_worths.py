@@ -5,19 +5,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import shorten
+from thali.data.choices import Choices
+from thali.data.choices.choices import places_of_rows
 from thali.data.connectivity import check_finite
-from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, DataError, Setting
 from thali.inference.progress import Progress
 from thali.inference.seeds import streams
 from thali.posterior.dependence import Dependence
 from thali.posterior.view import Posterior
 
+from .counted import Judgements
 from .scale import Scale
 from .worths import Asked, Seen, seen_by
 
 if TYPE_CHECKING:
-    from thali.aspects.bradley_terry import Density
+    from thali.aspects.bradley_terry import AnyDensity
 
 DRAWS, _BLOCK = 4000, 500
 _FLAT = 1e-10  # curvature, beside that along single coordinates, of directions about which comparisons say nothing
@@ -45,7 +47,7 @@ class Drawn(NamedTuple):
 
 
 def drawn_of(
-    data: PairedComparisons,
+    data: Judgements,
     asked: Asked,
     scale: Scale,
     method: str,
@@ -55,23 +57,24 @@ def drawn_of(
     people: Any,
 ) -> Drawn:
     """The draws by that method."""
+    data = as_likelihood(data)
     if not asked.is_plain:
         seen = seen_by(data, asked, scale, method, lapse, random_seed, progressbar)
         return Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen)
     if method == "mcmc":
         return _by_mcmc(data, lapse, random_seed, progressbar, people)
-    from thali.aspects.bradley_terry import density_of
+    from thali.aspects.bradley_terry import SetDensity, density_of
     from thali.aspects.dependence import worths_of
+    from thali.aspects.maximum_likelihood.problem import problem
 
     estimates = method == "maximum-likelihood"
     if estimates:
-        beats = data.wins + data.tied > 0, data.losses + data.tied > 0
-        winner = np.append(data.first[beats[0]], data.second[beats[1]])
-        loser = np.append(data.second[beats[0]], data.first[beats[1]])
-        check_finite(
-            data.labels, winner, loser, ("set ", Setting("method", "laplace"), ", whose prior keeps it finite.")
-        )
-    density = density_of(data, lapse, bool(data.n_ties), not estimates)
+        keeps = "set ", Setting("method", "laplace"), ", whose prior keeps it finite."
+        check_finite(data.labels, *_beaten(data), keeps)
+    if isinstance(data, Choices):
+        density = SetDensity(problem(data, np.eye(data.n_options, dtype=bool), lapse), not estimates)
+    else:
+        density = density_of(data, lapse, bool(data.n_ties), not estimates)
     if estimates and data.covariates is not None:
         _check_identified(density, data.covariates.names)
     normal, dependence = worths_of(people, data, density)
@@ -86,7 +89,35 @@ def drawn_of(
     return Drawn(u, np.exp(log_nu).ravel(), beta, (mode[0], mode[2]) if estimates else None, dependence)
 
 
-def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
+def as_likelihood(data: Judgements) -> Judgements:
+    """The data as their likelihood is computed: of three the best and the worst are a ranking."""
+    from thali.aspects.likelihoods.best_worst import LARGEST, RANKING
+    from thali.aspects.likelihoods.elimination import as_pairs
+
+    if isinstance(data, Choices) and data.worst is not None and (size := int(data.sizes.max())) > LARGEST:
+        raise DataError(
+            f"The best and the worst of {size} options were chosen, and a leaderboard sums over rankings of at most "
+            f"{LARGEST}; leave larger sets out, or fit EliminationByAspects('unique', best_worst='reversed')."
+        )
+    return as_pairs(data, RANKING)
+
+
+def _beaten(data: Judgements) -> tuple[np.ndarray, np.ndarray]:
+    """Who was chosen over whom, each two once or more often."""
+    if isinstance(data, Choices):
+        row, place = places_of_rows(data)
+        others = data.members[place]
+        winner, loser = data.members[data.choice[row]], others
+        if data.worst is not None:
+            winner, loser = np.append(winner, others), np.append(loser, data.members[data.worst[row]])
+        differ = winner != loser
+        return winner[differ], loser[differ]
+    beats = data.wins + data.tied > 0, data.losses + data.tied > 0
+    winner = np.append(data.first[beats[0]], data.second[beats[1]])
+    return winner, np.append(data.second[beats[0]], data.first[beats[1]])
+
+
+def _check_identified(density: "AnyDensity", names: tuple[str, ...]) -> None:
     """Refuse covariates whose effects the likelihood alone does not tell from worths."""
     from thali.aspects.bradley_terry import local
 
@@ -104,7 +135,7 @@ def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
         )
 
 
-def _by_mcmc(data: PairedComparisons, lapse: float, random_seed: Any, progressbar: bool, people: Any) -> Drawn:
+def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool, people: Any) -> Drawn:
     """The draws of the chains of the model."""
     from thali.aspects.models.elimination import EliminationByAspects
 

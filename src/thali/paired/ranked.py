@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import plural, shorten
-from thali.data.pairs import PairedComparisons
+from thali.data.choices import Choices
+from thali.data.choices.choices import places_of_rows
 from thali.posterior.interval import INTERVAL, TAILS
 
 from .board import Leaderboard
+from .counted import Judgements
 from .plain_worths import Drawn
 from .scale import SCALE, Scale
 
@@ -86,7 +88,7 @@ def _runs(numbers: list[int]) -> list[str]:
 # The table ------------------------------------------------------------------------------------------------------------
 
 
-def board_of(data: PairedComparisons, drawn: Drawn, without: np.ndarray | None, scale: Scale) -> Leaderboard:
+def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: Scale) -> Leaderboard:
     """The leaderboard that draws of log worths give; `without`: the log worths without control for covariates."""
     import pandas as pd
 
@@ -132,7 +134,7 @@ def board_of(data: PairedComparisons, drawn: Drawn, without: np.ndarray | None, 
     )
 
 
-def _effects(data: PairedComparisons, drawn: Drawn) -> "pandas.DataFrame | None":
+def _effects(data: Judgements, drawn: Drawn) -> "pandas.DataFrame | None":
     """The coefficients of covariates with their intervals; None without covariates."""
     import pandas as pd
 
@@ -149,9 +151,15 @@ def _shares(log_worths: np.ndarray) -> np.ndarray:
     return worth / worth.sum(axis=-1, keepdims=True)
 
 
-def _record(data: PairedComparisons) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How often each option was chosen, rejected, and neither."""
+def _record(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How often each option was chosen, rejected, and neither; of best and worst, whether it was one of these."""
     n = data.n_options
+    if isinstance(data, Choices):
+        row, place = places_of_rows(data)
+        chosen = np.bincount(data.members[data.choice], data.times, n)
+        others = np.bincount(data.members[place], data.times[row], n) - chosen
+        worst = others if data.worst is None else np.bincount(data.members[data.worst], data.times, n)
+        return chosen, worst, others - worst
 
     def added(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return np.bincount(data.first, first, n) + np.bincount(data.second, second, n)
@@ -164,7 +172,7 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.int64) if np.array_equal(numbers, np.floor(numbers)) else numbers
 
 
-def _note(data: PairedComparisons, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str) -> str:
+def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
         f"Intervals hold {INTERVAL:.0%}. Two options are in one group if neither is above the other with probability "

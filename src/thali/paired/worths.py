@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import plural, shorten
+from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.data.pairs.dates import DAY, PERIODS, Dates, rows_alike
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 from thali.inference.seeds import streams
 from thali.posterior.interval import TAILS
 
+from .counted import Judgements
 from .scale import Scale
 
 if TYPE_CHECKING:
     import pandas
 
     from thali.aspects.worths.density import Density, Spreads
-    from thali.aspects.worths.laplace import Mode
+    from thali.aspects.worths.laplace import Marginal
 
 # What is asked for ----------------------------------------------------------------------------------------------------
 
@@ -87,7 +89,7 @@ class Asked(NamedTuple):
             )
         return found | {"date": self.period}
 
-    def of(self, data: PairedComparisons) -> PairedComparisons:
+    def of(self, data: Judgements) -> Judgements:
         """The comparisons between the dates asked for, with dates if there are periods."""
         if self.judge_bias and data.covariates is None:
             raise DataError(
@@ -145,16 +147,18 @@ class Posed(NamedTuple):
     judges: tuple[str, ...]
 
 
-def posed(data: PairedComparisons, asked: Asked, lapse: float) -> Posed:
-    """The density that the comparisons leave."""
+def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
+    """The density that comparisons, or choices out of sets, leave."""
     from thali.aspects.worths.density import Density, Rows
 
-    if asked.judges and data.answers is None:
+    if asked.judges and (not data.subjects or (isinstance(data, Choices) and (data.respondent < 0).any())):
         raise DataError(
-            "These comparisons do not say who judged; name the column of judges by ",
+            f"These {data.word_for_answers} do not say who judged; name the column of judges by ",
             InPython("`subject`", Argument("respondent")),
             ".",
         )
+    if isinstance(data, Choices):
+        return _posed_by_sets(data, asked, lapse)
     rows = _rows(data, asked.judges)
     number, names = np.zeros(len(rows.x), np.int64), [""]
     if asked.period is not None:
@@ -171,6 +175,14 @@ def posed(data: PairedComparisons, asked: Asked, lapse: float) -> Posed:
     steps, judges = np.diff(different).astype(float), data.subjects if asked.judges else ()
     density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
     return Posed(density, names, judges)
+
+
+def _posed_by_sets(data: Choices, asked: Asked, lapse: float) -> Posed:
+    """The density that choices out of sets leave."""
+    from thali.aspects.worths.sets import Sets, answers_of
+
+    judges = data.subjects if asked.judges else ()
+    return Posed(Sets(answers_of(data, lapse, asked.judges), data.n_options, len(judges)), [""], judges)
 
 
 class _Finest(NamedTuple):
@@ -213,7 +225,13 @@ class Seen(NamedTuple):
 
 
 def seen_by(
-    data: PairedComparisons, asked: Asked, scale: Scale, method: str, lapse: float, random_seed: Any, progressbar: bool
+    data: Judgements,
+    asked: Asked,
+    scale: Scale,
+    method: str,
+    lapse: float,
+    random_seed: Any,
+    progressbar: bool,
 ) -> Seen:
     """The draws by that method, and the tables made of them."""
     from thali.aspects.worths.laplace import Marginal
@@ -233,17 +251,16 @@ def seen_by(
         points, spreads = marginal.draws(rng, count)
     worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
     worths = scale.anchored(worths, data.labels, axis=1)
-    mode = marginal.best[1]
-    judges = _judges(pose, points, mode, data.covariate_names) if pose.judges else None
+    judges = _judges(pose, points, marginal, data.covariate_names) if pose.judges else None
     in_time = _in_time(data, pose, worths, scale, lapse) if asked.period is not None else None
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    note = _note(pose, asked, scale, spreads, judges, method)
-    if judges is None and data.answers is not None:
+    note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
+    if judges is None and data.subjects:
         note += " The answers of a person count as independent ones."
     return Seen(worths[-1].T, nu, beta, judges, in_time, note)
 
 
-def _judges(pose: Posed, points: np.ndarray, mode: "Mode", covariates: Sequence[str]) -> "pandas.DataFrame":
+def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str]) -> "pandas.DataFrame":
     """The table of judges."""
     import pandas as pd
 
@@ -252,8 +269,8 @@ def _judges(pose: Posed, points: np.ndarray, mode: "Mode", covariates: Sequence[
     density = pose.density
     logs, rows = points[density.judges], density.rows
     low, high = np.exp(np.quantile(logs, TAILS, axis=1))
-    found = agreement(density, mode)
-    count = np.bincount(rows.judge, rows.wins + rows.losses + rows.tied, density.n_judges)
+    found = agreement(marginal)
+    count = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
         "discrimination": np.exp(np.median(logs, axis=1)),
         "low": low,
@@ -319,7 +336,13 @@ def _in_time(
 
 
 def _note(
-    pose: Posed, asked: Asked, scale: Scale, spreads: "Spreads", judges: "pandas.DataFrame | None", method: str
+    pose: Posed,
+    asked: Asked,
+    scale: Scale,
+    spreads: "Spreads",
+    judges: "pandas.DataFrame | None",
+    method: str,
+    answers: str,
 ) -> str:
     """What the numbers mean."""
     sentences = []
@@ -341,7 +364,7 @@ def _note(
             has = "have" if len(few) > 1 else "has"
             sentences.append(
                 f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
-                f"than {FEW} comparisons; the method mcmc does not approximate."
+                f"than {FEW} {answers}; the method mcmc does not approximate."
             )
         if asked.period is not None and method == "laplace":
             sentences.append(

@@ -55,10 +55,11 @@ def boards(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
             axes[0].figure.suptitle("; ".join(left_out), x=0.01, ha="left", fontsize=9)
     axes = list(np.atleast_1d(np.asarray(axes, dtype=object)))
     rows, ends = np.arange(n), ["rating_low", "rating_high"]
-    shown = np.concatenate([parts.loc[names, ends].to_numpy(), whole[ends].to_numpy()])
-    least, most = shown.min(), shown.max()
+    drawn = {name: parts.loc[name].reindex(whole.index) for name in names}
+    shown = np.concatenate([each[ends].to_numpy() for each in (whole, *drawn.values())])
+    least, most = np.nanmin(shown), np.nanmax(shown)
     for ax, name in zip(axes, names, strict=True):
-        own = parts.loc[name].reindex(whole.index)
+        own = drawn[name]
         ax.hlines(rows - 0.16, whole["rating_low"], whole["rating_high"], color="0.75", linewidth=1.4)
         ax.scatter(whole["rating"], rows - 0.16, s=12, color="0.75", zorder=2)
         ax.hlines(rows + 0.16, own["rating_low"], own["rating_high"], color=COLOURS[0], linewidth=1.4)

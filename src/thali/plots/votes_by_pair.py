@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.choices import Choices
 from thali.paired.findings import MAX_OF_PAIRS
 
 from ._style import GRID, SHADES, label_width, new_axes, short
@@ -65,5 +66,6 @@ def votes_by_pair(board: Any, ax: "Axes | None" = None) -> "Axes":
     ax.tick_params(which="both", length=0)
     ax.spines[:].set_visible(False)
     of_all = f", the first {n} of {count:,} options" if count > n else ""
-    ax.set_title(f"comparisons of each pair{of_all}", loc="left" if of_all else "center", fontsize=10)
+    counted = "sets that hold" if isinstance(board.data, Choices) else "comparisons of"
+    ax.set_title(f"{counted} each pair{of_all}", loc="left" if of_all else "center", fontsize=10)
     return ax

@@ -112,6 +112,7 @@ class Rows(NamedTuple):
     counts: tuple[str, ...] = ()  # the columns of counts
     warn: Callable[[Any], None] | None = None  # of what rows that are no longer there say, by the data of all
     unread: str | None = None  # the column that says who answered, where it was not read
+    others: tuple[str, ...] = ()  # kinds of data that the table may hold besides
 
     def build(self) -> tuple[Any, str]:
         """The comparisons, and a sentence that says how they were read."""
@@ -132,7 +133,7 @@ class Rows(NamedTuple):
     def reading(self) -> Reading:
         """How it is read."""
         if self.times is None:
-            return recognise(self.table, PAIRS, **self.options)
+            return recognise(self.table, PAIRS, *self.others, **self.options)
         return _as_counts(self.table, self.times, self.counts, self.options)
 
     def by(self, name: str) -> dict[str, Any]:
@@ -178,8 +179,18 @@ class Rows(NamedTuple):
             return part.reading().convert()[0]
 
 
-def read_rows(path: Any, besides: Sequence[str], progressbar: bool, where: Any, options: dict[str, Any]) -> Rows:
-    """The rows of such a file; of a large one those that differ in what comparisons are made of, or `besides`."""
+def read_rows(
+    path: Any,
+    besides: Sequence[str],
+    progressbar: bool,
+    where: Any,
+    options: dict[str, Any],
+    others: tuple[str, ...] = (),
+) -> Rows:
+    """The rows of such a file; of a large one those that differ in what comparisons are made of, or `besides`.
+
+    `others`: kinds of data that it may hold besides.
+    """
     conditions = Where.of(where)
     batches = None if isinstance(path, Source) else _batches_of(Path(path).expanduser())
     if batches is not None:
@@ -189,7 +200,7 @@ def read_rows(path: Any, besides: Sequence[str], progressbar: bool, where: Any, 
             head = kept.head()
             for name in besides:
                 column(head.frame, name)
-        reading = recognise(head, PAIRS, **options)
+        reading = Rows(head, options, others=others).reading()
         if reading.counted is not None:
             columns, counts = reading.counted
             every = tuple(dict.fromkeys([*columns, *besides]))
@@ -198,7 +209,7 @@ def read_rows(path: Any, besides: Sequence[str], progressbar: bool, where: Any, 
             return Rows(table, options, times, counts, partial(_warn_of_practice, kept, head), who)
     table = load(path)
     with in_file(table.file):
-        return Rows(table.only(conditions), options)
+        return Rows(table.only(conditions), options, others=others)
 
 
 def is_large(path: str) -> bool:

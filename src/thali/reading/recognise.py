@@ -248,9 +248,9 @@ def recognise(
     return sure[0]
 
 
-def check_names(options: dict[str, Any], kind: str) -> None:
+def check_names(options: dict[str, Any], *kinds: str) -> None:
     """Refuse names of columns, and other arguments about a table, that no shape of such data has."""
-    known = {name for shape in SHAPES if shape.kind == kind for name in shape.options if name != "known"}
+    known = {name for shape in SHAPES if shape.kind in kinds for name in shape.options if name != "known"}
     known |= {"where", "labels", "codes", "design"}
     if unknown := [name for name in options if name not in known]:
         names = shorten(sorted(known), 40)

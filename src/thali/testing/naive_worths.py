@@ -1,7 +1,8 @@
-"""The density of worths seen by judges in time, written out comparison by comparison: slow, and obviously right."""
+"""The density of worths seen by judges, in time or in sets, written out answer by answer: slow, and obviously right."""
 
 import math
 from collections.abc import Sequence
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -60,3 +61,43 @@ def log_joint(
 
 def _log_normal(x: float, sd: float) -> float:
     return -0.5 * (x / sd) ** 2 - math.log(sd) - 0.5 * math.log(2.0 * math.pi)
+
+
+# Choices out of sets, rankings among them ----------------------------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    """An answer to a set: the option that was chosen, or the best and the worst, before the others."""
+
+    options: Sequence[int]
+    judge: int
+    count: float
+    is_best_worst: bool
+
+
+def log_joint_of_sets(
+    answers: Sequence[Answer],
+    log_worths: Sequence[float],
+    log_discriminations: Sequence[float],
+    tau: float | None,
+    lapse: float,
+) -> float:
+    """The log of the joint density of answers, without coefficients, of log worths and of log discriminations."""
+    found = sum(each - math.exp(each) for each in log_worths)
+    found += sum(_log_normal(g, tau or 0.0) for g in log_discriminations)
+    for each in answers:
+        d = math.exp(log_discriminations[each.judge]) if len(log_discriminations) else 1.0
+        weights = [math.exp(d * log_worths[option]) for option in each.options]
+        if each.is_best_worst:
+            best, worst, *others = weights
+            orders = [[best, *between, worst] for between in permutations(others)]
+            p = sum(math.prod(_chosen(left[k:], lapse) for k in range(len(left) - 1)) for left in orders)
+        else:
+            p = _chosen(weights, lapse)
+        found += each.count * math.log(p)
+    return found
+
+
+def _chosen(weights: Sequence[float], lapse: float) -> float:
+    """The probability of the first."""
+    return (1.0 - lapse) * weights[0] / sum(weights) + lapse / len(weights)

@@ -1,15 +1,14 @@
 """The log-likelihood of weights given choices out of sets, or best and worst of them, and its derivatives."""
 
 from collections.abc import Iterator
-from itertools import permutations
 from math import factorial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..likelihoods.answer_slopes import OF_ANSWER
 from ..likelihoods.best_worst import (
     RANKING,
-    REVERSED,
     above_zero,
     answer_probabilities,
     first_answers,
@@ -93,6 +92,16 @@ class LuceProblem(NamedTuple):
         from scipy.special import xlogy
 
         return np.add.reduceat(xlogy(self.counts, self.probabilities(weights, beta)), self.start[:-1])
+
+    def log_likelihoods(self, weights: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
+        own = weights[:, self.members]
+        whole = np.add.reduceat(own, self.start[:-1], axis=1)
+        if self.lapse == 0.0:
+            chosen = np.bincount(self.members, self.counts, self.n_aspects)
+            return _logs(weights) @ chosen - _logs(whole) @ self.totals
+        q = own / np.repeat(whole, self.sizes, axis=1)
+        return _logs((1.0 - self.lapse) * q + self.lapse / np.repeat(self.sizes, self.sizes)) @ self.counts
 
     def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
         """The derivatives at a point.
@@ -232,12 +241,16 @@ class BestWorstProblem(NamedTuple):
 
         return self._of_sets(xlogy(self.counts, self.probabilities(weights, beta)))
 
+    def log_likelihoods(self, weights: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
+        return _logs(answer_probabilities(weights, self.start, self.members, self.lapse, self.rule)) @ self.counts
+
     def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
         """The derivatives at a point; the information is that of the squared gradients of the choices."""
         n = self.n_aspects
         gradient, information, hessian = np.zeros(n), np.zeros(n), np.zeros(n * n)
         for rows in self._rows():
-            by_member, curve = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            _, by_member, curve = OF_ANSWER[self.rule](above_zero(weights[rows.members]), self.lapse)
             count, options = rows.counts[:, None], rows.members
             gradient += np.bincount(options.ravel(), (count * by_member).ravel(), n)
             information += np.bincount(options.ravel(), (count * by_member**2).ravel(), n)
@@ -252,7 +265,7 @@ class BestWorstProblem(NamedTuple):
         found = np.zeros((tally.shape[0], self.n_aspects))
         asked = self.with_counts(np.asarray(tally.sum(axis=0)))
         for rows in asked._rows():
-            by_member, _ = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            by_member = OF_ANSWER[self.rule](above_zero(weights[rows.members]), self.lapse, False).gradient
             row, options = np.repeat(np.arange(len(rows.members)), rows.members.shape[1]), rows.members.ravel()
             shape = len(rows.members), self.n_aspects
             found += tally[:, rows.answer] @ csr_array((by_member.ravel(), (row, options)), shape=shape)
@@ -283,56 +296,6 @@ def _entries(m: int, rule: str) -> int:
     return m**2 * (factorial(m - 2) if rule == RANKING else 1)
 
 
-def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a[..., :, None] * b[..., None, :]
-
-
-def _diagonal(a: np.ndarray) -> np.ndarray:
-    return a[..., :, None] * np.eye(a.shape[-1])
-
-
-def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Gradient and Hessian of the logarithm of :math:`P = \sum_\sigma P_\sigma`, a sum over rankings."""
-    # With the gradient g and the Hessian H of each :math:`\ln P_\sigma`, which are sums over its choices as of
-    # `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the outer product of the mean of g,
-    # each ranking with the weight :math:`P_\sigma`.
-    m = own.shape[1]
-    orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
-    every = np.arange(len(orders))
-    p, g = np.ones((len(orders), len(own), 1)), np.zeros((len(orders), *own.shape))
-    curve = np.zeros((*g.shape, m))
-    left = np.ones((len(orders), 1, m))
-    for stage, x in enumerate(orders.T[:-1]):
-        q = own * left
-        q = q / q.sum(axis=2, keepdims=True)
-        share = q[every, :, x][:, :, None]
-        chosen = (1.0 - lapse) * share + lapse / (m - stage)
-        r = (1.0 - lapse) * share / chosen
-        toward = np.eye(m)[x][:, None] - q
-        p, g = p * chosen, g + r * toward
-        curve = curve + _outer(r * (1.0 - r) * toward, toward) - _diagonal(r * q) + _outer(r * q, q)
-        left[every, 0, x] = 0.0
-    p = p / p.sum(axis=0)
-    mean = (p * g).sum(axis=0)
-    return mean, (p[..., None] * (curve + _outer(g, g))).sum(axis=0) - _outer(mean, mean)
-
-
-def _of_differences(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Gradient and Hessian of the logarithm of :math:`p_{bw} \propto v_b / v_w`, and of its mixture with lapses."""
-    # Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best and j the worst; with
-    # the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
-    m = own.shape[1]
-    odds = _outer(own, 1.0 / own) * (1.0 - np.eye(m))
-    p = odds / odds.sum(axis=(1, 2), keepdims=True)
-    best, worst = p.sum(axis=2), p.sum(axis=1)
-    g = worst - best
-    g[:, 0] = best[:, 1:].sum(axis=1) + worst[:, 0]  # with the digits of 1 - best
-    g[:, 1] = -(worst[:, 0] + worst[:, 2:].sum(axis=1)) - best[:, 1]
-    lean = best - worst
-    curve = p + p.transpose(0, 2, 1) - _diagonal(best + worst) + _outer(lean, lean)
-    share = (1.0 - lapse) * p[:, 0, [1]]
-    r = share / (share + lapse / (m * (m - 1)))
-    return r * g, _outer(r * (1.0 - r) * g, g) + r[:, :, None] * curve
-
-
-_SLOPES = {RANKING: _of_rankings, REVERSED: _of_differences}
+def _logs(p: np.ndarray) -> np.ndarray:
+    """Logarithms of probabilities, of which some may be too small for a number."""
+    return np.log(np.maximum(p, 1e-300))

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali.inference.numerics.bordered import Bordered
 
-from ..outcomes import shares, slopes, terms
+from ..outcomes import shares, slopes, terms, tie_ratio
 
 SPREAD = 0.5  # scale of the HalfNormal priors of the judges' tau and of the drift s
 _LOG_2PI = math.log(2.0 * math.pi)
@@ -28,6 +28,11 @@ class Rows(NamedTuple):
     tied: np.ndarray
     lapse: float
     has_ties: bool
+
+    @property
+    def total(self) -> np.ndarray:
+        """How many comparisons each row stands for."""
+        return self.wins + self.losses + self.tied
 
     def some(self, points: int) -> "Iterator[tuple[slice, Rows]]":
         """The rows some at a time, with counts that have points beside them."""
@@ -52,6 +57,23 @@ class Spreads(NamedTuple):
     def of(cls, judges: float | None, drift: float | None, bias: float | None = None) -> "Spreads":
         """Those of numbers."""
         return cls(*(np.asarray(np.nan if each is None else each) for each in (judges, drift, bias)))
+
+
+class Predicted(NamedTuple):
+    """Log probabilities of the answers of each row, which may be many, and how many these are (rows,)."""
+
+    score: np.ndarray  # as they were given
+    expected: np.ndarray  # on average over answers that have these probabilities
+    chance: np.ndarray  # of guesses, which end in a tie as often as equal options do
+    total: np.ndarray
+
+
+class Expanded(NamedTuple):
+    """The log-likelihood near a point, without coefficients."""
+
+    value: float
+    gradient: np.ndarray  # (size, 1)
+    curvature: Bordered  # minus its second derivatives, or less what makes them indefinite
 
 
 class Seen(NamedTuple):
@@ -121,6 +143,11 @@ class Density:
         rows = self.rows._replace(wins=wins, losses=losses, tied=tied)
         return Density(rows, self.n_options, self.n_judges, self.steps, self.entry, self.n_bias > 0)
 
+    def without_judge(self, judge: int) -> "Density":
+        """The density that the answers of all other judges leave."""
+        others = self.rows.judge != judge
+        return self.with_counts(*(others * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
+
     # The likelihood --------------------------------------------------------------------------------------------------
 
     def places(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -152,7 +179,7 @@ class Density:
 
     def by_row(self, points: np.ndarray) -> np.ndarray:
         """The log-likelihood of each row at each point, without coefficients (rows, points)."""
-        found = np.empty((len(self.rows.first), points.shape[1]))
+        found = np.empty((len(self.rows.judge), points.shape[1]))
         for at, of_some in self._terms(points):
             found[at] = of_some
         return found
@@ -225,14 +252,19 @@ class Density:
 
     def gradients(self, points: np.ndarray, spreads: Spreads) -> tuple[np.ndarray, np.ndarray]:
         """The same, and its slopes (size, points)."""
-        value, gradient = self.log_priors(points, spreads), np.zeros_like(points)
+        gradient = np.zeros_like(points)
+        value = self._add_likelihood(self.log_priors(points, spreads), gradient, points)
+        self.add_prior_slope(gradient, points, spreads)
+        return value, gradient
+
+    def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """A value with the log-likelihood, whose slopes are added to a gradient."""
         for _, rows in self.rows.some(points.shape[1]):
             seen = self.seen(rows, points)
             value = value + terms(rows, seen.q, seen.rest, seen.log_nu).sum(axis=0)
             found = slopes(rows, seen.q, seen.rest, seen.log_nu)
             self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
-        self.add_prior_slope(gradient, points, spreads)
-        return value, gradient
+        return value
 
     def _add_slope(self, gradient: np.ndarray, rows: Rows, seen: Seen, slope: np.ndarray, of_nu: np.ndarray) -> None:
         """Add the slopes of the log-likelihood of rows."""
@@ -294,6 +326,19 @@ class Density:
                 np.add.at(scores.ravel(), place * self.n_judges + judge, score)
         return scores
 
+    def predicted(self, others: np.ndarray) -> Predicted:
+        """The answers of each judge as points predict them (size, judges), one a judge, who then has d = 1."""
+        rows = self.rows
+        one, other = self.places(rows)
+        worths, beta = others[self.worths], others[self.beta]
+        difference = worths[one, rows.judge] - worths[other, rows.judge]
+        log_nu = others[self.nu][:, rows.judge]  # (1 or 0, rows)
+        q, rest = shares(difference + (rows.x * beta[:, rows.judge].T).sum(axis=1))
+        half = np.full(len(q), 0.5)
+        expected = _as_expected(rows, q, rest, log_nu)
+        found = (terms(*each, log_nu) for each in ((rows, q, rest), (expected, q, rest), (rows, half, half)))
+        return Predicted(*(each.ravel() for each in found), rows.total)
+
     # Its curvature ---------------------------------------------------------------------------------------------------
 
     def prior_curvature(self, point: np.ndarray, spreads: Spreads) -> Bordered:
@@ -315,15 +360,17 @@ class Density:
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
         """Minus the second derivatives of the log-likelihood; `is_convex`: less what makes them indefinite."""
-        return self.expanded(point, is_convex)[1]
+        return self.expanded(point, is_convex).curvature
 
-    def expanded(self, point: np.ndarray, is_convex: bool = False) -> tuple[np.ndarray, Bordered]:
-        """The slope of the log-likelihood (size, 1), and its `curvature`, in one pass over the comparisons."""
+    def expanded(self, point: np.ndarray, is_convex: bool = False) -> Expanded:
+        """The log-likelihood, its slope and its `curvature`, in one pass over the comparisons."""
+        value = 0.0
         periods, n, worths = self.n_periods, self.n_options, self.worths.stop
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((worths, self.size - worths)), np.zeros((self.size - worths,) * 2)
         for _, rows in self.rows.some(1):
             seen = self.seen(rows, point[:, None])
+            value += float(terms(rows, seen.q, seen.rest, seen.log_nu).sum())
             found = slopes(rows, seen.q, seen.rest, seen.log_nu)
             self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
             slope, weight, mixed, spread = (
@@ -334,7 +381,8 @@ class Density:
             self._add_curvature(blocks, border, corner, rows, seen, slope, weight, mixed, spread)
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
-        return gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, np.triu(corner) + np.triu(corner, 1).T)
+        corner = np.triu(corner) + np.triu(corner, 1).T
+        return Expanded(value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner))
 
     def _add_curvature(
         self,
@@ -390,6 +438,14 @@ class Density:
                 add_own(place, second, weighted * another)
             if rows.has_ties:
                 add_own((self.nu.start - start) * np.ones_like(judge), place, mixed * each)
+
+
+def _as_expected(rows: Rows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> Rows:
+    """As many comparisons with the outcomes that their probabilities expect."""
+    p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
+    ratio = tie_ratio(rows, q, rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
+    decided = rows.total / (1.0 + ratio)
+    return rows._replace(wins=decided * p, losses=decided * (1.0 - p), tied=rows.total - decided)
 
 
 def diagonals(values: np.ndarray) -> np.ndarray:

@@ -14,7 +14,8 @@ from .density import SPREAD, Density, Spreads, added
 # The mode where standard deviations are known -------------------------------------------------------------------------
 
 
-_GAIN = 1e-9  # of the log density: no step that promises less is taken
+_GAIN = 1e-9  # of the log density: the step that promises less is the last
+_ENOUGH = 1e-4  # the same of modes whose densities are weighed
 _NEAR = 1.0  # the same of the first steps, which are those of a convex problem
 _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
 _ASIDE = 0.3  # how far from a saddle another climb begins
@@ -22,10 +23,12 @@ _LONGEST = 3.0  # change of a coordinate in one step
 
 
 class Place(NamedTuple):
-    """The density at a point."""
+    """The density at a point, with what a step from there is made of."""
 
     where: np.ndarray
     value: float
+    gradient: np.ndarray
+    curvature: Bordered
 
 
 class _Sloped(NamedTuple):
@@ -42,18 +45,20 @@ class _Climb(Target[Place]):
 
     def look(self, where: np.ndarray) -> Place:
         """The density there."""
-        value = float(self._density.values(where[:, None], self._spreads)[0])
-        return Place(where, value - self._tilt * where[self._density.judges].mean() if self._tilt else value)
+        density, spreads, point = self._density, self._spreads, where[:, None]
+        value, gradient, curvature = density.expanded(where, self._is_convex)
+        value += float(density.log_priors(point, spreads)[0])
+        density.add_prior_slope(gradient, point, spreads)
+        if self._tilt:
+            value -= self._tilt * float(where[density.judges].mean())
+            gradient[density.judges] -= self._tilt / density.n_judges
+        return Place(where, value, gradient[:, 0], added(curvature, density.prior_curvature(where, spreads)))
 
     def moved(self, here: Place, change: np.ndarray) -> Place:
         return self.look(here.where + change)
 
     def slope(self, here: Place) -> _Sloped:
-        gradient, curvature = self._density.expanded(here.where, self._is_convex)
-        self._density.add_prior_slope(gradient, here.where[:, None], self._spreads)
-        gradient[self._density.judges] -= self._tilt / max(self._density.n_judges, 1)
-        curvature = added(curvature, self._density.prior_curvature(here.where, self._spreads))
-        return _Sloped(gradient[:, 0], curvature, curvature.diagonal.clip(1e-3))
+        return _Sloped(here.gradient, here.curvature, here.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _Sloped, damping: float) -> Step | None:
         try:
@@ -80,15 +85,17 @@ class Mode(NamedTuple):
     evidence: float  # the log of the integral of the density, approximately
 
 
-def _factor(density: Density, point: np.ndarray, spreads: Spreads) -> BorderedFactor | None:
+def _factor(curvature: Bordered) -> BorderedFactor | None:
     """The factor of minus the second derivatives; None where they are not those of a maximum."""
     try:
-        return BorderedFactor(curvature_at(density, point, spreads))
+        return BorderedFactor(curvature)
     except np.linalg.LinAlgError:
         return None
 
 
-def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None, tilt: float = 0.0) -> Mode:
+def highest(
+    density: Density, spreads: Spreads, start: np.ndarray | None = None, tilt: float = 0.0, gain: float = _GAIN
+) -> Mode:
     """The mode of the density, by damped Newton steps from a point, or from equal worths and judges.
 
     `tilt`: so many times the mean of log discriminations is taken from the log of the density first.
@@ -96,16 +103,16 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None,
     climb = _Climb(density, spreads, tilt)
 
     def climbed(begin: np.ndarray) -> Place:
-        return newton(climb, climb.look(begin), _GAIN, last=True, damping=1e-6, longest=_LONGEST).point
+        return newton(climb, climb.look(begin), gain, last=True, damping=1e-6, longest=_LONGEST).point
 
     if start is None:  # from afar by steps that are never those towards a saddle
         afar = _Climb(density, spreads, tilt, is_convex=True)
         start = newton(afar, afar.look(np.zeros(density.size)), _NEAR, damping=1e-6, longest=_LONGEST).point.where
     end = climbed(start)
-    factor = _factor(density, end.where, spreads)
+    factor = _factor(end.curvature)
     if factor is None:  # a saddle, such as that of two judges who contradict each other
         end = climbed(end.where + _ASIDE * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0))
-        factor = _factor(density, end.where, spreads)
+        factor = _factor(end.curvature)
     value = end.value + (tilt * float(end.where[density.judges].mean()) if tilt else 0.0)
     return _about(density, end.where, value, spreads, factor)
 
@@ -191,11 +198,15 @@ class Marginal:
         k = int(self.weights.argmax())
         return self.spreads[k], self._mode(k)
 
+    def without(self, judge: int, spreads: Spreads, start: np.ndarray) -> np.ndarray:
+        """The mode that the answers of all other judges leave; `start`: that of all."""
+        return highest(self.density.without_judge(judge), spreads, start, self._tilt, _ENOUGH).point
+
     def _mode(self, k: int) -> Mode:
         """The mode at a point of the lattice."""
         point, spreads = self._points[k], self.spreads[k]
-        value = float(self.density.values(point[:, None], spreads)[0])
-        return _about(self.density, point, value, spreads, _factor(self.density, point, spreads))
+        here = _Climb(self.density, spreads, 0.0).look(point)
+        return _about(self.density, point, here.value, spreads, _factor(here.curvature))
 
     def _of_judges(self, centre: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A lattice of log tau near the top of its marginal, as fine as that is narrow, where steps of .5 are wide."""
@@ -275,7 +286,7 @@ class Marginal:
         key = _key(logs)
         if key not in self._found:
             spreads = self._spreads(logs)
-            mode = highest(self.density, spreads, self._near(spreads), self._tilt)
+            mode = highest(self.density, spreads, self._near(spreads), self._tilt, _ENOUGH)
             self._last = mode, spreads
             of_spreads = [self.density.log_spread_prior(k, log) for k, log in zip(self.learned, logs, strict=True)]
             self._found[key] = mode.evidence + float(sum(of_spreads)), mode.point
@@ -309,7 +320,7 @@ class Marginal:
             mode, here = self._mode(k), self.spreads[k]
             away = mode.factor.draw(rng.standard_normal((self.density.size, len(own))))
             away[~self.density.is_free] = 0.0
-            if len(self.density.rows.first) <= _MOST_TURNED:
+            if len(self.density.rows.judge) <= _MOST_TURNED:
                 ahead, behind = (self._values(mode, sign * away, here) for sign in (1, -1))
                 with np.errstate(over="ignore"):
                     away[:, rng.random(len(own)) * (1.0 + np.exp(behind - ahead)) > 1.0] *= -1.0
@@ -332,7 +343,7 @@ class Marginal:
 
     def _values(self, mode: Mode, away: np.ndarray, spreads: Spreads) -> np.ndarray:
         """The log density of many deviations, some at a time."""
-        some = max(1, _TOGETHER // len(self.density.rows.first))
+        some = max(1, _TOGETHER // len(self.density.rows.judge))
         blocks = [away[:, begin : begin + some] for begin in range(0, away.shape[1], some)]
         values = np.concatenate([self.density.values(self._moved(mode, block), spreads) for block in blocks])
         return values - self._tilt * away[self.density.judges].mean(axis=0) if self._tilt else values

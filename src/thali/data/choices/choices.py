@@ -202,6 +202,7 @@ class Choices(Judged):
     _of_rankings = classmethod(tables.of_rankings)
     by_subject: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_subject
     by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.by_group
+    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.with_more
     together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = parts.together
 
     @classmethod

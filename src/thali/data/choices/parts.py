@@ -1,12 +1,13 @@
 """The choices of some of the people, and choices of several groups of people together."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.errors import DataError
 
+from ..answers import Who, all_who
 from ..people import people_by
 from .tables import counted_answers
 
@@ -105,6 +106,65 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     parts = [data, *others]
     if len({part.worst is None for part in parts}) > 1:
         raise DataError("In some groups best and worst were chosen, and in others one option alone; fit them apart.")
+    nobody = [np.full(len(part.choice), -1) for part in parts]
+    return data._made_of(labels, (), *_put_together(parts, labels, nobody), None)
+
+
+def with_more(data: "Choices", more: "Choices") -> "Choices":
+    """These choices and further ones, of the options of both.
+
+    Who chose is kept if both know it, with the columns that both know of these people. The same name is the same
+    option, and the same person, unless people in both are numbers of their only rankings.
+
+    Parameters
+    ----------
+    more : Choices
+
+    Returns
+    -------
+    Choices
+
+    Raises
+    ------
+    DataError
+        If in one of them the best and the worst were chosen, and in the other one option.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> old = th.Choices.from_rankings([["tea", "milk", "water"]])
+    >>> old.with_more(th.Choices.from_rankings([["beer", "tea", "milk"]]))
+    Choices(4 options, 4 sets of 2 to 3, 4 choices, 2 respondents)
+    """
+    parts = [data, more]
+    if (data.worst is None) != (more.worst is None):
+        raise DataError("In some of these choices the best and the worst were chosen, in others one option alone.")
+    labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
+    if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
+        return together(data, [more], labels)
+    known = [Who(part.respondents, part.respondent, part.people) for part in parts]
+    if all(map(_are_numbered, parts)):
+        names = tuple(str(len(data.respondents) + k + 1) for k in range(len(more.respondents)))
+        people = None if more.people is None else more.people.set_axis(names, axis=0)
+        known[1] = Who(names, more.respondent, people)
+    who = all_who(known)
+    return data._made_of(labels, who.names, *_put_together(parts, labels, [who.number]), who.people)
+
+
+def _are_numbered(data: "Choices") -> bool:
+    """Whether people are called 1, 2, ... as rankings are of which nobody says who made them, and ranked once each."""
+    count = len(data.respondents)
+    if data.respondents != tuple(map(str, range(1, count + 1))):
+        return False
+    size = data.sizes[data.set_of[data.choice]]
+    largest = np.zeros(count, np.int64)
+    np.maximum.at(largest, data.respondent, size)
+    first = size == largest[data.respondent]
+    return bool((np.bincount(data.respondent[first], data.times[first], count) <= 1.0).all())
+
+
+def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: Sequence[np.ndarray]) -> tuple[Any, ...]:
+    """The sets and the choices of all, of these options, and who made each."""
     place_of = {label: place for place, label in enumerate(labels)}
     occasion, alternative, marked, times, number = [], [], [], [], 0
     for part in parts:
@@ -122,5 +182,4 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     order = np.lexsort((alternative, occasion))
     joined = [np.concatenate(each)[order] for each in zip(*marked, strict=True)]
     counts = np.concatenate(times)
-    found = counted_answers(occasion[order], alternative[order], joined, np.full(number, -1), counts)
-    return data._made_of(labels, (), *found, None)
+    return counted_answers(occasion[order], alternative[order], joined, np.concatenate(who), counts)

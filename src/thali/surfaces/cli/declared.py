@@ -456,7 +456,8 @@ def leaderboard(
         typer.Argument(
             metavar="FILE...",
             help="Comparisons of two (CSV, TSV, Excel or Parquet of any length): the log of an arena (model_a, model_b,"
-            " winner), winners and losers, results of games, a square of counts; or the name of a bundled data set."
+            " winner), winners and losers, results of games, a square of counts; or rankings, choices out of sets, the"
+            " best and the worst of sets; or the name of a bundled data set."
             " Several files are put together; the first may be the leaderboard.nc of an earlier run.",
             show_default=False,
         ),
@@ -471,7 +472,7 @@ def leaderboard(
     ] = None,
     **typed: Any,
 ) -> None:
-    """Rank options by comparisons of two: worths, intervals of ranks, groups that cannot be told apart."""
+    """Rank options by comparisons of two, or rankings: worths, intervals of ranks, groups that cannot be told apart."""
     from .commands.leaderboard import run_leaderboard
 
     with plain_messages(OptionWords(LEADERBOARD)):

@@ -10,22 +10,14 @@ from typer.core import TyperCommand
 
 from thali.data.kinds import SPECS
 from thali.model.options import (
-    AWAY,
     CHOSEN,
     CODES,
-    CODING,
-    COUNT,
-    COVARIATES,
     DESIGN,
     FIRST,
-    HOME,
-    LOSSES,
     OF_TABLES,
     OF_TRIPLETS,
     OPTION_COVARIATES,
     PEOPLE_MODEL,
-    REJECTED,
-    RESULT,
     SECOND,
     SEED,
     SUBJECT,
@@ -165,7 +157,7 @@ LEADERBOARD = (
     FIRST,
     SECOND,
     CHOSEN.but(help="The column of which was chosen, or won."),
-    *(REJECTED, COUNT, LOSSES, HOME, AWAY, RESULT, CODING, COVARIATES),
+    *(each for each in OF_TABLES if each not in (SUBJECT, FIRST, SECOND)),
 )
 
 
