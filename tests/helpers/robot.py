@@ -75,6 +75,8 @@ class Robot:
                 return self
             elif self.page.locator("form").count():
                 self.fill()
+            elif self.page.locator("#waiting").count():
+                self.ready()
             else:
                 self.press("#main button.main")
         return self
