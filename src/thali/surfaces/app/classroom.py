@@ -32,7 +32,9 @@ _TICK = 0.5  # seconds between two looks for new answers
 _PAUSE = 1.0  # seconds after a wrong code
 # The questionnaire brings a policy of its own, which allows its script by a hash; here nobody may frame it.
 _QUESTIONNAIRE_POLICY = "frame-ancestors 'none'"
-_JOIN_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+_JOIN_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 
 
 class Classroom:

@@ -130,9 +130,7 @@ class Pages:
             name = "comparison" if here in (COMPARE, EVIDENCE) else here
             return rendered(f"{name}.html", speech, **context, **shows[here](study, here, speech))
         except Exception as error:
-            return rendered(
-                "damaged.html", speech, study=study.name, folder=str(study.path), why=_why(error, speech)
-            )
+            return rendered("damaged.html", speech, study=study.name, folder=str(study.path), why=_why(error, speech))
 
     def _screens(self, study: Study) -> list[str]:
         """The screens that a study has."""

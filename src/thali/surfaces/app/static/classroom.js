@@ -48,14 +48,14 @@ function board(found) {
   if (JSON.stringify(found.rows) === shown) return;
   shown = JSON.stringify(found.rows);
   const most = Math.max(...found.rows.map((row) => row.high)), isShare = found.is_ranking;
-  const text = (value) => (isShare ? `${number(100 * value)} %` : number(value, 2));
+  const text = (value) => (isShare ? number(100 * value) : number(value, 1)), unit = isShare ? " %" : "";
   const rows = found.rows.map((row, k) => {
     const node = document.createElement("tr"), name = cell("th", row.label), picture = cell("td", "");
     name.scope = "row";
     name.dir = "auto";
     const ends = row.best === row.worst ? number(row.best) : `${number(row.best)}–${number(row.worst)}`;
     picture.append(cell("span", ends, "ends"), bar(row, most));
-    node.append(cell("td", number(k + 1)), name, picture, cell("td", `${text(row.value)} (${text(row.low)}–${text(row.high)})`));
+    node.append(cell("td", number(k + 1)), name, picture, cell("td", `${text(row.value)}${unit} (${text(row.low)}–${text(row.high)})`));
     return node;
   });
   at("board").hidden = !rows.length;
@@ -74,6 +74,7 @@ function show(found) {
   at("about").textContent = found.is_ranking ? words.leaderboard : words.most_alike;
   at("what").textContent = found.is_ranking ? words.option : words.pair;
   at("value").textContent = found.is_ranking ? words.worth : words.similarity;
+  at("means").textContent = found.is_ranking ? words.means_worth : words.means_alike;
   at("seen").textContent = filled(found.seen ? words.seen : words.too_few, found);
   at("save").disabled = !found.answers;
   board(found);
