@@ -199,7 +199,7 @@ def test_a_folder_remembers_its_code_and_is_served_by_one(tmp_path):
     assert len(codes) == 50 and not set("".join(codes)) & set("l01o")
 
 
-# A server that listens --------------------------------------------------------------------------------------------------
+# A server that listens ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import contextlib
 import hmac
 import json
 from collections.abc import AsyncIterator
-from html import escape
 from pathlib import Path
 from typing import Any
 
