@@ -23,7 +23,7 @@ from thali.data.triplets import Triplets
 from thali.errors import ArgumentError, DataError, Setting
 from thali.inference.numerics.ranks import average_ranks
 from thali.inference.warn import without_warnings
-from thali.paired.interview import EVERYTHING, RANKS, RUN
+from thali.paired.interview import EVERYTHING, RUN
 from thali.posterior.interval import TAILS
 
 from .asked import BEST, ODD, PAIRS, refuse_design
@@ -35,8 +35,8 @@ FILE = "answers.csv"
 USUAL = 20  # questions of a person
 AHEAD = 3  # questions that a page has in hand beside the one that is open
 MAX_PEOPLE = 1_000
-_BATCH = {PAIRS: 20, BEST: 8, ODD: 20}  # questions chosen at once: those of sets take long to choose
-_GOAL = {PAIRS: RANKS, BEST: RANKS, ODD: EVERYTHING}
+_BATCH = 20  # questions chosen at once
+_GOAL = EVERYTHING  # what they are to teach: ranks take ten times as long to choose for
 _LONGEST, _LONGEST_FACT = 64, 500  # characters of a name, and of what somebody says of themselves
 _MOST_TIME = 10**9  # ms
 _ROWS = 30  # pairs of objects that are shown by how alike they are
@@ -283,13 +283,13 @@ class Live:
 
     def _chosen(self, model: Any, seed: int) -> list[frozenset[int]]:
         """The questions whose answers are expected to teach most."""
-        n, goal = _BATCH[self.kind], _GOAL[self.kind]
+        asked = {"n": _BATCH, "goal": _GOAL, "random_seed": seed}
         if self.kind == PAIRS:
-            found = model.next_pairs(n, goal=goal, random_seed=seed)[["a", "b"]].itertuples(index=False)
+            found = model.next_pairs(**asked)[["a", "b"]].itertuples(index=False)
         elif self.kind == BEST:
-            found = model.next_sets(self.size, n, goal=goal, random_seed=seed)["members"]
+            found = model.next_sets(self.size, **asked)["members"]
         else:
-            found = model.next_triplets(n, goal=goal, random_seed=seed)["objects"]
+            found = model.next_triplets(**asked)["objects"]
         place = {label: k for k, label in enumerate(self.labels)}
         return [frozenset(place[label] for label in labels) for labels in found]
 

@@ -363,7 +363,7 @@ def _in_words(asked: Asked, live: int) -> str:
     """What a page asks, in a sentence."""
     about = shorten(asked.options or asked.attributes, 4)
     if live:
-        return f"{asked.kind}: {plural(live, 'question')} for each person about {about}, each chosen by all answers so far."
+        return f"{asked.kind}: {plural(live, 'question')} for each person about {about}, chosen by all answers so far."
     versions = len(asked.versions)
     several = f", in {versions} versions that are drawn by chance" if versions > 1 else ""
     return f"{asked.kind}: {plural(len(asked.versions[0]), 'question')} for each person about {about}{several}."
