@@ -104,10 +104,11 @@ def without_formula(cell: str) -> str:
     >>> without_formula("=HYPERLINK(1)"), without_formula("-0.5")
     ("'=HYPERLINK(1)", '-0.5')
     """
-    return f"'{cell}" if cell[:1] in _FORMULA and not _is_number(cell) else cell
+    return f"'{cell}" if cell[:1] in _FORMULA and not is_number(cell) else cell
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a text reads as a number."""
     try:
         float(cell)
     except ValueError:

@@ -263,6 +263,17 @@ def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
         ("formr", DRINKS, {"study": {"questions": [{"name": "End", "ask": "?"}]}}, "'End' is called like another item"),
         ("formr", VERSIONS, {}, "The attribute 'Version' reads as the version in design.csv; name it otherwise."),
         ("formr", DRINKS, {"study": {"questions": [{"name": "größe", "ask": "?"}]}}, "is no name of an item of formr"),
+        (
+            "formr",
+            DRINKS,
+            {"study": {"questions": [{"name": "a", "ask": "?"}]}},
+            "two letters a to z and digits or more",
+        ),
+        ("formr", DRINKS, {"study": {"questions": [{"name": "Ended", "ask": "?"}]}}, "and none of session_id, created"),
+        ("formr", [f"o{k}" for k in range(15)], {"kind": "best", "study": {"size": 15}}, "has 14 choices at most"),
+        ("psychopy", ["N/A", "tea"], {}, "PsychoPy reads 'N/A' as no value; call it otherwise."),
+        ("psychopy", ["1,5", "2,5"], {}, "PsychoPy would show '1,5' as another number beside texts"),
+        ("psychopy", ["tea", "12"], {}, "PsychoPy would show '12' as another number beside texts"),
     ],
 )
 def test_what_another_tool_cannot_ask_or_would_run(tmp_path, tool, design, settings, sentence):

@@ -75,8 +75,10 @@ class Robot:
                 return self
             elif self.page.locator("form").count():
                 self.fill()
-            else:
+            elif self.page.locator("#main button.main").count():
                 self.press("#main button.main")
+            else:  # the next question is on its way
+                self.ready()
         return self
 
     def fill(self):

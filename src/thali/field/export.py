@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._labels import is_number
 from thali.data.roles import VERSION as VERSION_OF_TABLES
 from thali.data.roles import by_plain_name
 from thali.errors import Argument, ArgumentError, DataError
@@ -42,7 +43,14 @@ _TO_BE_RUN = {  # what a tool would run where a label holds it
 }
 _MARKS = re.compile(r"[\\*_#~\[\]{}$|^]")  # of Markdown
 _UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a file
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,60}", re.IGNORECASE)  # of an item of formr
+# What formr reads: application/Spreadsheet/SpreadsheetReader.php of github.com/rubenarslan/formr.org.
+_NAME = re.compile(r"[a-z][a-z0-9_]{1,63}", re.IGNORECASE)  # of an item
+_KEPT = ("session_id", "created", "modified", "ended", "id", "study_id")  # columns of its own
+_MOST_CHOICES = 14  # of an item: further columns are skipped
+# What PsychoPy takes for no value, as pandas does by which it reads: importConditions of psychopy/data/utils.py.
+_MISSING = frozenset(
+    "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null".split("|")
+)
 
 Files = Mapping[str, bytes]
 
@@ -155,6 +163,8 @@ def _refuse(planned: Planned, to: str) -> None:
             f"{to} writes the place of what was chosen, such as {meant[0]!r}, and an option is called so, too; call it "
             "otherwise."
         )
+    if to == "psychopy" and not all(has_pictures):
+        _refuse_misread(planned, labels)
     if to in ("qualtrics", "formr") and (named := VERSION_OF_TABLES.among(by_plain_name(planned.asked.attributes))):
         raise DataError(f"The attribute {named!r} reads as the version in {_DESIGN}; name it otherwise.")
     texts = [*labels, *planned.asked.attributes]
@@ -168,6 +178,20 @@ def _refuse(planned: Planned, to: str) -> None:
         texts += [study.instructions, study.consent, study.thanks, *planned.data["words"].values()]
     if unsafe := [text for text in texts if _TO_BE_RUN[to].search(text)]:
         raise DataError(f"{to} would run a part of {unsafe[0]!r}; word it otherwise.")
+
+
+def _refuse_misread(planned: Planned, labels: list[str]) -> None:
+    """What would come out of PsychoPy as another text: a column of its files is of numbers, or none of it is one."""
+    tasks = [task for tasks in planned.data["versions"] for task in tasks] + planned.data["practice"]
+    columns = [
+        [product[k] for task in tasks for product in task["shown"]] for k in range(len(planned.asked.attributes))
+    ]
+    for column in columns or [labels]:
+        if missing := [text for text in column if text in _MISSING]:
+            raise DataError(f"PsychoPy reads {missing[0]!r} as no value; call it otherwise.")
+        numbers = [text for text in column if is_number(text.replace(",", "."))]
+        if numbers and (len(numbers) < len(column) or any("," in text for text in numbers)):
+            raise DataError(f"PsychoPy would show {numbers[0]!r} as another number beside texts; word it otherwise.")
 
 
 def _codes(planned: Planned, to: str) -> list[str]:
@@ -350,7 +374,10 @@ def _formr(planned: Planned, rng: np.random.Generator) -> Exported:
 def _items(planned: Planned, trials: list[_Shown], version: int | None) -> list[dict[str, Any]]:
     """The rows of a sheet."""
     study, words, data = planned.study, planned.data["words"], planned.data
-    size = max([data["size"] + 1, 2, *(len(question.choices) for question in study.questions)])
+    others = int(study.no_preference) + int(planned.asked.has_none)
+    size = max([data["size"] + others, 2, *(len(question.choices) for question in study.questions)])
+    if size > _MOST_CHOICES:
+        raise DataError(f"An item of formr has {_MOST_CHOICES} choices at most; this study needs {size}.")
     found: list[dict[str, Any]] = []
 
     def item(kind: str, name: str, label: str, choices: Any = (), optional: bool = False, value: str = "") -> None:
@@ -369,9 +396,10 @@ def _items(planned: Planned, trials: list[_Shown], version: int | None) -> list[
     item("note", "instructions", "\n\n".join(map(_plain, data["instructions"] or [words["welcome"]])))
     page()
     for question in study.questions:
-        if not _NAME.fullmatch(question.name):
+        if not _NAME.fullmatch(question.name) or question.name.lower() in _KEPT:
             raise DataError(
-                f"The question {question.name!r} is no name of an item of formr: letters a to z and digits."
+                f"The question {question.name!r} is no name of an item of formr: two letters a to z and digits or more,"
+                f" and none of {', '.join(_KEPT)}."
             )
         item(_asks(question), question.name, _plain(question.ask), map(_plain, question.choices), not question.required)
     if study.questions:

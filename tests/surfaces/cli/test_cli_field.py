@@ -78,3 +78,52 @@ def test_sets_and_tasks_are_different_designs(refused, folder):
             "design", "tea", "rum", "milk", option, 3
         )
     assert "--size and --per-person are about options" in refused("design", "a.csv", "--tasks", 4, "--size", 3)
+
+
+# A class ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What would be served, instead of serving it."""
+    from thali.surfaces.app import start
+
+    found = []
+    monkeypatch.setattr(start, "_serve", lambda app, listening: found.append((app, listening.getsockname())))
+    return found
+
+
+def test_a_class_is_served_and_the_same_command_goes_on(run, folder, served):
+    from starlette.testclient import TestClient
+
+    result = run("field", "serve", "drinks.txt", "--out", "room", "--title", "Cups", "--no-browser")
+    line = "pairs: 6 questions for each person about 'tea', 'coffee', 'milk', 'juice', chosen by all answers so far.\n"
+    assert result.out.startswith(line) and "Answers lie in room/answers.csv." in result.out
+    (app, (host, port)) = served[0]
+    assert host == "127.0.0.1" and f"http://127.0.0.1:{port}/teacher#key=" in result.out
+    again = run("field", "serve", "drinks.txt", "--out", "room", "--title", "Cups", "--no-browser")
+    assert again.out == result.out and served[1][1] == (host, port)
+    address = result.out.split("for the class: ")[1].split()[0]
+    bare = TestClient(app, base_url=f"http://127.0.0.1:{port}")
+    assert "<title>Cups</title>" in bare.get(address).text
+
+
+def test_a_class_in_a_network_says_that_nothing_is_encrypted(run, folder, served):
+    from starlette.testclient import TestClient
+
+    result = run("field", "serve", "drinks.txt", "--out", "room", "--host", "0.0.0.0", "--no-browser")
+    assert "not encrypted" in result.out and "0.0.0.0" not in result.out
+    bare = TestClient(served[0][0], base_url="http://10.1.2.3:80")
+    assert bare.get("/").status_code == 200  # by whichever number it has
+    assert bare.get("/", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_what_cannot_be_served_is_said_at_once(refused, run, folder, served):
+    serve = ("field", "serve", "drinks.txt", "--no-browser", "--out")
+    assert "--kind ranking has no questions that follow from answers" in refused(*serve, "room", "--kind", "ranking")
+    run("design", "tea", "milk", "juice", "--out", "plan")
+    assert "give it options, not a design" in refused("field", "serve", "plan", "--out", "room")
+    assert "Cannot serve 192.0.2.1" in run(*serve, "room", "--host", "192.0.2.1").err
+    assert "--out needs a folder" in refused(*serve, "drinks.txt")
+    assert "There is no file and no folder 'none.txt'" in refused("field", "serve", "none.txt", "--out", "room")
+    assert served == []

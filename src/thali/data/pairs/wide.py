@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, shorten
+from thali._labels import as_label, checked_labels, is_number, plural, shorten
 from thali.errors import Argument, DataError, DataWarning, Message
 from thali.inference.warn import warn
 
@@ -158,7 +158,7 @@ def _by_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]
     found: dict[str, Pair] = {}
     for name in names:
         labels = sorted(text for text in texts[name] if plain(text) not in TIE_WORDS)
-        if len(labels) == 2 and not any(_is_number(label) for label in labels):
+        if len(labels) == 2 and not any(is_number(label) for label in labels):
             found[name] = (labels[0], labels[1])
     shared = [label for pair in set(found.values()) for label in pair]
     found = {name: pair for name, pair in found.items() if all(shared.count(label) > 1 for label in pair)}
@@ -178,14 +178,6 @@ def _answers(texts: set[str], pair: Pair) -> bool:
         return True
     labels = {text for text in texts if plain(text) not in TIE_WORDS}
     return labels <= set(pair) or labels <= {">", "<"} or labels <= {"first", "second"} or labels <= {"left", "right"}
-
-
-def _is_number(text: Any) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 _SIGNS = {">": FIRST, "<": SECOND, "=": TIE, "first": FIRST, "second": SECOND, "left": FIRST, "right": SECOND}

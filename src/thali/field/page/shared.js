@@ -25,14 +25,15 @@ function sharedBy(study) {
     return found;
   }
 
-  // What one person sees, in order: pages of text and trials.
-  function planOf(seed) {
+  // What one person sees, in order: pages of text and trials; `chosen`: the questions that a server chose so far.
+  function planOf(seed, chosen = []) {
     const random = generator(seed);
     const version = Math.floor(random() * study.versions.length);
     const places = (trial) => trial.shown.map((_, k) => k);
     const sided = (trial) => ({...trial, order: study.sides ? shuffled(places(trial), random) : places(trial)});
     const tasks = study.order ? shuffled(study.versions[version], random) : [...study.versions[version]];
     const counted = tasks.map((trial) => ({...sided(trial), part: "main"}));
+    counted.push(...chosen.map((shown) => ({shown, order: places({shown}), part: "main"})));
     for (const trial of study.catch) {
       const place = 1 + Math.floor(random() * counted.length);
       counted.splice(place, 0, {...sided(trial), part: "catch"});
@@ -47,10 +48,11 @@ function sharedBy(study) {
       steps.push(trial);
       if (study.breaks && (k + 1) % study.breaks === 0 && k + 1 < counted.length) steps.push({page: "pause"});
     });
-    steps.push({page: "end"});
+    const isWhole = counted.length >= study.live;
+    steps.push({page: isWhole ? "end" : "wait"});
     let number = 0;
     for (const step of steps) if (step.part) step.number = ++number;
-    return {version: version + 1, steps, all: counted.length, planned: tasks.length};
+    return {version: version + 1, steps, all: study.live || counted.length, planned: study.live || tasks.length};
   }
 
   // ---- who answers: by the name in the address, else by one of chance
@@ -117,18 +119,20 @@ function sharedBy(study) {
   const fileOf = (state, plan) => new Blob(["\ufeff", asText(state, plan)], {type: "text/csv"});
   const fileName = (state) => `${study.id}-${state.person.replace(/[^\p{L}\p{N}_-]+/gu, "_")}-${state.seed}.csv`;
 
-  // Whether the address of the study took the answers; false where it did not, or there is no connection.
-  async function sent(state, plan) {
+  // What an address says to what is sent there; null where it takes nothing, or there is no connection.
+  async function posted(address, body, type = "text/plain;charset=UTF-8") {
     try {
-      const answer = await fetch(study.post, {
-        method: "POST", body: asText(state, plan), headers: {"Content-Type": "text/plain;charset=UTF-8"},
-        credentials: "omit", redirect: "error", referrerPolicy: "no-referrer",
+      const answer = await fetch(address, {
+        method: "POST", body, headers: {"Content-Type": type}, credentials: "omit", redirect: "error", referrerPolicy: "no-referrer",
       });
-      return answer.ok;
+      return answer.ok ? answer : null;
     } catch {
-      return false;
+      return null;
     }
   }
 
-  return {said, planOf, given, someone, protectedText, cellsOf, asText, fileOf, fileName, sent};
+  // Whether the address of the study took the answers.
+  const sent = async (state, plan) => (await posted(study.post, asText(state, plan))) !== null;
+
+  return {said, planOf, given, someone, protectedText, cellsOf, asText, fileOf, fileName, posted, sent};
 }

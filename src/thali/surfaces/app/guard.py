@@ -45,6 +45,11 @@ _HEADERS = {
 }
 
 
+def _is_page(path: str) -> bool:
+    """Whether a path is a page of the app, which shows nothing without the key."""
+    return path == "/" or path.startswith("/study/")
+
+
 class Guard:
     """An ASGI application that lets through what is allowed.
 
@@ -57,10 +62,20 @@ class Guard:
         The names by which this server may be called.
     any_address : bool
         Whether it may be called by any number of an address, too: a page elsewhere can only send names.
+    is_page : function path -> bool
+        Whether a path is a page to which others may link.
     """
 
-    def __init__(self, app: Any, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> None:
+    def __init__(
+        self,
+        app: Any,
+        key: str,
+        hosts: tuple[str, ...] = LOCAL,
+        any_address: bool = False,
+        is_page: Callable[[str], bool] = _is_page,
+    ) -> None:
         self._app, self._key, self._hosts, self._any_address = app, key, hosts, any_address
+        self._is_page = is_page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -94,7 +109,7 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{host}":
             return 403, "Requests of other pages are refused."
-        if path != "/" and not path.startswith("/study/"):  # a link to a page shows nothing without the key
+        if not self._is_page(path):
             if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
                 return 403, "Requests of other pages are refused."
         declared = headers.get("content-length", "0")

@@ -2,6 +2,7 @@
 
 import traceback
 from contextlib import suppress
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -47,25 +48,34 @@ _FOR_ANY_MODEL = ("market", "price", "labels", "ci", "monotone")  # words that m
 _SHORT = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}  # runs that do not say how far they are
 
 
+def rendered(name: str, speech: Speech, **context: Any) -> str:
+    """The page of that name in the words of a language."""
+    return printable(_templates().get_template(name).render(say=speech.texts, speech=speech, **context))
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    loader = jinja2.FunctionLoader(lambda name: (files("thali.surfaces.app") / "page" / name).read_text("utf-8"))
+    return jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
 class Pages:
     """The pages of these studies, as fragments of HTML in the language of whoever looks."""
 
     def __init__(self, studies: Studies, children: Runs, interviews: Interviews) -> None:
         self._studies, self._runs, self._interviews = studies, children, interviews
-        loader = jinja2.FunctionLoader(lambda name: (files("thali.surfaces.app") / "page" / name).read_text("utf-8"))
-        self._templates = jinja2.Environment(
-            loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-        )
 
     def shell(self, speech: Speech) -> str:
         """The page around the fragments, which shows nothing of anybody."""
-        return self._rendered("shell.html", speech, language=speech.language, script=vars(speech.texts.script))
+        return rendered("shell.html", speech, language=speech.language, script=vars(speech.texts.script))
 
     def home(self, speech: Speech) -> str:
         """Where to drop a file, and the studies so far."""
         from thali.datasets import catalogue
 
-        return self._rendered(
+        return rendered(
             "home.html",
             speech,
             studies=sorted(
@@ -103,7 +113,7 @@ class Pages:
         try:
             if study.read(INTERVIEW):
                 shown = self._interviews.shown(study)
-                return self._rendered("interview.html", speech, study=study.name, **shown)
+                return rendered("interview.html", speech, study=study.name, **shown)
             screens = self._screens(study)
             here = screen if screen in screens else self._where_it_stands(study, screens)
             context = {"study": study.name, "title": study.shown_title, "screens": screens, "here": here}
@@ -119,11 +129,9 @@ class Pages:
                 ABOUT: self._about,
             }
             name = "comparison" if here in (COMPARE, EVIDENCE) else here
-            return self._rendered(f"{name}.html", speech, **context, **shows[here](study, here, speech))
+            return rendered(f"{name}.html", speech, **context, **shows[here](study, here, speech))
         except Exception as error:
-            return self._rendered(
-                "damaged.html", speech, study=study.name, folder=str(study.path), why=_why(error, speech)
-            )
+            return rendered("damaged.html", speech, study=study.name, folder=str(study.path), why=_why(error, speech))
 
     def _screens(self, study: Study) -> list[str]:
         """The screens that a study has."""
@@ -283,9 +291,6 @@ class Pages:
         if state == runs.NEVER and study.read("reading").get("problem"):
             return states.not_read
         return getattr(states, state)
-
-    def _rendered(self, name: str, speech: Speech, **context: Any) -> str:
-        return printable(self._templates.get_template(name).render(say=speech.texts, speech=speech, **context))
 
 
 def is_open(children: Runs, study: Study) -> bool:

@@ -68,16 +68,31 @@ from .words import Speech, sentence_and_names, speech_for
 
 _TICK = 0.4  # seconds between two looks at a run
 _REFUSALS = {404: "no_page", 400: "no_sense"}
-_STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
+_STATIC = {
+    **dict.fromkeys(("app.js", "classroom.js"), "text/javascript"),
+    "app.css": "text/css",
+    "favicon.svg": "image/svg+xml",
+}
+
+
+def static(request: Request) -> Response:
+    """Scripts, style and picture of the app."""
+    name = request.path_params["name"]
+    if name not in _STATIC:
+        raise HTTPException(404)
+    content = (files("thali.surfaces.app") / "static" / name).read_bytes()
+    if name == "app.css":  # one look for the app and the reports
+        content = (files("thali.surfaces") / "page" / "style.css").read_bytes() + content
+    return Response(content, media_type=_STATIC[name])
+
+
+def icon(request: Request) -> Response:
+    """The picture where browsers look for it."""
+    return RedirectResponse("/static/favicon.svg")
 
 
 class Server:
     """What the addresses do with the studies in a folder."""
-
-    studies: Studies
-    runs: Runs
-    interviews: Interviews
-    pages: Pages
 
     studies: Studies
     runs: Runs
@@ -96,20 +111,6 @@ class Server:
     def shell(self, request: Request) -> Response:
         """The page around all others; it shows nothing without the key."""
         return HTMLResponse(self.pages.shell(_speech(request)))
-
-    def static(self, request: Request) -> Response:
-        """Script, style and picture of the app."""
-        name = request.path_params["name"]
-        if name not in _STATIC:
-            raise HTTPException(404)
-        content = (files("thali.surfaces.app") / "static" / name).read_bytes()
-        if name == "app.css":  # one look for the app and the reports
-            content = (files("thali.surfaces") / "page" / "style.css").read_bytes() + content
-        return Response(content, media_type=_STATIC[name])
-
-    def icon(self, request: Request) -> Response:
-        """The picture where browsers look for it."""
-        return RedirectResponse("/static/favicon.svg")
 
     def home(self, request: Request) -> Response:
         """The start."""
@@ -458,8 +459,8 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route("/", server.shell),
         Route("/study/{study}", server.shell),
         Route("/study/{study}/{screen}", server.shell),
-        Route("/static/{name}", server.static),
-        Route("/favicon.ico", server.icon),
+        Route("/static/{name}", static),
+        Route("/favicon.ico", icon),
         Route("/ticket/{ticket}", server.redeem),
         Route("/api/home", server.home),
         Route("/api/upload", server.upload, methods=["POST"]),

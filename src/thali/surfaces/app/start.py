@@ -1,20 +1,25 @@
 """`thali app`: a free port, a key, the browser."""
 
+import json
 import os
 import secrets
 import socket
 import sys
 import threading
 import webbrowser
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from thali.errors import ArgumentError, DataError
+from thali.inference.files import lock
 
 from .studies import default_folder
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # of a password that people type
+_LOCK, _HELD = ".served", ".class.json"  # in the folder of a class
 
 
 def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
@@ -38,14 +43,9 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     DataError
         If the folder cannot be made.
     """
-    try:
-        import uvicorn
-
-        from .guard import LOCAL, MAX_WAITING, Connection
+    with _needed():
+        from .guard import LOCAL
         from .server import application
-    except ModuleNotFoundError as error:
-        missing = str(error.name).partition(".")[0]
-        raise ArgumentError(f"The app needs {missing}: pip install 'thali[app]'.") from None
 
     is_open = host not in LOCAL
     key = _password() if is_open else secrets.token_urlsafe(32)
@@ -60,19 +60,128 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
             private = stack.enter_context(TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True))
             page = _page_that_leads_to(_address(host, port, key), Path(private))
             threading.Timer(0.5, webbrowser.open, [page]).start()
-        settings = uvicorn.Config(
-            app,
-            http=Connection,
-            backlog=MAX_WAITING,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-            timeout_graceful_shutdown=1,
-        )
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(settings).run(sockets=[listening])
+        _serve(app, listening)
+
+
+def run_class(planned: Any, port: int | None, host: str, browser: bool, folder: Path) -> None:
+    """Serve a questionnaire to a class until Ctrl-C.
+
+    Parameters
+    ----------
+    planned : Planned
+        What is asked, as `thali.field.live.planned_to_serve` makes it.
+    port : int or None
+        0: a free one; None: that of the folder, if it was served before, else a free one.
+    host : str
+        The address to serve; any other than that of this computer itself lets others in, who need the code.
+    browser : bool
+        Whether to open the teacher's page.
+    folder : Path
+        Where the answers lie; if there are some, they count.
+
+    Raises
+    ------
+    ArgumentError
+        If Starlette and uvicorn are not installed.
+    DataError
+        If the address cannot be served, the folder cannot be written or is being served already, or holds answers to
+        another study.
+    """
+    from thali.field.live import FILE
+
+    with _needed():
+        from .classroom import classroom
+        from .guard import LOCAL
+
+    is_open = host not in LOCAL
+    hosts = (*LOCAL, host, *_own_names()) if is_open else LOCAL
+    with ExitStack() as stack:
+        held = stack.enter_context(Held.of(folder))
+        listening = stack.enter_context(_listening(host, held.port if port is None else port))
+        port = listening.getsockname()[1]
+        held.write(port)
+        reached = _reached(host)
+        app = classroom(planned, folder, held.code, held.key, hosts, is_open, _address(reached, port))
+        teacher = f"{_address(reached, port)}teacher#key={held.key}"
+        print(f"{planned.sentence}\nfor the class: {_address(reached, port)}{held.code}\nfor you alone: {teacher}")
+        if is_open:
+            print("What is sent is not encrypted; do so in networks that you trust alone.")
+        print(f"Answers lie in {folder / FILE}. Ctrl-C ends; the same command goes on.", flush=True)
+        if browser:
+            private = stack.enter_context(TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True))
+            page = _page_that_leads_to(teacher, Path(private))
+            threading.Timer(0.5, webbrowser.open, [page]).start()
+        _serve(app, listening)
+
+
+@contextmanager
+def _needed() -> Iterator[None]:
+    """What is not installed is named."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        raise ArgumentError(f"The app needs {missing}: pip install 'thali[app]'.") from None
+
+
+def _serve(app: Any, listening: socket.socket) -> None:
+    """Answer requests until Ctrl-C."""
+    import uvicorn
+
+    from .guard import MAX_WAITING, Connection
+
+    settings = uvicorn.Config(
+        app,
+        http=Connection,
+        backlog=MAX_WAITING,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=1,
+    )
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(settings).run(sockets=[listening])
+
+
+class Held:
+    """What a folder that is served remembers: the code, the key of the teacher, and the port; others wait."""
+
+    def __init__(self, path: Path, found: dict[str, Any]) -> None:
+        self._path = path
+        self.code: str = found.get("code") or _letters(6)
+        self.key: str = found.get("key") or secrets.token_urlsafe(32)
+        self.port: int = found.get("port") or 0
+
+    @classmethod
+    @contextmanager
+    def of(cls, folder: Path) -> "Iterator[Held]":
+        """What the folder remembers, which nobody else serves meanwhile."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with open(os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600), "rb") as file:
+                if not lock(file.fileno()):
+                    raise DataError(f"{folder} is being served already; end that first, or name another folder.")
+                path = folder / _HELD
+                yield cls(path, json.loads(path.read_bytes()) if path.exists() else {})
+        except OSError as error:
+            raise DataError(f"Cannot use the folder {folder}: {error.strerror or error}.") from None
+
+    def write(self, port: int) -> None:
+        """Remember it for the next time."""
+        self._path.touch(mode=0o600)
+        self._path.write_text(json.dumps({"code": self.code, "key": self.key, "port": port}))
+
+
+def _reached(host: str) -> str:
+    """The address by which others reach one that stands for all of this computer's."""
+    if host not in ("0.0.0.0", "::"):
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # nothing is sent: it shows which of its own addresses is used
+        return probe.getsockname()[0]
+    return socket.gethostname()
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -123,7 +232,12 @@ def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
 
 def _password() -> str:
     """A password of 80 bits that can be typed."""
-    return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
+    return "-".join(_letters(4) for _ in range(4))
+
+
+def _letters(number: int) -> str:
+    """So many letters and digits that can be typed."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(number))
 
 
 def _own_names() -> tuple[str, ...]:

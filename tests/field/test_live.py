@@ -1,0 +1,283 @@
+"""Questionnaires of many people at a time: nothing is lost or counted twice, and answers decide what is asked."""
+
+import csv
+import errno
+import io
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+from thali.field import live as module
+from thali.field.live import AHEAD, FILE, KINDS, Live, planned_to_serve, sent_of
+from thali.reading.recognise import read
+
+DRINKS = ["tea", "coffee", "milk", "juice", "water", "cocoa"]
+SIZES = {"pairs": 2, "best": 4, "odd-one-out": 3}
+
+
+def opened(folder, kind="pairs", options=DRINKS, seed=1, **study):
+    return Live(planned_to_serve(options, kind, "Drinks", study), folder, seed)
+
+
+def message(person="ann", seed=7, answers=(), waiting=(), wants=0, **more):
+    """What a page sends; `answers`: (number, shown, pick)."""
+    held = [{"number": n, "shown": list(shown), "pick": pick, "time": 800} for n, shown, pick in answers]
+    sent = {"person": person, "seed": seed, "started": "2026-11-25T10:00:00.000Z", "facts": {}}
+    return sent | {"answers": held, "waiting": [list(each) for each in waiting], "wants": wants} | more
+
+
+def told(live, **sent):
+    return live.take(sent_of(message(**sent), live))
+
+
+def rows_in(folder):
+    return list(csv.DictReader(io.StringIO((folder / FILE).read_text(), newline="")))
+
+
+def answer_all(live, people, pick=lambda shown: 0):
+    """Everybody answers one question after the other, in turns."""
+    for k in range(live.each):
+        for person in people:
+            (shown,) = told(live, person=person, wants=1)["questions"]
+            told(live, person=person, answers=[(live.first + k, shown, pick(shown))])
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [4, 5, 11])
+def test_the_first_questions_connect_all_options(kind, n, tmp_path):
+    live = opened(tmp_path, kind, [f"o{k}" for k in range(n)])
+    joined = {0}
+    for _ in range(n):
+        joined |= {k for question in live._ready if question & joined for k in question}
+    assert joined == set(range(n)) and {len(each) for each in live._ready} == {SIZES[kind]}
+    asked = [frozenset(q) for person in "abcdefgh" for q in told(live, person=person, wants=AHEAD + 1)["questions"]]
+    assert set(asked[: len(live._ready)]) == set(live._ready)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("kind", KINDS)
+def test_nobody_is_asked_the_same_twice_and_all_are_asked_as_often_as_planned(kind, tmp_path):
+    live = opened(tmp_path, kind, DRINKS)
+    assert live.each == {"pairs": 15, "best": 15, "odd-one-out": 20}[kind]  # all that there are, 20 at most
+    answer_all(live, ["ann", "bob"])
+    for person in ("ann", "bob"):
+        shown = [each for each in live._answers if each.person == person]
+        own = [frozenset(each.shown) for each in shown]
+        assert len(set(own)) == len(own) == live.each
+        assert told(live, person=person, wants=4)["questions"] == []
+    assert live.counts() == {"people": 2, "answers": 2 * live.each, "whole": 2}
+
+
+@pytest.mark.unit
+def test_questions_in_hand_are_not_given_again_and_options_stand_in_any_order(tmp_path):
+    live = opened(tmp_path, seed=3)
+    waiting = told(live, wants=AHEAD + 1)["questions"]
+    more = told(live, waiting=waiting, wants=AHEAD + 1)["questions"]
+    assert len({frozenset(each) for each in (*waiting, *more)}) == 2 * (AHEAD + 1)
+    firsts = [told(live, person=f"p{k}", wants=1)["questions"][0] for k in range(60)]
+    assert 10 < sum(a < b for a, b in firsts) < 50
+
+
+@pytest.mark.unit
+def test_an_answer_counts_once_however_often_it_is_sent(tmp_path):
+    live = opened(tmp_path)
+    (shown,) = told(live, wants=1)["questions"]
+    for _ in range(3):
+        assert told(live, answers=[(1, shown, 1)])["kept"] == 1
+    assert told(live, answers=[(1, shown, 0), (2, shown[::-1], 0), (2, shown, 0)])["kept"] == 2
+    found = rows_in(tmp_path)
+    assert found[0]["chosen"] == DRINKS[shown[1]]
+    assert [row["trial"] for row in found] == ["1", "2"]
+    assert told(live, seed=8, answers=[(1, shown, 1)])["kept"] == 1  # somebody else of that name
+    assert live.counts()["people"] == 2
+
+
+@pytest.mark.unit
+def test_a_server_that_comes_back_goes_on_from_the_file(tmp_path):
+    live = opened(tmp_path, no_preference=True)
+    questions = told(live, wants=4)["questions"]
+    told(live, answers=[(1, questions[0], 1), (2, questions[1], -1)])
+    again = opened(tmp_path, no_preference=True)
+    assert again.counts() == live.counts() and again._answers == live._answers and again._had == live._had
+    assert told(again, answers=[(2, questions[1], 0), (3, questions[2], 0)])["kept"] == 3
+    assert [row["chosen"] for row in rows_in(tmp_path)][1] == "no preference"
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("cut", [1, 2, 5, 30])
+def test_an_answer_that_was_being_written_when_the_power_failed_goes_and_comes_again(cut, tmp_path):
+    live = opened(tmp_path)
+    questions = told(live, wants=4)["questions"]
+    told(live, answers=[(1, questions[0], 1)])
+    told(live, answers=[(2, questions[1], 1)])
+    whole = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).write_bytes(whole[:-cut])
+    again = opened(tmp_path)
+    assert again.counts()["answers"] == 1
+    assert told(again, answers=[(2, questions[1], 1)])["kept"] == 2
+    assert (tmp_path / FILE).read_bytes() == whole
+    (tmp_path / FILE).write_bytes(whole[:20])  # within the header
+    assert opened(tmp_path).counts()["answers"] == 0
+
+
+@pytest.mark.unit
+def test_a_disk_that_is_full_keeps_the_file_and_says_so(tmp_path, monkeypatch):
+    live = opened(tmp_path)
+    questions = told(live, wants=4)["questions"]
+    told(live, answers=[(1, questions[0], 1)])
+    before = (tmp_path / FILE).read_bytes()
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module.os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            told(live, answers=[(2, questions[1], 1)])
+    assert (tmp_path / FILE).read_bytes() == before and live.counts()["answers"] == 1
+    assert told(live, answers=[(2, questions[1], 1)])["kept"] == 2
+
+
+@pytest.mark.unit
+def test_a_folder_of_another_study_or_a_damaged_line_is_refused(tmp_path):
+    live = opened(tmp_path)
+    told(live, answers=[(1, (0, 1), 1)])
+    with pytest.raises(DataError, match="holds answers to another study"):
+        opened(tmp_path, options=[*DRINKS, "beer"])
+    with pytest.raises(DataError, match="holds answers to another study"):
+        opened(tmp_path, kind="best")
+    text = (tmp_path / FILE).read_bytes()
+    for damage in (text.replace(b"coffee,coffee", b"coffee,beer"), text.replace(b",7,", b",seven,"), text + b"x\r\n"):
+        (tmp_path / FILE).write_bytes(damage)
+        with pytest.raises(DataError, match=r"Line \d of .* is damaged|another study"):
+            opened(tmp_path)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_file_is_that_of_a_page_and_is_read_without_an_option(kind, tmp_path):
+    """As `thali field collect` reads it, and as `thali fit` does; the columns are those of the page by itself."""
+    questions = [{"name": "age", "ask": "Age?", "kind": "number"}]
+    live = opened(tmp_path, kind, per_person=6, practice=[{"options": DRINKS[: SIZES[kind]]}], questions=questions)
+    assert live.first == 2  # practice is a trial, too
+    rng = np.random.default_rng(1)
+    for k in range(6):
+        for person in ("ann", "bob"):
+            (shown,) = told(live, person=person, wants=1)["questions"]
+            told(live, person=person, answers=[(2 + k, shown, int(rng.integers(len(shown))))], facts={"age": "33"})
+    data, _ = read(tmp_path / FILE)
+    collected = th.field.collect(tmp_path)
+    assert collected.note == "2 people, 12 answers." and set(collected.answers["age"]) == {33}
+    collected.answers.to_csv(tmp_path / "joined.csv", index=False)
+    assert str(read(tmp_path / "joined.csv")[0]) == str(data)
+    assert set(data.labels) == set(DRINKS)
+    frame = pd.read_csv(tmp_path / FILE)
+    assert frame.columns.tolist() == live.planned.data["columns"]
+    assert frame["trials_planned"].unique().tolist() == [6] and frame["trial"].unique().tolist() == [2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.unit
+def test_names_and_remarks_are_text_of_one_line_and_no_formula(tmp_path):
+    questions = [{"name": "remark", "ask": "?", "required": False}]
+    live = opened(tmp_path, questions=questions)
+    names = ["=1+1", "@x", 'a"b,c', "a\r\nb\x00c", "\u202eevil", "<script>", "ä" * 64, "'; DROP", "-1"]
+    for k, name in enumerate(names):
+        told(live, person=name, seed=k, answers=[(1, (0, 1), 0)], facts={"remark": name, "chosen": "no column"})
+    found = rows_in(tmp_path)
+    expected = ["'=1+1", "'@x", 'a"b,c', "abc", "evil", "<script>", "ä" * 64, "'; DROP", "-1"]
+    assert [row["person"] for row in found] == [row["remark"] for row in found] == expected
+    assert opened(tmp_path, questions=questions).counts()["people"] == len(names)
+
+
+WRONG = {
+    "no object": [],
+    "no person": {"person": " \x00"},
+    "a long name": {"person": "x" * 65},
+    "a name that is none": {"person": {"a": 1}},
+    "a seed beyond": {"seed": 2**32},
+    "a seed of text": {"seed": "7"},
+    "a seed that is true": {"seed": True},
+    "a fraction": {"seed": 7.5},
+    "answers without end": {"answers": [{"number": 1, "shown": [0, 1], "pick": 0, "time": 1}] * 100_000},
+    "answers that are none": {"answers": [1]},
+    "an answer to what is not asked": {"answers": [{"number": 16, "shown": [0, 1], "pick": 0, "time": 1}]},
+    "number 0": {"answers": [{"number": 0, "shown": [0, 1], "pick": 0, "time": 1}]},
+    "one option twice": {"answers": [{"number": 1, "shown": [1, 1], "pick": 0, "time": 1}]},
+    "an option beyond": {"answers": [{"number": 1, "shown": [0, 6], "pick": 0, "time": 1}]},
+    "an option before": {"answers": [{"number": 1, "shown": [-1, 1], "pick": 0, "time": 1}]},
+    "three options": {"answers": [{"number": 1, "shown": [0, 1, 2], "pick": 0, "time": 1}]},
+    "true options": {"answers": [{"number": 1, "shown": [True, False], "pick": 0, "time": 1}]},
+    "a pick beyond": {"answers": [{"number": 1, "shown": [0, 1], "pick": 2, "time": 1}]},
+    "neither, which is not asked": {"answers": [{"number": 1, "shown": [0, 1], "pick": -1, "time": 1}]},
+    "a time that is none": {"answers": [{"number": 1, "shown": [0, 1], "pick": 0, "time": "<b>"}]},
+    "all questions": {"wants": 10**9},
+    "waiting for nothing": {"waiting": [[0]]},
+    "no waiting": {"waiting": None},
+    "a remark without end": {"facts": {"remark": "x" * 501}},
+}
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("what", WRONG)
+def test_what_no_page_sends_is_refused_and_leaves_nothing(what, tmp_path):
+    live = opened(tmp_path, questions=[{"name": "remark", "ask": "?"}])
+    wrong = WRONG[what]
+    with pytest.raises(DataError):
+        live.take(sent_of(wrong if wrong == [] else message() | wrong, live))
+    assert not (tmp_path / FILE).exists() and live.counts()["people"] == 0
+
+
+@pytest.mark.unit
+def test_there_is_room_for_so_many_people(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MAX_PEOPLE", 2)
+    live = opened(tmp_path)
+    for person in ("ann", "bob"):
+        told(live, person=person, answers=[(1, (0, 1), 0)])
+    with pytest.raises(DataError, match="2 people have answered"):
+        told(live, person="eve", answers=[(1, (0, 1), 0)])
+    assert told(live, person="ann", answers=[(2, (0, 2), 0)])["kept"] == 2
+
+
+@pytest.mark.unit
+def test_what_cannot_be_asked_of_a_class(tmp_path):
+    for kind in ("ranking", "ratings", "choice", "best-worst"):
+        with pytest.raises(ArgumentError, match="must be one of pairs, best, odd-one-out"):
+            planned_to_serve(DRINKS, kind, None, None)
+    with pytest.raises(ArgumentError, match="give it options, not a design"):
+        planned_to_serve(th.designs.pairs(DRINKS, 10), None, None, None)
+    for study in ({"post": "https://example.org"}, {"catch": [{"options": ["tea", "mud"], "answer": "tea"}]}):
+        with pytest.raises(DataError, match=next(iter(study))):
+            planned_to_serve(DRINKS, None, None, study)
+    planned = planned_to_serve([f"o{k}" for k in range(30)], None, None, None)
+    assert planned.sentence.startswith("pairs: 20 questions for each person about 'o0'")
+    assert planned_to_serve(DRINKS, "best", None, {"per_person": 3}).data["live"] == 3
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_decide_what_is_asked_and_what_is_known(kind, tmp_path):
+    """Whoever chooses the option that stands first in the list; what is alike has numbers of one parity."""
+    live = opened(tmp_path, kind, per_person=10)
+    assert not live.fit()  # nothing is known
+
+    def odd(shown):
+        of = [k for k in shown if sum(j % 2 == k % 2 for j in shown) == 1]
+        return shown.index(of[0]) if of else 0
+
+    answer_all(live, ["ann", "bob", "eve"], odd if kind == "odd-one-out" else lambda shown: shown.index(min(shown)))
+    before = set(live._ready)
+    assert live.fit() and not live.fit()
+    rows = live.standing.rows
+    assert live.standing.answers == 30 and set(live._ready) != before
+    assert all(row.low <= row.value <= row.high and row.best <= row.worst for row in rows)
+    if kind == "odd-one-out":
+        alike = [{DRINKS.index(name) % 2 for name in row.label.split(" + ")} for row in rows[:4]]
+        assert [len(each) for each in alike] == [1] * 4
+    else:
+        assert rows[0].label == "tea" and rows[-1].label in DRINKS[3:]
+        assert sum(row.value for row in rows) == pytest.approx(1.0)
