@@ -1,0 +1,50 @@
+"""The page of all commands and options as they are typed, from what the commands declare, so that none is missing."""
+
+import re
+from collections.abc import Iterator
+
+from typer.core import TyperCommand
+from typer.main import get_command
+
+from thali.surfaces.cli import app
+
+
+def commands(command=None, words=("thali",)) -> Iterator[tuple[str, TyperCommand]]:
+    """Every command with the words that it is typed with."""
+    command = command or get_command(app)
+    if not hasattr(command, "commands"):
+        yield " ".join(words), command
+    else:
+        for name, inner in command.commands.items():
+            yield from commands(inner, (*words, name))
+
+
+def cell(text: str) -> str:
+    """A text of help as a cell of a table: options as they are typed, no sign of it read as markup."""
+    parts = text.replace("|", "\\|").split("`")
+    for k in range(0, len(parts), 2):  # the others are code
+        plain = re.sub(r"([$*_<\[\]])", r"\\\1", parts[k])
+        parts[k] = re.sub(r"(?<![\w-])--[a-z][a-z-]*", r"`\g<0>`", plain)
+    return "`".join(parts)
+
+
+def row(parameter) -> str:
+    """The line of an option, or of an argument."""
+    names = [*parameter.opts, *parameter.secondary_opts]
+    if parameter.param_type_name == "option":
+        typed = " / ".join(f"`{name}`" for name in names) + (f" `{parameter.metavar}`" if parameter.metavar else "")
+    else:
+        typed = f"`{parameter.metavar}`"
+    default = parameter.show_default
+    text = f"{parameter.help} Default: {default}." if isinstance(default, str) else parameter.help
+    return f"| {typed.replace('|', chr(92) + '|')} | {cell(text)} |"
+
+
+def listing() -> str:
+    """The page, but for its beginning."""
+    parts = []
+    for typed, command in commands():
+        rows = [row(each) for each in command.params if each.name != "help"]
+        table = "\n".join(["| typed | what it says |", "|---|---|", *rows]) if rows else ""
+        parts.append(f"## {typed}\n\n{cell(command.help.strip())}\n\n{table}")
+    return "\n\n".join(parts)
