@@ -24,7 +24,9 @@ def lines(text):
 def test_every_option_stands_on_the_page_of_the_command_line(command_line):
     page = (PROJECT / "docs" / "api" / "command_line.md").read_text("utf-8")
     assert "```{command-line}\n```" in page
-    sections = dict(re.findall(r"^## (thali [^\n]+)\n(.*?)(?=^## |\Z)", command_line.listing(), re.MULTILINE | re.DOTALL))
+    sections = dict(
+        re.findall(r"^## (thali [^\n]+)\n(.*?)(?=^## |\Z)", command_line.listing(), re.MULTILINE | re.DOTALL)
+    )
     assert {"thali fit", "thali reproduce", "thali field make", "thali cache build"} <= sections.keys()
     for typed, command in command_line.commands():
         for parameter in command.params:
