@@ -1,4 +1,4 @@
-# thali and its app, for a user without rights. Untested in the project's CI.
+# thali and its app, for a user without rights. Linted by hadolint; the project's CI does not build it.
 #   docker build -t thali .
 #   docker run --rm -p 8000:8000 -v "$PWD:/home/thali/work" thali
 FROM python:3.13-slim

@@ -74,6 +74,15 @@ def test_the_recipe_needs_what_the_package_needs():
     assert set(run) - needed == {"    - python >=${{ python_min }}"} and not needed - set(run)
 
 
+@pytest.mark.long
+@pytest.mark.skipif(find_spec("rattler_build") is None, reason="needs py-rattler-build")
+def test_the_recipe_is_understood_by_its_builder():
+    from rattler_build import Stage0Recipe, VariantConfig
+
+    (made,) = Stage0Recipe.from_file(PROJECT / "packaging" / "conda" / "recipe.yaml").render(VariantConfig())
+    assert "package='thali'" in repr(made) and f"version='{Version(thali.__version__).base_version}'" in repr(made)
+
+
 # Versions below these are known to be vulnerable where thali uses them, or are reported by scanners.
 MENDED = {
     "jinja2": "3.1.6",  # CVE-2025-27516 and four before: ways out of the sandbox
