@@ -19,17 +19,17 @@ def commands(command=None, words=("thali",)) -> Iterator[tuple[str, TyperCommand
             yield from commands(inner, (*words, name))
 
 
-def cell(text: str) -> str:
-    """A text of help as a cell of a table: options as they are typed, no sign of it read as markup."""
-    parts = text.replace("|", "\\|").split("`")
+def shown(text: str) -> str:
+    """A text of help as Markdown: options as they are typed, no sign of it read as markup."""
+    parts = text.split("`")
     for k in range(0, len(parts), 2):  # the others are code
         plain = re.sub(r"([$*_<\[\]])", r"\\\1", parts[k])
         parts[k] = re.sub(r"(?<![\w-])--[a-z][a-z-]*", r"`\g<0>`", plain)
     return "`".join(parts)
 
 
-def row(parameter) -> str:
-    """The line of an option, or of an argument."""
+def entry(parameter) -> str:
+    """What is said of an option, or of an argument."""
     names = [*parameter.opts, *parameter.secondary_opts]
     if parameter.param_type_name == "option":
         typed = " / ".join(f"`{name}`" for name in names) + (f" `{parameter.metavar}`" if parameter.metavar else "")
@@ -37,14 +37,13 @@ def row(parameter) -> str:
         typed = f"`{parameter.metavar}`"
     default = parameter.show_default
     text = f"{parameter.help} Default: {default}." if isinstance(default, str) else parameter.help
-    return f"| {typed.replace('|', chr(92) + '|')} | {cell(text)} |"
+    return f"{typed}\n: {shown(text)}"
 
 
 def listing() -> str:
     """The page, but for its beginning."""
     parts = []
     for typed, command in commands():
-        rows = [row(each) for each in command.params if each.name != "help"]
-        table = "\n".join(["| typed | what it says |", "|---|---|", *rows]) if rows else ""
-        parts.append(f"## {typed}\n\n{cell(command.help.strip())}\n\n{table}")
+        entries = [entry(each) for each in command.params if each.name != "help"]
+        parts += [f"## {typed}", shown(command.help.strip()), *entries]
     return "\n\n".join(parts)

@@ -57,7 +57,13 @@ def test_equations_have_single_backslashes():
         assert not re.search(r"\$[^$\n]*\\\\[a-z][^$\n]*\$", page.read_text("utf-8")), page
 
 
-EXECUTION = ("nb_execution_mode", "nb_execution_raise_on_error", "nb_execution_excludepatterns", "exclude_patterns")
+EXECUTION = (
+    "nb_execution_mode",
+    "nb_execution_raise_on_error",
+    "nb_execution_excludepatterns",
+    "nb_execution_in_temp",
+    "exclude_patterns",
+)
 
 
 def test_nothing_is_left_out_of_execution():
@@ -67,6 +73,7 @@ def test_nothing_is_left_out_of_execution():
             settings[line.targets[0].id] = ast.literal_eval(line.value)
     assert settings["nb_execution_mode"] in ("cache", "force") and settings["nb_execution_raise_on_error"]
     assert not settings.get("nb_execution_excludepatterns")
+    assert settings["nb_execution_in_temp"]  # what a page writes stays out of the sources
     for pattern in settings["exclude_patterns"]:
         assert not [page for page in PAGES if page.relative_to(DOCS).match(pattern)], pattern
 
